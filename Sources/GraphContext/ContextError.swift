@@ -254,7 +254,7 @@ extension ContextError {
     /// A value breaks a rule of its attribute, or an object's validation refuses to save it; then ``ContextError/underlyingError`` is what
     /// it threw.
     public static let validationFailed = Code("validationFailed")
-    /// `willSave` of models goes on changing objects.
+    /// `willSave` of models, or a listener of a context, goes on changing objects before a save.
     public static let unsettledChanges = Code("unsettledChanges")
     /// Two objects have equal values where the model says they are unique.
     public static let notUnique = Code("notUnique")

@@ -28,7 +28,9 @@ struct RecordSubject: PredicateSubject {
   }
 
   func value(at path: ResolvedPath) throws(ContextError) -> AttributeValue {
-    if path.hops.isEmpty, case .slot(let slot, _) = path.leaf { return view.value(slot) }
+    if path.hops.isEmpty, case .slot(let slot, _) = path.leaf {
+      return try source.value(of: view, at: slot, entity)
+    }
     let path = path.shortened
     guard let owner = try follow(path.hops) else { return .null }
     switch path.leaf {

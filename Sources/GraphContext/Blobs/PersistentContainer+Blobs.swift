@@ -18,7 +18,8 @@ extension PersistentContainer {
   ///   - chunks: the bytes, in pieces of any size.
   ///   - durability: when the change counts as done, if not as the container's options say.
   ///   - author: whose change it is, for the history.
-  /// - Throws: what `chunks` throws; `objectNotFound` if there is no such object, or it was deleted meanwhile; `invalidQuery` for any other attribute; `store` when something can't be written.
+  /// - Throws: what `chunks` throws; `objectNotFound` if there is no such object, or it was deleted meanwhile; `invalidQuery` for any other attribute; `wrongValue` for more than 4,294,967,295
+  ///   bytes; `store` when something can't be written.
   public func setBlob<Root: ManagedObject, Value: AttributeType, Chunks: AsyncSequence & Sendable>(
     _ attribute: KeyPath<Root, Value>,
     of id: ManagedObjectID,
@@ -31,7 +32,7 @@ extension PersistentContainer {
     var writer = BlobWriter(handle.engine, entity, slot: slot)
     do {
       for try await chunk in chunks {
-        writer.append(chunk)
+        try writer.append(chunk)
         if writer.isFull { writer = try await onQueue(writer) { try $0.storeParts() } }
       }
       writer = try await onQueue(writer) { [coordinator] writer in

@@ -26,11 +26,11 @@ extension AttributeKind {
 }
 
 extension AttributeDescription {
-  /// Whether the attribute's values are values of the other one too. Of lists those of a known kind have to be; what other encoded values hold,
-  /// their types alone know.
+  /// Whether the attribute's values are values of the other one too. Where queries compare the elements of the other one, they have to be elements of a kind that is
+  /// known; what other encoded values hold, their types alone know.
   func canContinue(as other: AttributeDescription) -> Bool {
-    guard let elementKind, let wanted = other.elementKind else { return kind.canWiden(to: other.kind) }
-    return elementKind.canWiden(to: wanted)
+    guard let wanted = other.elementKind else { return kind.canWiden(to: other.kind) }
+    return elementKind?.canWiden(to: wanted) ?? false
   }
 }
 

@@ -50,7 +50,7 @@ extension CataloguedEntity: Codable {
 extension CataloguedProperty: Codable {
   private enum CodingKeys: CodingKey {
     case number, name, kind, elementKind, isOptional, absentValue, destination, cardinality, inverse,
-      deleteRule, tree, derivation
+      deleteRule, tree, derivation, isRequiredPart
   }
 
   package init(from decoder: any Decoder) throws {
@@ -61,6 +61,7 @@ extension CataloguedProperty: Codable {
     if let kind = try container.decodeIfPresent(AttributeKind.self, forKey: .kind) {
       content = .attribute(kind, isOptional: try container.decode(Bool.self, forKey: .isOptional))
       elementKind = try container.decodeIfPresent(AttributeKind.self, forKey: .elementKind)
+      isRequiredPart = try container.decodeIfPresent(Bool.self, forKey: .isRequiredPart) ?? false
       blobTree = try container.decodeIfPresent(String.self, forKey: .tree)
       derivation = try container.decodeIfPresent(CataloguedDerivation.self, forKey: .derivation)
     } else {
@@ -86,6 +87,7 @@ extension CataloguedProperty: Codable {
       try container.encode(kind, forKey: .kind)
       try container.encodeIfPresent(elementKind, forKey: .elementKind)
       try container.encode(isOptional, forKey: .isOptional)
+      if isRequiredPart { try container.encode(isRequiredPart, forKey: .isRequiredPart) }
       try container.encodeIfPresent(blobTree, forKey: .tree)
       try container.encodeIfPresent(derivation, forKey: .derivation)
     case .relationship(let relationship):

@@ -52,15 +52,15 @@ extension CataloguedProperty {
   ) -> PropertyDescription {
     switch content {
     case .attribute(let kind, let isOptional):
-      return .attribute(
-        AttributeDescription(
-          name: name,
-          kind: kind,
-          elementKind: elementKind,
-          isOptional: isOptional,
-          derivation: derivation?.description(of: entity, in: schema)
-        )
+      var attribute = AttributeDescription(
+        name: name,
+        kind: kind,
+        elementKind: elementKind,
+        isOptional: isOptional,
+        derivation: derivation?.description(of: entity, in: schema)
       )
+      if isRequiredPart { attribute.isRequiredPart = true }
+      return .attribute(attribute)
     case .relationship(let relationship):
       let destination = schema.entity(relationship.destination)
       let inverse = relationship.inverse.flatMap { destination?.property($0) }

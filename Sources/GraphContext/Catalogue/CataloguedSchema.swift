@@ -129,7 +129,9 @@ package struct CataloguedProperty: Sendable, Hashable {
   package var content: Content
   /// How each element of a list is stored; nil for what is no list.
   package var elementKind: AttributeKind?
-  /// The value of objects whose records were stored before the property was added.
+  /// Whether a part of an embedded value that may be nil is nil only where that value is.
+  package var isRequiredPart = false
+  /// The value of objects whose records were stored before the property was added; of a part of an embedded value that may be nil, only where that value is there.
   package var absentValue: AttributeValue = .null
   /// Of an attribute that is stored externally, the tree of its long values.
   package var blobTree: String?

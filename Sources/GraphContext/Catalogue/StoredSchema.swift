@@ -138,6 +138,8 @@ package final class StoredEntity: Sendable {
   let derivations: [StoredDerivation]
   /// Bits of their slots.
   let derivedSlots: UInt64
+  /// The embedded values that may be nil.
+  let embeddedValues: [StoredEmbeddedValue]
 
   init(
     ordinal: Int,
@@ -167,6 +169,7 @@ package final class StoredEntity: Sendable {
     earlierLayouts = catalogued.layouts.dropLast()
     translations = earlierLayouts.map { LayoutTranslation($0, to: schema.layout, slots: slots) }
     self.slots = slots
+    embeddedValues = StoredEmbeddedValue.values(of: slots)
     classes = StoredClass.classes(of: catalogued, slots)
     self.toOnes = toOnes
     self.toManys = toManys

@@ -16,7 +16,7 @@ struct SortedChunks<Element> {
   /// The elements in their order.
   var elements: some Sequence<Element> { chunks.joined() }
 
-  /// How many elements at the beginning meet a condition that none behind them meets.
+  /// The number of leading elements that meet a condition. The elements after them don't meet it: the list is sorted.
   func prefixCount(where condition: (Element) -> Bool) -> Int {
     let chunk = Self.firstPlace(in: chunks.count) { !condition(chunks[$0][chunks[$0].count - 1]) }
     let before = chunks[..<chunk].reduce(0) { $0 + $1.count }
@@ -24,7 +24,7 @@ struct SortedChunks<Element> {
     return before + Self.firstPlace(in: chunks[chunk].count) { !condition(chunks[chunk][$0]) }
   }
 
-  /// The first place that meets a condition which all behind it meet; the number of elements if there is none.
+  /// The first place that meets a condition; the number of elements if none does. Each place after the first one meets it, too.
   func firstPlace(where condition: (_ place: Int) -> Bool) -> Int {
     Self.firstPlace(in: count, where: condition)
   }

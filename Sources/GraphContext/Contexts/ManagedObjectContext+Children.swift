@@ -19,6 +19,8 @@ extension ManagedObjectContext {
   /// both are the child's. An object that was deleted here and changed in the child is a conflict. A child that is not saved changes nothing.
   /// The save of the outermost context checks uniqueness and the rule `deny`, because only the store has all objects.
   ///
+  /// A child of a context that only reads does so for good. One whose parent becomes such a context later throws `readOnlyContext` when it saves.
+  ///
   /// New objects have their final IDs. A child can have children. It belongs to the task that this context belongs to. It lives as long as
   /// the program holds it: afterwards its objects are gone, as after a reset. O(entities).
   ///
@@ -127,13 +129,22 @@ extension ManagedObjectContext {
   /// Applies the changes of a child to this context: all of them, or none. Where the store can't be read meanwhile, some are applied, and
   /// this context throws until it is rolled back.
   ///
-  /// - Throws: `conflict` for an object that the child has changed and that was deleted here.
-  func accept(_ request: SaveRequest, _ handedOver: HandedOver) throws(ContextError) {
+  /// - Parameter finish: notes the child's objects as saved. Called before listeners are.
+  /// - Throws: `conflict` for an object that the child has changed and that was deleted here; `readOnlyContext` if this context only reads.
+  func accept(
+    _ request: SaveRequest,
+    _ handedOver: HandedOver,
+    _ finish: () -> Void
+  ) throws(ContextError) {
+    if isReadOnly { throw .readOnlyContext() }
     try checkUsable()
     try checkExistence(request)
     self.handedOver = handedOver
     defer { self.handedOver = nil }
-    try tellingChanges(from: .child, handedOver: handedOver) { () throws(ContextError) in try apply(request) }
+    try tellingChanges(from: .child, handedOver: handedOver) { () throws(ContextError) in
+      try apply(request)
+      finish()
+    }
   }
 
   private func apply(_ request: SaveRequest) throws(ContextError) {

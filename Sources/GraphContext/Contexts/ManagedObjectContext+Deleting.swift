@@ -22,6 +22,8 @@ extension ManagedObjectContext {
     while let next = queue.popLast() {
       guard canBeDeleted(next) else { continue }
       if callsHooks { prepareForDeletion(next) }
+      // The hook may have made the first child.
+      if deleted.isEmpty, !children.isEmpty { deleted = entities.map { _ in [] } }
       guard canBeDeleted(next) else { continue }
       if !deleted.isEmpty { deleted[entity(of: next).ordinal].append(next._$state.number) }
       delete(next, &queue)

@@ -5,10 +5,16 @@ import Predicates
 extension ManagedObjectContext {
   /// Undoes everything that is not saved: new objects leave the context, changed ones are as the snapshot has them,
   /// deleted ones are back; those that another context has deleted are gone. Clears what went wrong while values were
-  /// read. The context stays at its snapshot.
+  /// read. The context stays at its snapshot. One event tells of it, and of what was changed since the event before.
   public func rollback() {
     undoManager?.removeAllActions()
-    tellingChanges(from: .rollback) { tellingObservers { rollBack() } }
+    let origin = events.origin
+    // An event of its own for what is to be rolled back comes too late: a listener could only save that.
+    events.origin = .rollback
+    tellingObservers { rollBack() }
+    events.noteRereading()
+    tellOfNoted()
+    events.origin = origin
     undoManager?.removeAllActions()
   }
 
@@ -232,7 +238,9 @@ extension ManagedObjectContext {
     guard let object = knownObject(number, of: entity), object._$state.phase == .persistent else { return }
     // A value that is already in conflict was set on an older state than the source's.
     let known = entities[entity.ordinal].conflicts[number]?.slots ?? 0
-    var rest = object._$state.changed & slots & ~known
+    let changed = object._$state.changed
+    // A part of a value that is nil here equals one of another value only by chance.
+    var rest = changed & slots & ~known & ~entity.wholeSlots(in: changed, slots)
     guard rest != 0 else { return }
     let bytes = deferringError(nil) { () throws(ContextError) in try source.record(number, of: entity) }
     guard let bytes else { return }
@@ -315,7 +323,9 @@ extension ManagedObjectContext {
       switch (object._$state.hasChanges, exists) {
       case (true, true):
         let isUpdated = object._$state.phase == .persistent
-        let both = isUpdated ? slots & object._$state.changed : slots
+        let changed = object._$state.changed
+        let wholes = entity.wholeSlots(in: changed, slots)
+        let both = isUpdated ? slots & changed | (slots | changed) & wholes : slots
         entities[ordinal].noteConflict(number, ForeignChange(slots: both))
         entities[ordinal].deletedInParent.remove(number)
         object._$state.forgetUnchangedValues()

@@ -50,13 +50,29 @@ extension ManagedObjectContext {
     let handedOver = HandedOver(request, of: self)
     let shown = shownValues()
     defer { shown.tellOfDifferences() }
-    try parent.accept(request, handedOver)
-    var saved = finishSave()
+    var saved = SavedObjects()
+    // What listeners change when they hear of it is unsaved again.
+    try parent.accept(request, handedOver) {
+      keepDeletedInParent()
+      saved = finishSave()
+    }
     if request.deletesObjects {
       tellingChanges(from: .parent) { saved.kept.forEach { readReferences(of: $0, entity(of: $0).ordinal) } }
     }
     if !events.didSave.isEmpty { saved.changes = handedOver.changes }
     return saved
+  }
+
+  /// Notes the objects that the parent's delete rules have deleted: they are here until the save has let go of them, which is an event of its own.
+  private func keepDeletedInParent() {
+    guard tracksChanges else { return }
+    for (ordinal, objects) in entities.enumerated() {
+      let entity = entity(ordinal)
+      for number in objects.deletedInParent
+      where knownObject(number, of: entity)?._$state.phase == .persistent {
+        events.kept.insert(id(number, entity))
+      }
+    }
   }
 
   /// Runs the hooks that come before a save, and returns the failures of objects that refuse to be saved.
@@ -71,14 +87,33 @@ extension ManagedObjectContext {
       )
     }
     guard hasChanges else { return SaveFailures() }
-    processPendingChanges()
+    tellBeforeSave()
     isRunningSaveHooks = true
     defer { isRunningSaveHooks = false }
     tellWillSave()
-    let failures = try SaveHooks(self).run()
+    for _ in 0..<SaveHooks.roundLimit {
+      let failures = try SaveHooks(self).run()
+      // What a listener changes is saved, too: the hooks have to see it.
+      if tellBeforeSave() { continue }
+      try checkUsable()
+      return failures
+    }
+    throw ContextError(
+      .unsettledChanges,
+      "a listener of onObjectsDidChange goes on changing objects after \(SaveHooks.roundLimit) rounds of hooks before a save"
+    )
+  }
+
+  /// Tells of all that listeners have yet to hear of: from here to the end of the save none is called. Returns whether they have changed anything.
+  @discardableResult
+  private func tellBeforeSave() -> Bool {
+    let count = changeCount
+    if let parent, parent.events.hasNoted {
+      announceChanges()
+      parent.tellOfNoted()
+    }
     processPendingChanges()
-    try checkUsable()
-    return failures
+    return changeCount != count || parent?.events.hasNoted == true
   }
 
   /// Reads the references of a saved object again, and lets go of an object that the parent's delete rules have deleted: those reach further than
@@ -180,9 +215,8 @@ extension ManagedObjectContext {
       holdObservers(false)
       observed.tellOfDifferences()
     }
-    let aliases = leaveSettled(settlement.aliases)
     let shown = valuesShownToChildren(of: settlement.reverted)
-    attempts.saved = finishSave()
+    let aliases = leaveSettled(settlement.aliases) { attempts.saved = finishSave() }
     if outcome.changes == nil, settlement.reverted.isEmpty { return true }
     // The save is done: if the context can't move on, that is the next call's failure.
     deferringError(()) { () throws(ContextError) in

@@ -26,10 +26,10 @@ final class SubscriptionFlag: Sendable {
 
 /// The listeners of one kind of event of a context, in the order of their subscriptions.
 ///
-/// What a closure has kept may subscribe when it is released. So closures are released while nothing changes the list.
+/// The release of a closure releases what it has captured, and a `deinit` of that may subscribe. So the list is changed first, and the closures are released after that.
 final class EventListeners<Event> {
   private var listeners: [(flag: SubscriptionFlag, body: (Event) -> Void)] = []
-  /// How many events have happened of which the listeners are yet to hear.
+  /// The number of events that have happened and that the listeners haven't been told of yet.
   private(set) var waitingCount = 0
   private var cleaning = AmortisedCleaning()
 
@@ -172,11 +172,16 @@ struct ContextEvents {
 
   mutating func forgetNoted() { noted = [:] }
 
+  /// Has the next event name no properties of the noted objects, because these have been read again since.
+  mutating func noteRereading() {
+    noted = noted.mapValues { NotedObject(wasThere: $0.wasThere) }
+  }
+
   mutating func keep(_ observer: AnyObject, for flag: SubscriptionFlag) {
     keptObservers.append((flag, observer))
   }
 
-  /// Whether it is time to look for observers whose subscriptions have ended, before another one is kept.
+  /// Whether so many observers are kept that the context should look for those whose subscriptions have ended.
   var mayKeepUnsubscribed: Bool { cleaning.isDue(keptObservers.count) }
 
   /// Returns the observers whose subscriptions have ended, and keeps them no longer. The caller releases them: what ends with them may use the context.

@@ -4,7 +4,7 @@
 /// in which they happened.
 final class EventQueue {
   private var waiting: [() -> Void] = []
-  /// How many callers have events wait.
+  /// The number of calls of ``hold()`` that no ``release()`` has followed.
   private var holderCount = 0
 
   /// Has `tell` called once all that wait have been told: at once if there are none.

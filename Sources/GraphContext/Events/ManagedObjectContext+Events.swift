@@ -230,8 +230,8 @@ extension ManagedObjectContext {
   /// Whether the context shows changes that no event has told of yet, its own or those of its parents.
   var showsUntoldChanges: Bool { events.hasNoted || parent?.showsUntoldChanges == true }
 
-  /// Tells of all that the context shows and no event has told of, before it is read: an object that is inserted by now and deleted later in the turn would be in no
-  /// event, but in what is read.
+  /// Tells of the changes that the context shows and that no event has told of, those of its parents first. Called before a list or a count is read: it would
+  /// show an object that is deleted later in the turn, and that would then be in no event.
   func tellOfUntold() {
     parent?.tellOfUntold()
     tellOfNoted()
@@ -269,7 +269,7 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Whether there are events of the context that its listeners are yet to hear of, after the one that they hear of now.
+  /// Whether events of the context have happened after the one that its listeners are told of now.
   var hasWaitingEvents: Bool { events.objectsDidChange.waitingCount > 0 }
 
   /// Those of the changes below the context that show in it, with its own unsaved changes on top.

@@ -61,11 +61,11 @@ public struct ObjectChanges: Sendable, Equatable {
   }
 }
 
-/// The changes that a child saves to its parent. The child needn't be told of them, but of what they lead to in the parent beyond that: the parent may
-/// have moved on since the child changed its objects.
+/// The changes that a child saves to its parent. The child isn't told of these again. It is told of other changes that they cause in the parent, which may have changed
+/// since the child read its objects.
 final class HandedOver {
   let child: ManagedObjectContext
-  /// The changes. Made for those who ask: where nobody listens, a save needn't name what it changes.
+  /// The changes by object and property. They are computed when a listener needs them.
   private(set) lazy var changes = child.changes(of: request)
   private let request: SaveRequest
   /// Objects whose references the parent has set otherwise than the child.

@@ -47,10 +47,15 @@ extension SchemaChange {
     if attribute.kind.isExternal {
       result.property.blobTree = match.old?.blobTree ?? TreeKind.blobs.treeName(match.number.rawValue)
     }
-    let value = attribute.defaultValue?.stored(as: attribute.kind) ?? .null
+    let isPart = entity.flag(of: match) != nil
+    result.property.isRequiredPart =
+      isPart && attribute.isRequiredPart ?? match.old?.isRequiredPart ?? false
+    let isRequired = !attribute.isOptional || result.property.isRequiredPart
+    let mayHaveValue = entity.mayHaveValue(with: match)
+    let value = value(of: attribute, match, entity)
     guard let old = match.old else {
-      if entity.old != nil { result.property.absentValue = value }
-      if value.isNull, !attribute.isOptional, !isDerived, !isEmpty {
+      if entity.old != nil, mayHaveValue { result.property.absentValue = value }
+      if value.isNull, isRequired, mayHaveValue, !isDerived, !isEmpty {
         noteMissingValues(
           of: match,
           in: entity,
@@ -71,10 +76,20 @@ extension SchemaChange {
     result.property.absentValue = old.absentValue.widened(to: attribute.kind) ?? .null
     let (oldKind, newKind) = (old.elementKind ?? kind, attribute.elementKind ?? attribute.kind)
     result.hasOtherKeys = !oldKind.hasSameKeys(as: newKind)
-    if wasOptional, !attribute.isOptional, !isDerived {
+    if wasOptional, isRequired, !old.isRequiredPart || !attribute.isOptional, !isDerived {
       require(&result, value, entity, isEmpty: isEmpty)
     }
     return result
+  }
+
+  /// What objects of the store have that have none for an attribute; of a part of an embedded value that may be nil, what the values have that aren't.
+  private func value(
+    of attribute: AttributeDescription,
+    _ match: SchemaMatching.Property,
+    _ entity: SchemaMatching.Entity
+  ) -> AttributeValue {
+    if entity.wasAlwaysThere(match) { return .bool(true) }
+    return (attribute.partDefault ?? attribute.defaultValue)?.stored(as: attribute.kind) ?? .null
   }
 
   /// A property that could be nil must not be any more.

@@ -37,6 +37,30 @@ struct SchemaMatching {
 
     func property(named name: String) -> Property? { places[name].map { properties[$0] } }
 
+    /// What says whether the embedded value is there that a property is a part of; nil for what is a part of none that may be nil.
+    func flag(of property: Property) -> Property? {
+      guard let whole = PropertyDescription.propertyName(ofPart: property.description.name) else {
+        return nil
+      }
+      // The place in an ordered relationship has such a name too.
+      return self.property(named: String(whole)).flatMap { $0.description.attribute == nil ? nil : $0 }
+    }
+
+    /// Whether a property says from now on if an embedded value is there, and the value is there in all objects of the store: it had parts, and could not be nil.
+    func wasAlwaysThere(_ flag: Property) -> Bool {
+      flag.old == nil
+        && properties.contains { part in
+          part.old != nil
+            && PropertyDescription.propertyName(ofPart: part.description.name).map(String.init)
+              == flag.description.name
+        }
+    }
+
+    /// Whether objects of the store may have a value that a property is a part of, or the property is no part of one that may be nil.
+    func mayHaveValue(with part: Property) -> Bool {
+      flag(of: part).map { $0.old != nil || wasAlwaysThere($0) } ?? true
+    }
+
     /// Has a property that is new continue one of the store.
     fileprivate mutating func setProperty(named name: String, continuing old: CataloguedProperty) {
       guard let place = places[name] else { return }

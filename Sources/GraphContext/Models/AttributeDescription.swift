@@ -24,10 +24,15 @@ public struct AttributeDescription: Sendable, Codable {
   /// What the store makes the value of; nil for an attribute that programs set.
   public var derivation: AttributeDerivation?
 
+  /// Whether a part of an embedded value that may be nil is nil only where that value is; nil for any other attribute, and where the schema doesn't say.
+  var isRequiredPart: Bool?
+  /// What such a part is in values that were stored before the part existed; nil where the schema doesn't say.
+  var partDefault: AttributeValue?
+
   /// Makes the value that a new object begins with, at its insertion, unless it was given one; nil where ``defaultValue`` is for new objects too.
   public var insertionDefault: (@Sendable () -> any AttributeType)?
 
-  private enum CodingKeys: CodingKey { case name, kind, elementKind, isOptional, derivation }
+  private enum CodingKeys: CodingKey { case name, kind, elementKind, isOptional, derivation, isRequiredPart }
 
   /// - Parameters:
   ///   - name: the attribute's name.

@@ -27,9 +27,12 @@ struct LayoutTranslation: Sendable {
     let to: AttributeKind
   }
 
-  /// A value of fixed width that takes the place of nil: a range of ``constants``.
+  /// A value of fixed width that takes the place of nil, or of a value that the record lacks: a range of ``constants``.
   struct Replacement {
+    /// The bit of the value; 0 for one that the record lacks.
     let nullBit: UInt64
+    /// The bit of what says whether the embedded value is there that the value is a part of: where it is set, the part is nil. 0 for what is always there.
+    let flagBit: UInt64
     let target: Int
     let constant: Range<Int>
   }
@@ -42,6 +45,8 @@ struct LayoutTranslation: Sendable {
     let target: Int
     /// The bit of the one value that ``constant`` takes the place of, where it is nil; 0 for none.
     let nullBit: UInt64
+    /// As that of a ``Replacement``.
+    var flagBit: UInt64 = 0
     /// A range of ``constants``.
     let constant: Range<Int>
   }
@@ -88,12 +93,35 @@ struct LayoutTranslation: Sendable {
     for slot in newest.slotsByPlace where wanted & 1 << UInt64(slot) != 0 {
       let property = slots[slot]
       let field = earlier.fields.firstIndex { $0.property == property.number }
+      let flag = place(ofFlagOf: property, earlier, slots)
       let isPossible =
-        field.map { add($0, nilValue: earlier.fields[$0].nilValue, at: newest.fields[slot]) }
-        ?? add(property.absentValue, at: newest.fields[slot])
+        field.map { add($0, nilValue: earlier.fields[$0].nilValue, flag, at: newest.fields[slot]) }
+        ?? add(property.absentValue, flag, at: newest.fields[slot])
       if !isPossible { return nil }
     }
     bitmapWord = Self.bitmapWord(template)
+  }
+
+  /// What a record says about the embedded value that a property is a part of.
+  private enum Flag {
+    /// The value is there.
+    case set
+    /// The value is nil.
+    case null
+    /// The field at this place tells.
+    case field(Int)
+  }
+
+  private func place(
+    ofFlagOf property: CataloguedProperty,
+    _ earlier: CataloguedLayout,
+    _ slots: [CataloguedProperty]
+  ) -> Flag {
+    guard let flag = property.flag(among: slots).map({ slots[$0] }) else { return .set }
+    guard let field = earlier.fields.firstIndex(where: { $0.property == flag.number }) else {
+      return flag.absentValue.isNull ? .null : .set
+    }
+    return .field(layout.fields[field].place)
   }
 
   private static func bitmapWord(_ template: [UInt8]) -> UInt64 {
@@ -104,14 +132,22 @@ struct LayoutTranslation: Sendable {
 
   // MARK: Fields of the record
 
-  private mutating func add(_ field: Int, nilValue: AttributeValue?, at target: RecordLayout.Field) -> Bool {
+  private mutating func add(
+    _ field: Int,
+    nilValue: AttributeValue?,
+    _ flag: Flag,
+    at target: RecordLayout.Field
+  ) -> Bool {
     let source = layout.fields[field]
+    var nilValue = nilValue
+    if case .null = flag { nilValue = nil }
     let constant = nilValue.map { appendConstant($0, target.kind) } ?? 0..<0
     guard let constant else { return false }
     let nullBit: UInt64 = 1 << UInt64(source.place)
     if nilValue == nil { move(nullBit, by: target.place - source.place) }
+    let flagBit = nilValue == nil ? 0 : follow(flag, at: target)
     guard let byteCount = source.kind.fixedByteCount else {
-      add(source.position, nilValue == nil ? 0 : nullBit, constant, at: target.position)
+      add(source.position, nilValue == nil ? 0 : nullBit, flagBit, constant, at: target.position)
       return true
     }
     if source.kind == target.kind {
@@ -128,9 +164,18 @@ struct LayoutTranslation: Sendable {
       )
     }
     if nilValue != nil {
-      replacements.append(Replacement(nullBit: nullBit, target: target.position, constant: constant))
+      replacements.append(
+        Replacement(nullBit: nullBit, flagBit: flagBit, target: target.position, constant: constant)
+      )
     }
     return true
+  }
+
+  /// Makes a part nil where the value is that it is a part of. Returns the bit that tells; 0 where the value is always there.
+  private mutating func follow(_ flag: Flag, at target: RecordLayout.Field) -> UInt64 {
+    guard case .field(let place) = flag else { return 0 }
+    move(1 << UInt64(place), by: target.place - place)
+    return 1 << UInt64(place)
   }
 
   private mutating func move(_ bit: UInt64, by shift: Int) {
@@ -151,14 +196,26 @@ struct LayoutTranslation: Sendable {
   }
 
   /// Targets come in the order of their ordinals.
-  private mutating func add(_ source: Int, _ nullBit: UInt64, _ constant: Range<Int>, at target: Int) {
+  private mutating func add(
+    _ source: Int,
+    _ nullBit: UInt64,
+    _ flagBit: UInt64,
+    _ constant: Range<Int>,
+    at target: Int
+  ) {
     if let last = variablePieces.last, last.nullBit == 0, nullBit == 0, !last.sources.isEmpty,
       last.sources.upperBound == source, last.target + last.sources.count == target
     {
       variablePieces[variablePieces.count - 1].sources = last.sources.lowerBound..<source + 1
     } else {
       append(
-        VariablePiece(sources: source..<source + 1, target: target, nullBit: nullBit, constant: constant)
+        VariablePiece(
+          sources: source..<source + 1,
+          target: target,
+          nullBit: nullBit,
+          flagBit: flagBit,
+          constant: constant
+        )
       )
     }
   }
@@ -176,11 +233,26 @@ struct LayoutTranslation: Sendable {
 
   // MARK: Values that the record lacks
 
-  private mutating func add(_ value: AttributeValue, at target: RecordLayout.Field) -> Bool {
+  private mutating func add(_ value: AttributeValue, _ flag: Flag, at target: RecordLayout.Field) -> Bool {
+    var value = value
+    if case .null = flag { value = .null }
+    let flagBit = value.isNull ? 0 : follow(flag, at: target)
     if value.isNull { template[Int(target.nullByte)] |= target.nullMask }
     guard let constant = appendConstant(value, target.kind) else { return false }
     if target.kind.fixedByteCount == nil {
-      append(VariablePiece(sources: 0..<0, target: target.position, nullBit: 0, constant: constant))
+      append(
+        VariablePiece(
+          sources: 0..<0,
+          target: target.position,
+          nullBit: 0,
+          flagBit: flagBit,
+          constant: constant
+        )
+      )
+    } else if flagBit != 0 {
+      replacements.append(
+        Replacement(nullBit: 0, flagBit: flagBit, target: target.position, constant: constant)
+      )
     } else {
       template.replaceSubrange(target.position..<target.position + constant.count, with: constants[constant])
     }

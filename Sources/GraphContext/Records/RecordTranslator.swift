@@ -103,13 +103,19 @@ final class RecordTranslator {
       copyBytes(record + step.source, to: target + step.target, count: step.byteCount)
     }
     for index in 0..<widenings.count { widenings[index].perform(record, target, nulls) }
-    for index in 0..<replacements.count where nulls & replacements[index].nullBit != 0 {
+    for index in 0..<replacements.count {
       let step = replacements[index]
-      copyBytes(
-        constants.start + step.constant.lowerBound,
-        to: target + step.target,
-        count: step.constant.count
-      )
+      if nulls & step.nullBit != step.nullBit { continue }
+      if nulls & step.flagBit == 0 {
+        copyBytes(
+          constants.start + step.constant.lowerBound,
+          to: target + step.target,
+          count: step.constant.count
+        )
+      } else {
+        // The record before may have the value.
+        (target + step.target).initializeMemory(as: UInt8.self, repeating: 0, count: step.constant.count)
+      }
     }
   }
 
@@ -121,8 +127,9 @@ final class RecordTranslator {
     for index in 0..<variablePieces.count {
       let piece = variablePieces[index]
       if piece.sources.isEmpty || nulls & piece.nullBit != 0 {
-        append(constants.start + piece.constant.lowerBound, piece.constant.count, at: count)
-        count += piece.constant.count
+        let byteCount = nulls & piece.flagBit == 0 ? piece.constant.count : 0
+        append(constants.start + piece.constant.lowerBound, byteCount, at: count)
+        count += byteCount
         writeEnd(piece.target, UInt32(truncatingIfNeeded: count - newest.values))
       } else {
         count += append(piece, of: record, at: count)

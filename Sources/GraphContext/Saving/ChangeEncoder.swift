@@ -29,7 +29,7 @@ struct ChangeEncoder {
       for object in pending.inserted { encode(inserted: object, changes) }
       for object in pending.updated { try encode(updated: object, changes) }
       for object in pending.deleted {
-        noteDenials(object, entity)
+        noteDenials(object, changes)
         changes.deleted.append(object._$state.number)
       }
       request.entities.append(changes)
@@ -84,9 +84,16 @@ struct ChangeEncoder {
 
   // MARK: Relationships
 
-  /// A to-one relationship whose rule is `deny` must lead nowhere, or to an object that is deleted too.
-  private mutating func noteDenials(_ object: any ManagedObject, _ entity: StoredEntity) {
+  /// A to-one relationship whose rule is `deny` must lead nowhere, or to an object that is deleted too. One that is not changed here leads where the
+  /// store says at that moment, which the store checks for the outermost context.
+  private mutating func noteDenials(_ object: any ManagedObject, _ changes: EntityChanges) {
+    let entity = changes.entity
     for toOne in entity.toOnes where toOne.deleteRule == .deny {
+      let bit: UInt64 = 1 << UInt64(toOne.slot)
+      if context.parent == nil, object._$state.changed & bit == 0 {
+        changes.follow(bit, of: object._$state.number)
+        continue
+      }
       let number = object.reference(at: toOne.slot)
       let destination = context.entity(toOne.destination)
       guard !number.isNone, context.knownObject(number, of: destination)?._$state.phase != .deleted else {

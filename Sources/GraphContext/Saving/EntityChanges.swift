@@ -25,6 +25,8 @@ final class EntityChanges {
   var inserted: [Record] = []
   var updated: [Patch] = []
   var deleted: [ObjectNumber] = []
+  /// Bits of the references of deleted objects that lead where the store says, not the context: the engine applies their delete rules.
+  private(set) var followed: [ObjectNumber: UInt64] = [:]
 
   init(_ entity: StoredEntity) {
     self.entity = entity
@@ -32,6 +34,11 @@ final class EntityChanges {
   }
 
   var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
+
+  /// Has the engine apply the delete rules of references of an object that the save deletes.
+  func follow(_ slots: UInt64, of number: ObjectNumber) {
+    if slots != 0 { followed[number, default: 0] |= slots }
+  }
 
   /// The index of the patch of an object. O(log n).
   func patchIndex(of number: ObjectNumber) -> Int? { updated.firstIndex(sorted: number, by: \.number) }
@@ -75,7 +82,11 @@ struct SaveRequest {
   var countRules = CountRules()
   /// Who saves, for the history.
   var origin = SaveOrigin()
-  /// True if the engine applies the delete rules of the to-one relationships of deleted objects: for a batch. A context has applied them.
+  /// Objects that new ones were settled with, by the entity's ordinal; empty for none. If a delete rule deletes one, that is a conflict: what the new
+  /// one stands for would be lost.
+  var settledOwners: [Set<ObjectNumber>] = []
+  /// True if the engine applies the delete rules of all to-one relationships of deleted objects: for a batch. A context has applied them, but for
+  /// ``EntityChanges/followed``.
   var appliesToOneRules = false
   /// The failures found so far. The save throws them after it has checked everything else.
   var failures = SaveFailures()

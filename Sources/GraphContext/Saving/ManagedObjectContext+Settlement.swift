@@ -16,8 +16,16 @@ struct SaveSettlement {
 
 extension ManagedObjectContext {
   /// Lets go of new objects that a save has settled with existing ones, and returns the IDs of both.
-  func leaveSettled(_ settled: [[ObjectNumber: ObjectNumber]]) -> [ManagedObjectID: ManagedObjectID] {
-    if settled.isEmpty { return [:] }
+  ///
+  /// - Parameter finish: notes the other objects as saved. Called before listeners are: what they change is unsaved again.
+  func leaveSettled(
+    _ settled: [[ObjectNumber: ObjectNumber]],
+    _ finish: () -> Void
+  ) -> [ManagedObjectID: ManagedObjectID] {
+    if settled.isEmpty {
+      finish()
+      return [:]
+    }
     undoManager?.forgetGroups(touching: settled, coordinator.schema)
     var ids: [ManagedObjectID: ManagedObjectID] = [:]
     tellingChanges(from: .store) {
@@ -32,6 +40,7 @@ extension ManagedObjectContext {
       }
       // Who is told that the objects have left asks for the others.
       settledIDs.add(ids)
+      finish()
     }
     return ids
   }
@@ -95,10 +104,11 @@ extension ManagedObjectContext {
   /// Called after the parent's save has settled new objects with existing ones: unsaved links of this context to them lead to the existing objects.
   func parentDidSettle(_ owners: [[ObjectNumber: ObjectNumber]]) {
     undoManager?.forgetGroups(touching: owners, coordinator.schema)
-    // To take it back would lead to an object that has left the context.
-    let registers = undoManager?.isRegistrationEnabled
-    undoManager?.isRegistrationEnabled = false
     tellingChanges(from: .parent) {
+      // To take it back would lead to an object that has left the context. What listeners change can be undone.
+      let registers = undoManager?.isRegistrationEnabled
+      undoManager?.isRegistrationEnabled = false
+      defer { if let registers { undoManager?.isRegistrationEnabled = registers } }
       listings.removeAll()
       for entity in coordinator.schema.entities {
         for toOne in entity.toOnes { redirect(toOne, of: entity, owners) }
@@ -107,7 +117,6 @@ extension ManagedObjectContext {
       redirectPairs(owners)
       listings.removeAll()
     }
-    if let registers { undoManager?.isRegistrationEnabled = registers }
     children.forEach { $0.parentDidSettle(owners) }
   }
 

@@ -9,6 +9,8 @@ import Predicates
 /// A one-to-one relationship is stored at both ends, and a change of it is made of up to four slots: those of the new pair, and those of the partners
 /// that both had before. Either all of them are stored or none.
 ///
+/// An embedded value is merged by its parts, but as a whole where either side has made it nil, or something of nil.
+///
 /// Where an object is in an ordered relationship is no conflict: of two contexts that move it, the last one decides, and the others are where they were
 /// moved to. A place goes with the reference that it was given for.
 struct MergeResolver {
@@ -95,7 +97,13 @@ struct MergeResolver {
     // A place in the list of an owner that the object has no longer.
     let left = entity.places(of: theirs.slots & ~agreed & ~patch.slots) & patch.slots
     try drop(left, of: patch.number, entity)
-    let both = patch.slots & theirs.slots & ~agreed & ~entity.placeSlots
+    let wholes = entity.embeddedValues.filter { $0.isWhole(in: patch.slots, theirs.slots) }
+    if policy.letsContextWin {
+      for value in wholes { try keep(value, of: patch.number, entity) }
+    }
+    let patch = self.patch(of: patch.number, entity) ?? patch
+    let inWholes = wholes.reduce(0) { $0 | $1.slots }
+    let both = patch.slots & (theirs.slots | inWholes) & ~agreed & ~entity.placeSlots
     switch policy.rule {
     case .error:
       if both != 0 { noteConflict(patch.number, entity, both) }
@@ -118,6 +126,7 @@ struct MergeResolver {
       if policy == .error, theirs.slots & ~changes.entity.placeSlots != 0 {
         noteConflict(number, changes.entity, 0)
       }
+      changes.follow(theirs.slots & changes.entity.referenceSlots, of: number)
       deleted.append(number)
     }
     changes.deleted = deleted
@@ -142,6 +151,26 @@ struct MergeResolver {
     let changes = request.entities[entity.ordinal]
     guard slots != 0, let index = changes.patchIndex(of: number) else { return }
     changes.updated[index].slots &= ~slots
+  }
+
+  /// The present patch of an object; nil if it has none.
+  private func patch(of number: ObjectNumber, _ entity: StoredEntity) -> EntityChanges.Patch? {
+    let changes = request.entities[entity.ordinal]
+    return changes.patchIndex(of: number).map { changes.updated[$0] }
+  }
+
+  /// Makes a patch that sets something of an embedded value set all of it; nothing where the context has learned that the value is nil.
+  private mutating func keep(
+    _ value: StoredEmbeddedValue,
+    of number: ObjectNumber,
+    _ entity: StoredEntity
+  ) throws(ContextError) {
+    guard let patch = patch(of: number, entity), let base = try base.record(number, of: entity) else {
+      return
+    }
+    let isNil = RecordView(validated: base, layout: entity.layout).isNull(value.flag)
+    if isNil, patch.slots & value.flagBit == 0 { return try drop(value.slots, of: number, entity) }
+    try complete(patch, value.slots, entity)
   }
 
   /// Makes a patch set more attributes, to the values that the context shows.

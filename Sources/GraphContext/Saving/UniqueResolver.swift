@@ -74,6 +74,11 @@ struct UniqueResolver {
     try rivals.clear()
     (request, reverted) = (rivals.request, rivals.reverted)
     for changes in request.entities { changes.updated.removeAll { $0.slots == 0 } }
+    request.settledOwners = request.entities.map { _ in [] }
+    for object in settled {
+      let ordinal = object.entity.ordinal
+      request.settledOwners[ordinal].insert(owner(object.number, ordinal))
+    }
   }
 
   /// The object that another stands for, or the object itself.

@@ -106,7 +106,12 @@ extension PropertyDescription {
     switch self {
     case .attribute(var attribute):
       attribute.originalName = originalName
-      attribute.defaultValue = absentValue.isNull || attribute.derivation != nil ? nil : absentValue
+      let value = absentValue.isNull || attribute.derivation != nil ? nil : absentValue
+      if attribute.isRequiredPart == nil {
+        attribute.defaultValue = value
+      } else {
+        attribute.partDefault = value
+      }
       return .attribute(attribute)
     case .relationship(var relationship):
       relationship.originalName = originalName

@@ -172,7 +172,7 @@ extension UndoGroup.Image {
 }
 
 extension UndoGroup.Values {
-  /// Bits of the slots that have other values in an object now.
+  /// Bits of the slots that have other values in an object now. What the store derives is no change of the object's own: a save follows it.
   func slots(
     thatDifferFrom object: any ManagedObject,
     in context: ManagedObjectContext,
@@ -186,7 +186,7 @@ extension UndoGroup.Values {
           RecordView(validated: old, layout: entity.layout),
           RecordView(validated: new, layout: entity.layout)
         )
-        return context.source.slots(in: ~0, of: new, thatDifferFrom: old, entity)
+        return context.source.slots(in: ~entity.derivedSlots, of: new, thatDifferFrom: old, entity)
       }
     }
   }

@@ -151,7 +151,7 @@ struct BlobWritingTests {
   @Test func whatAProcessHasLeftIsRemoved() async throws {
     let entity = try #require(container.coordinator.schema.entity(named: "Album"))
     var writer = BlobWriter(container.handle.engine, entity, slot: 1)
-    writer.append(Self.bytes(2_000_000, 6))
+    try writer.append(Self.bytes(2_000_000, 6))
     try writer.storeParts()
     #expect(try partCount() == 2 + 30)
     #expect(try container.verify().map(\.description) == [])
@@ -162,10 +162,30 @@ struct BlobWritingTests {
     #expect(try again.verify().map(\.description) == [])
   }
 
+  @Test func aValueBeyondTheLimitIsRefused() async throws {
+    let entity = try #require(container.coordinator.schema.entity(named: "Album"))
+    var writer = BlobWriter(container.handle.engine, entity, slot: 1, limit: 100_000)
+    try writer.append(Self.bytes(70_000, 6))
+    try writer.storeParts()
+    let error = #expect(throws: ContextError.self) { try writer.append(Self.bytes(30_001, 6)) }
+    #expect(error?.code == .wrongValue)
+    #expect(error?.context.entity == "Album" && error?.context.properties == ["cover"])
+    // What is refused is no part of the value.
+    try writer.append(Self.bytes(30_000, 6))
+    try writer.storeParts()
+    guard case .reference(let reference) = try writer.finish() else {
+      Issue.record("it is no staged value")
+      return
+    }
+    #expect(reference.byteCount == 100_000)
+    try writer.discard()
+    #expect(try container.verify().map(\.description) == [])
+  }
+
   @Test func onlyWhatIsStagedCanBeReferredTo() async throws {
     let entity = try #require(container.coordinator.schema.entity(named: "Album"))
     var writer = BlobWriter(container.handle.engine, entity, slot: 1)
-    writer.append(Self.bytes(100_000, 6))
+    try writer.append(Self.bytes(100_000, 6))
     try writer.storeParts()
     let content = try writer.finish()
     try writer.discard()

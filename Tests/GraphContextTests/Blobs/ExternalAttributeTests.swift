@@ -20,6 +20,16 @@ struct ExternalAttributeTests {
     }
   }
 
+  @Model final class Memo {
+    var title: String
+    var copy: String?
+    @Attribute(.externalStorage) var notes: String?
+    init(_ title: String, notes: String?) {
+      self.title = title
+      self.notes = notes
+    }
+  }
+
   @Model final class Page {
     @Attribute(.externalStorage) var scan: Data
     @Relationship(inverse: \Album.pages) var album: Album?
@@ -77,6 +87,24 @@ struct ExternalAttributeTests {
       let albums = try context.fetch(From<Album>().orderBy(.ascending(\.title)))
       #expect(albums[0].cover == cover && albums[0].notes == notes)
       #expect(albums[1].cover == nil && albums[1].notes == "")
+    }
+    #expect(try container.verify().isEmpty)
+  }
+
+  @Test(arguments: [3, 900, 100_000])
+  func aBatchAssignsWholeValues(count: Int) async throws {
+    let container = try await PersistentContainer("Memos", models: Memo.self, at: .inMemory)
+    let notes = String(repeating: "n", count: count)
+    try await container.write { context in
+      context.insert(Memo("A", notes: notes))
+      context.insert(Memo("B", notes: nil))
+    }
+    let all = From<Memo>()
+    try await container.batchUpdate(all, .set(\.copy) { $0.notes }, .set(\.notes) { $0.notes })
+    try await container.performBackgroundTask { context in
+      let memos = try context.fetch(all.orderBy(.ascending(\.title)))
+      #expect(memos[0].copy == notes && memos[0].notes == notes)
+      #expect(memos[1].copy == nil && memos[1].notes == nil)
     }
     #expect(try container.verify().isEmpty)
   }

@@ -75,6 +75,58 @@ struct DerivedAttributeTests {
     #expect(try container.verify() == [])
   }
 
+  @Test func aCountThatItsTypeCantHoldFailsTheSave() async throws {
+    let container = try await Derived.openBoxes()
+    let context = try container.context()
+    defer { context.end() }
+    let box = Derived.Box()
+    context.insert(box)
+    for number in 0..<127 { context.insert(Derived.Parcel("\(number)", in: box)) }
+    try context.save()
+    #expect(box.count == 127)
+    for number in 127..<200 { context.insert(Derived.Parcel("\(number)", in: box)) }
+    let error = #expect(throws: ContextError.self) { try context.save() }
+    #expect(error?.code == .validationFailed && error?.context.properties == ["count"])
+    #expect(try container.verify() == [])
+  }
+
+  @Test func aDerivedStringThatIsTooLongForItsIndexFailsTheSave() async throws {
+    let container = try await Derived.openBoxes()
+    let context = try container.context()
+    defer { context.end() }
+    let box = Derived.Box()
+    context.insert(box)
+    context.insert(Derived.Parcel(String(repeating: "x", count: 5_000), in: box))
+    let error = #expect(throws: ContextError.self) { try context.save() }
+    #expect(error?.code == .indexedValueTooLong && error?.context.properties == ["label"])
+    #expect(error?.context.entity == "Box" && error?.context.objectID == box.objectID)
+    #expect(try container.verify() == [])
+  }
+
+  @Test func undoingLeavesWhatASaveHasDerived() async throws {
+    let container = try await Derived.open()
+    let context = try container.context()
+    defer { context.end() }
+    let album = Derived.Album("A")
+    context.insert(album)
+    try context.save()
+    context.insert(Derived.Song("a", seconds: 10, in: album))
+    let manager = ContextUndoManager()
+    context.undoManager = manager
+    manager.beginUndoGrouping()
+    album.title = "B"
+    try context.save()
+    manager.endUndoGrouping()
+    #expect(album.songCount == 1)
+    context.undo()
+    #expect(album.title == "A" && album.songCount == 1 && album.seconds == 10)
+    context.redo()
+    #expect(album.title == "B" && album.songCount == 1)
+    try context.save()
+    try Derived.expectExact(context)
+    #expect(try container.verify() == [])
+  }
+
   @Test func theyAreQueriedSortedAndSelected() async throws {
     let container = try await Derived.open()
     let context = try container.context()

@@ -59,6 +59,24 @@ enum Derived {
     init() {}
   }
 
+  @Model final class Box {
+    #Index<Box>([\.label])
+    @Attribute(.derived("parcels.@count")) var count: Int8
+    @Attribute(.derived("parcels.@max.text")) var label: String?
+    @Relationship(inverse: \Parcel.box) var parcels: [Parcel] = []
+    init() {}
+  }
+
+  @Model final class Parcel {
+    var text: String
+    @Relationship var box: Box?
+
+    init(_ text: String, in box: Box) {
+      self.text = text
+      self.box = box
+    }
+  }
+
   @Model final class Item {
     var price: Int8
     @Relationship var bill: Bill?
@@ -71,6 +89,10 @@ enum Derived {
 
   static func open(_ location: StoreLocation = .inMemory) async throws -> PersistentContainer {
     try await PersistentContainer("Derived", models: Album.self, Song.self, Tag.self, at: location)
+  }
+
+  static func openBoxes() async throws -> PersistentContainer {
+    try await PersistentContainer("Boxes", models: Box.self, Parcel.self, at: .inMemory)
   }
 
   /// Inserts songs of 0, 1, 2 seconds and so on by batch, each into the next album.

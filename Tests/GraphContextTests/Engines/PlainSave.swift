@@ -35,12 +35,18 @@ struct PlainSave {
       }
       for number in changes.deleted {
         try check(number, changes.entity, request)
-        store.rows[changes.entity.ordinal][number] = nil
+        let row = store.rows[changes.entity.ordinal].removeValue(forKey: number)
+        if let row, let slots = changes.followed[number] { follow(row, in: slots, number, changes.entity) }
         deletions.append((changes.entity, number))
       }
     }
     for pairs in request.pairs { try apply(pairs) }
     try applyRules()
+    for (entity, owners) in zip(schema.entities, request.settledOwners) {
+      for owner in owners where ruleChanges.objects[entity.number]?.deleted.contains(owner) == true {
+        throw .conflict(id(owner, entity), "deleted")
+      }
+    }
     for reference in references {
       let (entity, toOne) = (reference.1, reference.2)
       let destination = schema.entities[toOne.destination]
@@ -157,7 +163,16 @@ struct PlainSave {
     guard let row = store.rows[entity.ordinal].removeValue(forKey: number) else { return }
     ruleChanges.noteDeleted(number, of: entity.number)
     deletions.append((entity, number))
-    for toOne in entity.toOnes {
+    follow(row, in: .max, number, entity)
+  }
+
+  private mutating func follow(
+    _ row: PlainStore.Row,
+    in slots: UInt64,
+    _ number: ObjectNumber,
+    _ entity: StoredEntity
+  ) {
+    for toOne in entity.toOnes where slots & 1 << UInt64(toOne.slot) != 0 {
       guard case .reference(let target) = row.values[toOne.slot] else { continue }
       let destination = schema.entities[toOne.destination]
       switch toOne.deleteRule {

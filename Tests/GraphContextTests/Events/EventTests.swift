@@ -112,6 +112,7 @@ struct EventTests {
     writer.rank = 1
     context.delete(desk)
     context.insert(Reader("b"))
+    context.processPendingChanges()
     context.rollback()
     #expect(
       log.take() == [

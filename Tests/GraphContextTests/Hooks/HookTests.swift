@@ -41,6 +41,21 @@ struct HookTests {
     }
   }
 
+  @Test func aChildThatAPreparationMakesFollowsTheDeletion() throws {
+    let trip = try saved("A")[0]
+    var child: ManagedObjectContext?
+    var copy: Trip?
+    recording {
+      calls.on("prepareForDeletion A") { [context] trip in
+        child = context.makeChild()
+        copy = try child?.existingObject(Trip.self, with: trip.objectID)
+      }
+      context.delete(trip)
+    }
+    #expect(copy?.isDeleted == true)
+    #expect(try child?.count(From<Trip>()) == 0)
+  }
+
   private func saved(_ titles: String...) throws -> [Trip] {
     let trips = titles.map { Trip($0) }
     for trip in trips { context.insert(trip) }

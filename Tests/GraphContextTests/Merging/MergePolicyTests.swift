@@ -108,6 +108,44 @@ struct MergePolicyTests {
     #expect(try owners.verify().map(\.description) == [])
     for context in [mine, theirs] { context.end() }
   }
+
+  /// Where a relationship leads that denies a deletion is what the store says at that moment.
+  @Test func aTargetThatOthersHaveTakenAwayDeniesNothing() async throws {
+    let models: [any ManagedObject.Type] = [Trail.self, Summit.self, Hut.self]
+    let container = try await PersistentContainer("Trails", models: models, at: .inMemory)
+    let (mine, theirs) = (try container.context(), try container.context())
+    let (trail, summit) = (Trail("T"), Summit("S"))
+    for object in [trail, summit] as [any ManagedObject] { mine.insert(object) }
+    trail.summit = summit
+    try mine.save()
+    try theirs.refresh()
+    mine.mergePolicy = .mergeByPropertyObjectTrump
+    mine.delete(trail)
+    let error = #expect(throws: ContextError.self) { try mine.save() }
+    #expect(error?.code == .deletionDenied && error?.context.properties == ["summit"])
+    #expect(error?.context.otherID == summit.objectID)
+    try theirs.existingObject(Trail.self, with: trail.objectID).summit = nil
+    try theirs.save()
+    try mine.save()
+    #expect(trail.isDeleted && !summit.isDeleted)
+    for context in [mine, theirs] { context.end() }
+  }
+
+  @Test func whatTheContextHasTakenAwayItselfIsNeitherDeniedNorTakenAlong() async throws {
+    let models: [any ManagedObject.Type] = [Trail.self, Summit.self, Hut.self]
+    let container = try await PersistentContainer("Trails", models: models, at: .inMemory)
+    let context = try container.context()
+    let (trail, summit, hut) = (Trail("T"), Summit("S"), Hut("H"))
+    for object in [trail, summit, hut] as [any ManagedObject] { context.insert(object) }
+    (trail.summit, trail.hut) = (summit, hut)
+    try context.save()
+    (trail.summit, trail.hut) = (nil, nil)
+    context.delete(trail)
+    try context.save()
+    #expect(!summit.isDeleted && !hut.isDeleted)
+    #expect(try container.verify().map(\.description) == [])
+    context.end()
+  }
 }
 
 @Model final class Holder {
@@ -119,6 +157,23 @@ struct MergePolicyTests {
 @Model final class Permit {
   @Relationship var owner: Holder
   init(_ owner: Holder) { self.owner = owner }
+}
+
+@Model final class Trail {
+  var name: String
+  @Relationship(deleteRule: .deny) var summit: Summit?
+  @Relationship(deleteRule: .cascade) var hut: Hut?
+  init(_ name: String) { self.name = name }
+}
+
+@Model final class Summit {
+  var name: String
+  init(_ name: String) { self.name = name }
+}
+
+@Model final class Hut {
+  var name: String
+  init(_ name: String) { self.name = name }
 }
 
 /// The table of policies in Docs/Contexts.md.
@@ -167,6 +222,9 @@ struct MergeScenario: Sendable, CustomTestStringConvertible {
     func book() throws -> Book? { try context.fetchOne(From<Book>()) }
     func desk(_ number: Int) throws -> Desk? { try found(Desk.self, \.number == number) }
     func reader() throws -> Reader? { try context.fetchOne(From<Reader>()) }
+    func trail() throws -> Trail? { try context.fetchOne(From<Trail>()) }
+    func summit() throws -> Summit? { try context.fetchOne(From<Summit>()) }
+    func hut() throws -> Hut? { try context.fetchOne(From<Hut>()) }
     private func found<Object: ManagedObject>(
       _ type: Object.Type,
       _ condition: Where<Object>
@@ -185,12 +243,14 @@ struct MergeScenario: Sendable, CustomTestStringConvertible {
     let reader = Reader("R")
     context.insert(reader)
     reader.idols = [writers[2]]
+    for object in [Trail("T"), Summit("S"), Hut("H")] as [any ManagedObject] { context.insert(object) }
     try context.save()
   }
 
   /// Returns what the store has: a word of the table, or the code of the error.
   func run(_ policy: MergePolicy, movesBeforeSaving: Bool) async throws -> String {
-    let library = try await Library.open()
+    let models = Library.models + [Trail.self, Summit.self, Hut.self]
+    let library = try await PersistentContainer("Library", models: models, at: .inMemory)
     let (first, second) = (try library.context(), try library.context())
     defer { [first, second].forEach { $0.end() } }
     try Self.fill(first)
@@ -200,7 +260,7 @@ struct MergeScenario: Sendable, CustomTestStringConvertible {
     try theirs(Cast(context: second))
     try second.save()
     if movesBeforeSaving { try first.refresh() }
-    do throws(ContextError) { try first.save() } catch {
+    do throws(ContextError) { try first.save(ifExists: .merge) } catch {
       #expect(first.hasChanges)
       return error.code.description
     }
@@ -349,6 +409,36 @@ extension MergeScenario {
       title: "a link added here to an object deleted there",
       mine: { cast in try cast.reader()?.idols.insert(#require(try cast.writer("A"))) },
       theirs: { $0.context.delete(try #require(try $0.writer("A"))) },
+      outcome: { _ in .init() }
+    ),
+    .init(
+      title: "the object deleted here, a to-one relationship that denies it set there",
+      mine: { $0.context.delete(try #require(try $0.trail())) },
+      theirs: { try $0.trail()?.summit = $0.summit() },
+      outcome: { .init(isDeleted: try $0.trail() == nil) }
+    ),
+    .init(
+      title: "the object deleted here, a to-one relationship that cascades set there",
+      mine: { $0.context.delete(try #require(try $0.trail())) },
+      theirs: { try $0.trail()?.hut = $0.hut() },
+      outcome: { cast in
+        let isThere = try cast.trail() != nil
+        return .init(isDeleted: try !isThere && cast.hut() == nil)
+      }
+    ),
+    .init(
+      title: "a new object settled with one that was moved there below an object deleted here",
+      mine: { cast in
+        let book = Book("New", publisher: try #require(try cast.book()?.publisher))
+        cast.context.insert(book)
+        (book.shelf, book.place) = ("s", 1)
+        cast.context.delete(try #require(try cast.writer("A")))
+      },
+      theirs: { cast in
+        let book = try #require(try cast.book())
+        (book.shelf, book.place) = ("s", 1)
+        book.writer = try cast.writer("A")
+      },
       outcome: { _ in .init() }
     ),
     .init(

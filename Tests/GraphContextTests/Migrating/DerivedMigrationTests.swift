@@ -160,6 +160,32 @@ struct DerivedMigrationTests {
     try container.close()
   }
 
+  @Test func valuesThatDontFitAreRefused() async throws {
+    try await open(Self.schema([])) { context in
+      try Self.make(context)
+      try context.records(of: "Album")[1].set("title", to: String(repeating: "x", count: 5_000))
+      for _ in 0..<200 {
+        try context.insert(entity: "Song").setObject("album", to: context.records(of: "Album")[1])
+      }
+    }
+    let folded = PropertyDescription.attribute("folded", String.self, derived: "title[cd]")
+    let count = PropertyDescription.attribute("count", Int8.self, derived: "songs.@count")
+    for (property, code) in [(folded, ContextError.Code.indexedValueTooLong), (count, .schemaMismatch)] {
+      let next = try Self.schema([property], indexes: [IndexDescription([property.name])])
+      let error = await #expect(throws: ContextError.self) {
+        _ = try await PersistentContainer("Derived", schema: next, at: url)
+      }
+      #expect(error?.code == code && error?.context.properties == [property.name])
+      #expect(error?.context.entity == "Album")
+      // Nothing is left of it.
+      try await open(Self.schema([])) { context in
+        let albums = try context.records(of: "Album")
+        #expect(albums.count == 2)
+      }
+    }
+    try await open(Self.schema([folded])) { _ in }
+  }
+
   @Test func manyObjectsAreFilledInChunks() async throws {
     try await open(Self.schema([])) { context in
       for _ in 0..<40 { try Self.make(context) }

@@ -30,6 +30,18 @@ private enum Third {
   }
 }
 
+private struct Facts: CodableAttribute {
+  var year = 1971
+}
+
+private enum Coded {
+  @Model final class Song {
+    var title: String
+    var marks: Facts = Facts()
+    init(_ title: String) { self.title = title }
+  }
+}
+
 /// Lists of values in a schema that changes.
 struct ListChangeTests {
   let folder: TemporaryFolder
@@ -77,6 +89,21 @@ struct ListChangeTests {
     }
     #expect(
       error?.description.contains("Song.marks is [int16] in the store and [string] in the model") == true
+    )
+  }
+
+  @Test func aCodedValueIsNoList() async throws {
+    let folder = try TemporaryFolder()
+    let url = URL(fileURLWithPath: folder.file("coded.cambium"))
+    let container = try await PersistentContainer("Songs", models: Coded.Song.self, at: url)
+    try await container.write { context in context.insert(Coded.Song("S")) }
+    try container.close()
+    let error = await #expect(throws: ContextError.self) {
+      _ = try await PersistentContainer("Songs", models: Second.Song.self, at: url)
+    }
+    #expect(error?.code == .schemaMismatch && error?.context.properties == ["marks"])
+    #expect(
+      error?.description.contains("Song.marks is coded in the store and [double] in the model") == true
     )
   }
 

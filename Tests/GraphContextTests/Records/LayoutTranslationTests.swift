@@ -126,12 +126,31 @@ private struct LayoutChange {
         )
       )
     }
+    if random.generator.chance(1, in: 2), let flag = slots.indices.randomElement(using: &random.generator) {
+      Self.embed(flag, of: &slots, &fields, &random)
+    }
     if random.generator.chance(1, in: 3) { fields.shuffle(using: &random.generator) }
     let places =
       random.generator.chance(1, in: 3)
       ? kinds.indices.shuffled(using: &random.generator) : Array(kinds.indices)
     earlier = CataloguedLayout(number: 3, fields: fields)
     newest = RecordLayout(kinds: kinds, places: places, number: 7)
+  }
+
+  /// Makes some properties parts of an embedded value, and one what says whether the value is there.
+  private static func embed(
+    _ flag: Int,
+    of slots: inout [CataloguedProperty],
+    _ fields: inout [CataloguedLayout.Field],
+    _ random: inout RandomValues
+  ) {
+    slots[flag].name = "g"
+    for slot in slots.indices where slot != flag && random.generator.chance(1, in: 2) {
+      slots[slot].name = "g." + slots[slot].name
+    }
+    for place in fields.indices where fields[place].property == slots[flag].number {
+      fields[place].nilValue = nil
+    }
   }
 
   var translation: LayoutTranslation? { LayoutTranslation(earlier, to: newest, slots: slots) }
@@ -149,8 +168,13 @@ private struct LayoutChange {
   func record(_ random: inout RandomValues) -> [UInt8] {
     var encoder = RecordEncoder(layout: layout)
     encoder.begin()
-    for (slot, field) in earlier.fields.enumerated() {
-      let isSet = encoder.set(random.value(field.kind, nilOneIn: 4), at: slot)
+    let flag = earlier.fields.firstIndex { $0.property == slots.first { $0.name == "g" }?.number }
+    var values = earlier.fields.map { random.value($0.kind, nilOneIn: 4) }
+    if let flag, values[flag].isNull {
+      for (place, field) in earlier.fields.enumerated() where isPart(field.property) { values[place] = .null }
+    }
+    for (place, value) in values.enumerated() {
+      let isSet = encoder.set(value, at: place)
       #expect(isSet)
     }
     let record = encoder.finish()
@@ -181,11 +205,29 @@ private struct LayoutChange {
     }
   }
 
+  private func isPart(_ property: PropertyNumber) -> Bool {
+    slots.contains { $0.number == property && $0.name.hasPrefix("g.") }
+  }
+
+  /// Whether a slot is that of a part of a value that is nil.
+  private func isPartOfNil(_ slot: Int, _ record: RecordView) -> Bool {
+    guard isPart(slots[slot].number), let flag = slots.first(where: { $0.name == "g" }) else { return false }
+    let field = earlier.fields.firstIndex { $0.property == flag.number }
+    return field.map(record.isNull) ?? flag.absentValue.isNull
+  }
+
   private func value(_ slot: Int, of record: RecordView) -> AttributeValue {
+    let isPartOfNil = isPartOfNil(slot, record)
     guard let field = earlier.fields.firstIndex(where: { $0.property == slots[slot].number }) else {
-      return slots[slot].absentValue
+      return isPartOfNil ? .null : slots[slot].absentValue
     }
-    if record.isNull(field) { return earlier.fields[field].nilValue ?? .null }
+    let nilValue = earlier.fields[field].nilValue
+    // A record whose nil has a part is read all the same.
+    let hasFlag = slots.first { $0.name == "g" }.map { flag in
+      earlier.fields.contains { $0.property == flag.number }
+    }
+    if isPartOfNil, nilValue != nil, hasFlag == true { return .null }
+    if record.isNull(field) { return isPartOfNil ? .null : nilValue ?? .null }
     return record.value(field).widened(to: newest.fields[slot].kind) ?? .null
   }
 

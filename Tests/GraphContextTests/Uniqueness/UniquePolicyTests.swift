@@ -229,6 +229,56 @@ struct UniquePolicyTests {
     #expect(try child.fetch(From<UniqueTrack>()).count == 1)
   }
 
+  // MARK: Listeners
+
+  @Test func whatAListenerChangesWhenObjectsAreSettledIsUnsaved() throws {
+    let old = try stored("A")
+    let album = UniqueAlbum("Blue")
+    context.insert(album)
+    try context.save()
+    var count = 0
+    let subscription = context.onObjectsDidChange { changes in
+      guard changes.origin == .store, !changes.deleted.isEmpty else { return }
+      count += 1
+      album.year += 1
+    }
+    context.insert(UniqueTrack("A", "new"))
+    album.year = 5
+    try context.save()
+    #expect(count == 1 && album.year == 6 && old.title == "new" && context.hasChanges)
+    try context.save()
+    #expect(!context.hasChanges)
+    let reader = try store.context()
+    #expect(try reader.fetchOne(From<UniqueAlbum>())?.year == 6)
+    reader.end()
+    withExtendedLifetime(subscription) {}
+  }
+
+  @Test func whatAChildsListenerChangesWhenObjectsAreSettledCanBeUndone() throws {
+    _ = try stored("A")
+    let album = UniqueAlbum("Blue")
+    context.insert(album)
+    let new = insert(UniqueTrack("A", "new"))
+    let child = context.makeChild()
+    child.undoManager = ContextUndoManager()
+    let tag = UniqueTag("w")
+    child.insert(tag)
+    tag.tracks = [try child.object(UniqueTrack.self, with: new.objectID)]
+    let copy = try child.object(UniqueAlbum.self, with: album.objectID)
+    var isDone = false
+    let subscription = child.onObjectsDidChange { changes in
+      if changes.origin != .parent || !changes.updated.contains(tag.objectID) || isDone { return }
+      isDone = true
+      copy.year = 7
+    }
+    child.processPendingChanges()
+    try context.save()
+    child.processPendingChanges()
+    #expect(isDone && copy.year == 7)
+    #expect(child.undo() && copy.year == 0)
+    withExtendedLifetime(subscription) {}
+  }
+
   // MARK: A child's unsaved work
 
   @Test func aChildsUnsavedLinksLeadToTheExistingObject() throws {

@@ -25,6 +25,11 @@ extension PropertyDescription {
     name.isEmpty ? property : "\(property).\(name)"
   }
 
+  /// The name of the property whose embedded value has a part of this name; nil for the name of no part.
+  static func propertyName(ofPart name: String) -> Substring? {
+    name.firstIndex(of: ".").map { name[..<$0] }
+  }
+
   /// The attribute of an entity that has the value as its property.
   fileprivate func embedded(in property: String, originally earlier: String?) -> PropertyDescription {
     guard case .attribute(var attribute) = self else { return self }

@@ -25,14 +25,17 @@ extension ManagedObject {
     var old = oldParts(ordinal, &cache)
     var new = Value._Parts(value)
     let first = _$objectModel.firstSlot(ofEmbedded: ordinal)
-    let changed = Value._Parts.attributes.indices.filter { part in
+    let parts = Value._Parts.attributes.indices
+    let changed = parts.filter { part in
       guard _$state.phase != .new else { return true }
       var (before, after) = (PartReader(), PartReader())
       old.visit(part, at: part, &before)
       new.visit(part, at: part, &after)
       return before.value != after.value
     }
-    return EmbeddedChange(slots: changed.map { first + $0 })
+    // A value that becomes nil, or something, is another one in all its parts.
+    let isWhole = changed.first == 0 && Value._Parts.attributes[0].name.isEmpty
+    return EmbeddedChange(slots: (isWhole ? Array(parts) : changed).map { first + $0 })
   }
 
   /// The parts as they are, all of them there.

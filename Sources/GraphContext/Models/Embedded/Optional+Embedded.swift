@@ -57,10 +57,12 @@ private struct PartClearer: PropertyVisitor {
 }
 
 extension PropertyDescription {
-  /// The attribute that may be nil, without a default.
+  /// The attribute that may be nil, without a default for objects whose value is.
   fileprivate var optional: PropertyDescription {
     guard case .attribute(var attribute) = self else { return self }
+    attribute.isRequiredPart = !attribute.isOptional
     attribute.isOptional = true
+    attribute.partDefault = attribute.defaultValue
     attribute.defaultValue = nil
     return .attribute(attribute)
   }

@@ -14,6 +14,9 @@ struct BlobWriter: Sendable {
 
   private let engine: PageStoreEngine
   private let treeName: String
+  private let attribute: ContextError.Context
+  /// The bytes that the value may have.
+  private let limit: Int
   private var hasher = BlobHash.Stream()
   private var byteCount = 0
   /// Bytes that are not stored yet.
@@ -25,15 +28,32 @@ struct BlobWriter: Sendable {
   /// The bytes that a commit stores: some 1 MiB.
   private static let commitByteCount = 16 * BlobKey.partByteCount
 
-  init(_ engine: PageStoreEngine, _ entity: StoredEntity, slot: Int) {
+  /// - Parameter limit: the bytes that the value may have.
+  init(
+    _ engine: PageStoreEngine,
+    _ entity: StoredEntity,
+    slot: Int,
+    limit: Int = StoreLimits.valueByteCount
+  ) {
     self.engine = engine
+    self.limit = limit
     treeName = entity.blobTreeName(at: slot)
+    attribute = .init(entity: entity.name, properties: [entity.schema.stored[slot].name])
   }
 
   /// Whether there is enough for a commit.
   var isFull: Bool { pending.count >= Self.commitByteCount }
 
-  mutating func append(_ piece: Data) {
+  /// - Throws: `wrongValue` for bytes beyond the limit.
+  mutating func append(_ piece: Data) throws(ContextError) {
+    guard piece.count <= limit - byteCount else {
+      let name = "\(attribute.entity ?? "").\(attribute.properties[0])"
+      throw ContextError(
+        .wrongValue,
+        "\(name) is given a value of more than \(limit) bytes, which are the limit",
+        context: attribute
+      )
+    }
     piece.withUnsafeBytes { hasher.update($0) }
     byteCount += piece.count
     pending.append(piece)

@@ -92,8 +92,9 @@ extension PageStoreEngine {
     if token <= known { return }
     try writeHistory { tree, _ in
       let key = HistoryTree.consumerKey(name)
-      guard try tree.contains(key) else { throw ContextError.noHistoryConsumer(name) }
-      try tree.put(key, SchemaTree.bytes(token.commit))
+      guard let known = try tree.historyConsumers()[name] else { throw ContextError.noHistoryConsumer(name) }
+      // The consumer may have gone on since.
+      if known < token.commit { try tree.put(key, SchemaTree.bytes(token.commit)) }
     }
   }
 

@@ -1,14 +1,14 @@
 import Predicates
 
-/// The unsaved objects of a list by rank, among the entries of one commit. Those of a turn are made of those of the turn before: a copy shares what is the same.
+/// The unsaved objects of a list by rank, among the entries of one commit. The changes of a turn are made from those of the turn before; a copy shares the chunks that stay as they are.
 struct RankedChanges {
-  /// Positions among the entries, ascending, of those that don't count: their objects have unsaved changes.
+  /// Ascending positions of the entries that don't count, because their objects have unsaved changes.
   private(set) var hidden = SortedChunks<Int>()
   /// The unsaved objects that match, in the list's order.
   private(set) var added = SortedChunks<Added>()
   /// By their numbers.
   private var known = SortedChunks<Known>()
-  /// Whose objects they are, and how many of its updates they follow.
+  /// The unsaved changes that this was made from, and the number of their updates that are in it.
   private weak var source: EncodedChanges?
   private var updateCount = 0
 
@@ -79,7 +79,7 @@ struct RankedChanges {
     return old
   }
 
-  /// What is known of an object that hides its entry or is added.
+  /// An object whose entry is hidden, or that is added; nil for any other object.
   func known(_ number: ObjectNumber) -> Known? {
     let place = known.prefixCount { $0.number.rawValue < number.rawValue }
     return place < known.count && known[place].number == number ? known[place] : nil
@@ -87,7 +87,7 @@ struct RankedChanges {
 
   func hiddenCount(before entry: Int) -> Int { hidden.prefixCount { $0 < entry } }
 
-  /// Where among the added objects the one of a key is.
+  /// The place of a key among those of the added objects.
   func place(of key: [UInt8], _ entries: RankedEntries) -> Int {
     added.prefixCount { entries.isBefore($0.key, key) }
   }

@@ -1,3 +1,4 @@
+import Foundation
 import PageStore
 import Predicates
 
@@ -28,6 +29,7 @@ struct MigrationChunk {
     _ schema: StoredSchema,
     after position: [UInt8]?,
     byteLimit: Int,
+    store storeID: UUID,
     _ transaction: inout WriteTransaction
   ) throws {
     guard let source = try transaction.treeIfPresent(schema.source(of: step)) else { return }
@@ -35,7 +37,7 @@ struct MigrationChunk {
     switch step {
     case .index(let number, let index):
       guard let entity = schema.entity(number), let index = schema.index(index, of: entity) else { return }
-      try collect(index, of: entity, source, range, byteLimit)
+      try collect(index, of: entity, source, range, byteLimit, storeID)
       try store(in: entity.treeName(of: index.id), &transaction)
     case .exchangedPairs(_, let target), .copiedPairs(_, let target):
       try collectPairs(source, range, byteLimit, isExchanged: step.exchangesPairs)
@@ -175,7 +177,8 @@ struct MigrationChunk {
     of entity: StoredEntity,
     _ records: WriteTree,
     _ range: KeyRange,
-    _ byteLimit: Int
+    _ byteLimit: Int,
+    _ storeID: UUID
   ) throws {
     let reader = RecordReader(entity)
     var key: [UInt8] = []
@@ -184,11 +187,35 @@ struct MigrationChunk {
     while try cursor.next() {
       let number = KeyCoder.objectID(ending: try cursor.key()) ?? .none
       guard let record = reader.view(try cursor.value()) else { throw StoreView.damaged(number, of: entity) }
-      index.forEachKey(of: record, number, in: &key) { batch.append($0) }
+      var isTooLong = false
+      index.forEachKey(of: record, number, in: &key) {
+        isTooLong = isTooLong || $0.count > StoreLimits.keyByteCount
+        batch.append($0)
+      }
+      // Those of values that the change derives couldn't be looked at before.
+      if isTooLong { throw longKey(of: index, number, entity, storeID) }
       let byteCount = batch.byteCount - known
       known = batch.byteCount
       if count(byteCount, from: try cursor.key(), byteLimit) { return }
     }
+  }
+
+  private func longKey(
+    of index: ResolvedIndex,
+    _ number: ObjectNumber,
+    _ entity: StoredEntity,
+    _ storeID: UUID
+  ) -> ContextError {
+    var refusal = SchemaRefusal()
+    refusal.add(
+      SchemaRefusal.Offender(
+        rule: .keyLength,
+        objectID: ManagedObjectID(entity: entity.label(of: number), number: number, storeID: storeID),
+        properties: index.slots.map { entity.schema.stored[$0].name },
+        values: []
+      )
+    )
+    return .refused(refusal)
   }
 
   private mutating func collectPairs(

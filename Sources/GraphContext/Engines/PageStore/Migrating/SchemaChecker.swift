@@ -50,7 +50,8 @@ struct SchemaChecker {
         return
       }
       try forEachRecord(of: entity) { object, record in
-        if record.isNull(slot) { refusal.add(offender(.required, object, record, [slot], entity)) }
+        if !record.isNull(slot) || entity.isPartOfNil(slot, record) { return }
+        refusal.add(offender(.required, object, record, [slot], entity))
       }
     case .unique(let number, let index):
       guard let entity = schema.entity(number), let index = schema.index(index, of: entity) else { return }

@@ -44,7 +44,7 @@ struct SchemaMigrator {
     state = try resumed ?? MigrationState(change, in: try store.snapshot())
   }
 
-  /// - Throws: `cancelled`; what a write, a pass, or the check after the last pass throws. After an error of the latter two the store has the old
+  /// - Throws: `cancelled`; what a write, a pass, a derived value, or the check after the last pass throws. After an error of the latter three the store has the old
   ///   schema, and nothing is left of the change.
   mutating func run() throws {
     let leases = try EarlierLeases(change, in: try store.snapshot())
@@ -56,7 +56,7 @@ struct SchemaMigrator {
         isNoted = true
         report()
       }
-    } catch let error as ContextError where error.code == .stageFailed || error.refusal != nil {
+    } catch let error as ContextError where error.isOfObjects {
       try SchemaCleaner(store, monitor).giveUp(state, of: change.old)
       throw error
     }
@@ -115,7 +115,14 @@ struct SchemaMigrator {
   private func advance(_ state: inout MigrationState, _ transaction: inout WriteTransaction) throws {
     var room = chunkByteCount
     while room > 0, let step = state.nextStep, !step.isPass {
-      let chunk = try MigrationChunk(step, schema, after: state.position, byteLimit: room, &transaction)
+      let chunk = try MigrationChunk(
+        step,
+        schema,
+        after: state.position,
+        byteLimit: room,
+        store: UUID(store.uuid),
+        &transaction
+      )
       room -= chunk.byteCount
       state.advance(to: chunk.position, rowCount: chunk.rowCount)
     }
@@ -167,6 +174,11 @@ private struct EarlierLeases {
       try tree.put(SchemaTree.numbersKey(number), SchemaTree.bytes(end))
     }
   }
+}
+
+extension ContextError {
+  /// Whether objects keep a change from going on, and would again.
+  fileprivate var isOfObjects: Bool { code == .stageFailed || code == .schemaMismatch || refusal != nil }
 }
 
 extension MigrationStep {

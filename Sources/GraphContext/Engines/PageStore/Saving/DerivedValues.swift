@@ -27,7 +27,9 @@ struct DerivedValues<Tree: OrderedTree> {
     case .aggregate(let aggregate):
       let links = try tree(aggregate.relationship.links.treeName)
       let members = KeyRange.prefix(KeyCoder.key(objectID: number))
-      guard let value = aggregate.value else { return .int(Int64(try links?.count(in: members) ?? 0)) }
+      guard let value = aggregate.value else {
+        return derivation.stored(.int(Int64(try links?.count(in: members) ?? 0)))
+      }
       var result = MemberAggregate(value.function.aggregate)
       var whole: Int128 = 0
       let isWhole = value.function == .sum && value.kind.isInteger

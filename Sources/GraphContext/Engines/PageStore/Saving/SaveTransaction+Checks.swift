@@ -1,7 +1,37 @@
 import PageStore
 import Predicates
 
-// What must hold when a transaction ends: references lead to objects, unique tuples are unique, enough numbers are leased.
+// What must hold when a transaction ends: embedded values are whole, references lead to objects, unique tuples are unique, enough numbers are leased.
+
+// MARK: - Embedded values
+
+extension SaveTransaction {
+  /// An embedded value that is nil has nil in all its parts, and another one has all that are required: whoever has set the flag and the parts, each by itself.
+  ///
+  /// - Parameter slots: bits of the slots that have changed.
+  func checkEmbedded(
+    _ record: RecordView,
+    in slots: UInt64 = .max,
+    _ number: ObjectNumber,
+    _ entity: StoredEntity
+  ) {
+    for value in entity.embeddedValues where value.slots & slots != 0 {
+      let missing = record.missingSlots(value.parts)
+      let isNil = record.isNull(value.flag)
+      let flag = entity.schema.stored[value.flag].name
+      for slot in entity.slots(isNil ? value.parts & ~missing : value.required & missing) {
+        let name = entity.schema.stored[slot].name
+        failures.note(
+          ContextError(
+            isNil ? .wrongValue : .missingValue,
+            "\(entity.name).\(name) \(isNil ? "has a value" : "is required, and has none"), and \(flag) of object \(number) is \(isNil ? "nil" : "there")",
+            context: .init(entity: entity.name, objectID: id(number, entity), properties: [name])
+          )
+        )
+      }
+    }
+  }
+}
 
 // MARK: - References
 
@@ -28,6 +58,20 @@ extension SaveTransaction {
           checked = number
           try checkExists(number, destination, toOne.name, of: object, from: entity, &transaction)
         }
+      }
+    }
+  }
+
+  /// No rule has deleted an object that a new one was settled with.
+  func checkSettledOwners() {
+    for (entity, owners) in zip(schema.entities, request.settledOwners) {
+      for number in owners.sorted() where isDeletedByRule(number, entity) {
+        let failure = ContextError(
+          .conflict,
+          "a delete rule of this save deletes \(entity.name) \(number), which has the unique value of a new object",
+          context: .init(entity: entity.name, objectID: id(number, entity))
+        )
+        failures.note(failure)
       }
     }
   }

@@ -183,13 +183,20 @@ extension SaveTransaction {
       try replaceKeys(from: record, to: nil, number, entity, &transaction)
       noteDeadBlobs(of: record, in: .max, entity)
       history?.noteDeleted(record, number, entity, request.origin)
-      followToOnes(of: record, number, entity)
+      followToOnes(of: record, in: .max, number, entity)
     }
   }
 
   /// Notes what the rules of a deleted object's to-one relationships delete or deny.
-  func followToOnes(of record: RecordView, _ number: ObjectNumber, _ entity: StoredEntity) {
-    for toOne in entity.toOnes where !record.isNull(toOne.slot) {
+  ///
+  /// - Parameter slots: bits of the references that this is about.
+  func followToOnes(
+    of record: RecordView,
+    in slots: UInt64,
+    _ number: ObjectNumber,
+    _ entity: StoredEntity
+  ) {
+    for toOne in entity.toOnes where slots & 1 << UInt64(toOne.slot) != 0 && !record.isNull(toOne.slot) {
       let destination = schema.entities[toOne.destination]
       let target = record.reference(toOne.slot)
       switch toOne.deleteRule {
@@ -239,7 +246,9 @@ extension SaveTransaction {
       if before == after { continue }
       let tree = try tree(entity.treeName(of: index.id), &transaction)
       for key in before.subtracting(after) { _ = try tree.remove(key) }
-      for key in after.subtracting(before) { _ = try tree.put(key, []) }
+      for key in after.subtracting(before) where isShortEnough(key.count, index, number, entity) {
+        _ = try tree.put(key, [])
+      }
     }
     for toOne in entity.toOnes {
       let (before, after) = (old.reference(toOne.slot), new?.reference(toOne.slot) ?? .none)

@@ -99,6 +99,7 @@ final class SaveTransaction {
     for changes in request.entities where !changes.isEmpty { try storeKeys(changes.entity, &transaction) }
     try storePairs(&transaction)
     try applyDeleteRules(&transaction)
+    checkSettledOwners()
     try checkDestinations(&transaction)
     try checkCounts(&transaction)
     try checkUniqueness(&transaction)
@@ -166,6 +167,7 @@ extension SaveTransaction {
     }
     for record in inserted {
       let view = RecordView(validated: UnsafeRawBufferPointer(record.bytes), layout: entity.layout)
+      checkEmbedded(view, record.number, entity)
       noteKeys(from: nil, to: view, record.number, entity, changed: .max)
     }
   }
@@ -196,6 +198,7 @@ extension SaveTransaction {
             }
             RecordEncoder.stamp(bytes, commit: commit)
             let new = RecordView(validated: UnsafeRawBufferPointer(bytes), layout: entity.layout)
+            checkEmbedded(new, in: slots, patch.number, entity)
             noteKeys(from: old, to: new, patch.number, entity, changed: slots)
             noteDeadBlobs(of: old, in: patch.slots, entity)
             return UnsafeRawBufferPointer(bytes)
@@ -227,7 +230,8 @@ extension SaveTransaction {
         if notesKeys { noteKeys(from: old, to: nil, number, entity, changed: .max) }
         noteDeadBlobs(of: old, in: .max, entity)
         history?.noteDeleted(old, number, entity, request.origin)
-        if request.appliesToOneRules { followToOnes(of: old, number, entity) }
+        let followed = request.appliesToOneRules ? .max : changes.followed[number] ?? 0
+        if followed != 0 { followToOnes(of: old, in: followed, number, entity) }
         return true
       } catch {
         failure = error
@@ -314,7 +318,7 @@ extension SaveTransaction {
   }
 
   /// Returns whether a key can be stored, and notes a failure if it can't.
-  private func isShortEnough(
+  func isShortEnough(
     _ byteCount: Int,
     _ index: ResolvedIndex,
     _ number: ObjectNumber,

@@ -161,6 +161,7 @@ package struct StoreVerifier {
     for property in entity.schema.stored where !record.hasSoundElements(property) {
       report("\(entity.name) \(number) has no list for \(property.name)", entity.treeName)
     }
+    verifyEmbedded(record, number, entity)
     let own = entity.ownSlots(of: number)
     for derivation in entity.derivations where own & derivation.bit != 0 {
       verify(derivation, of: number, record, entity)
@@ -176,6 +177,21 @@ package struct StoreVerifier {
     for (place, toOne) in entity.toOnes.enumerated() where !record.isNull(toOne.slot) {
       referenceCounts[place] += 1
       verify(toOne, leadingTo: record.reference(toOne.slot), from: number, entity)
+    }
+  }
+
+  /// Reports parts of embedded values that are nil, and parts that other embedded values lack.
+  private mutating func verifyEmbedded(_ record: RecordView, _ number: ObjectNumber, _ entity: StoredEntity) {
+    for value in entity.embeddedValues {
+      let missing = record.missingSlots(value.parts)
+      let flag = entity.schema.stored[value.flag].name
+      let (wrong, problem) =
+        record.isNull(value.flag)
+        ? (value.parts & ~missing, "a \(flag) that is nil, and a")
+        : (value.required & missing, "a \(flag), and no")
+      for slot in entity.slots(wrong) {
+        report("\(entity.name) \(number) has \(problem) \(entity.schema.stored[slot].name)", entity.treeName)
+      }
     }
   }
 
