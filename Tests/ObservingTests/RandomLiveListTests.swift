@@ -268,7 +268,7 @@ struct ListRun {
     }
   }
 
-  /// What another context has deleted can't be linked to: then nothing is saved.
+  /// What another context has deleted can't be linked to, and a child can't save a change of it: then nothing is saved.
   private func save(_ context: ManagedObjectContext) {
     do { try context.save() } catch { context.rollback() }
   }
@@ -280,7 +280,7 @@ struct ListRun {
   private mutating func child() throws {
     let child = context.makeChild()
     for _ in 0..<2 { try change(child) }
-    try child.save()
+    save(child)
   }
 
   private mutating func change(_ context: ManagedObjectContext) throws {
