@@ -67,6 +67,7 @@ extension RandomSchema {
         $0.inverse = nil
         $0.isOrdered = false
       }
+      oracle.order(inverse, false)
     } else {
       remove(inverse)
     }
