@@ -67,6 +67,10 @@ private struct EmbeddedStruct {
             \(raw: lines(4) { "self.\($1.name) = parts._\($1.name).value(of: object, at: slot + \($0))" })
           }
 
+          private init<Reader: GraphContext.ValuesReader>(_$from reader: inout Reader) throws(Reader.Failure) {
+            \(raw: lines(4) { "self.\($1.name) = try reader.attribute()" })
+          }
+
           nonisolated \(raw: access)struct _Parts: GraphContext.EmbeddedParts {
             \(raw: access)typealias Value = \(raw: type)
 
@@ -88,6 +92,12 @@ private struct EmbeddedStruct {
 
             \(raw: access)mutating func value(of object: some GraphContext.ManagedObject, at slot: Int) -> \(raw: type) {
               \(raw: type)(_$parts: &self, of: object, at: slot)
+            }
+
+            \(raw: access)static func value<Reader: GraphContext.ValuesReader>(
+              from reader: inout Reader
+            ) throws(Reader.Failure) -> \(raw: type) {
+              try \(raw: type)(_$from: &reader)
             }
 
             \(raw: access)mutating func visit<Visitor: GraphContext.PropertyVisitor>(

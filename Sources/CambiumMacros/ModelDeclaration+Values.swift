@@ -1,7 +1,7 @@
 import SwiftSyntax
 import SwiftSyntaxBuilder
 
-// `Song.Values`: a struct of the attributes and to-one relationships.
+// `Song.Values`: a struct of the attributes, the embedded values and the to-one relationships.
 
 extension ModelDeclaration {
   static let valuesName = "Values"
@@ -17,7 +17,9 @@ extension ModelDeclaration {
   }
 
   /// What the values have: not what is stored externally, as it may be long, and not what the store makes of others.
-  private var valued: [ModelProperty] { stored.filter { !$0.isExternal && $0.derivation == nil } }
+  private var valued: [ModelProperty] {
+    properties.filter { !$0.isToMany && !$0.isExternal && $0.derivation == nil }
+  }
 
   /// The access that the initializer can have: no more than the properties that it can't do without.
   private var initializerAccess: AccessLevel {
@@ -31,7 +33,6 @@ extension ModelDeclaration {
   /// that can be is `Sendable`.
   var values: DeclSyntax {
     let properties = valued
-    let names = properties.map { "\"\($0.name)\"" }.joined(separator: ", ")
     let variables = properties.map { "\($0.accessModifiers)var \($0.identifier): \($0.valuesType)" }
     let level = initializerAccess
     let parameters = properties.filter { $0.accessLevel >= level }.map { property in
@@ -46,14 +47,14 @@ extension ModelDeclaration {
     }
     let readings = properties.map { "\($0.identifier) = \($0.valuesReading)" }
     let visits = properties.map {
-      "visitor.visit(\($0.isAttribute ? "attribute" : "toOne"): \($0.wrapped($0.identifier)))"
+      "visitor.visit(\($0.valuesLabel): \($0.wrapped($0.identifier)))"
     }
     // Safety: the values are attributes and IDs, all of `Sendable` types.
     let conformances = "GraphContext.ModelValues, @unchecked Sendable"
     return """
       nonisolated \(raw: access)struct \(raw: Self.valuesName): \(raw: conformances) {
         \(raw: access)typealias _$Model = \(raw: name)
-        \(raw: access)static let _$names: [String] = [\(raw: names)]
+        \(raw: access)static let _$names: [String] = \(raw: Self.names(of: properties))
         \(raw: (["\(access)var objectID: GraphContext.ManagedObjectID?"] + variables).joined(separator: "\n  "))
 
         \(raw: level.modifier)init(objectID: GraphContext.ManagedObjectID? = nil\(raw: parameters.joined())) {
@@ -72,8 +73,29 @@ extension ModelDeclaration {
   }
 }
 
+extension ModelDeclaration {
+  /// The expression of the names of the values. How many parts an embedded value has only its type knows.
+  private static func names(of properties: [ModelProperty]) -> String {
+    let names = properties.map { property in
+      property.isEmbedded
+        ? "Values._$names(of: \(property.type.trimmedDescription).self, in: \"\(property.name)\")"
+        : "\"\(property.name)\""
+    }
+    guard properties.contains(where: \.isEmbedded) else { return "[\(names.joined(separator: ", "))]" }
+    let lists = zip(properties, names).map { $0.isEmbedded ? $1 : "[\($1)]" }
+    return "[\(lists.joined(separator: ", "))].flatMap { $0 }"
+  }
+}
+
 extension ModelProperty {
-  fileprivate var isAttribute: Bool { if case .attribute = kind { true } else { false } }
+  /// What a visitor calls a value.
+  fileprivate var valuesLabel: String {
+    switch kind {
+    case .attribute: "attribute"
+    case .embedded: "embedded"
+    case .toOne, .toMany, .requiredToOne: "toOne"
+    }
+  }
 
   fileprivate var valuesType: String {
     switch kind {
@@ -86,7 +108,8 @@ extension ModelProperty {
   /// The expression that reads the value.
   fileprivate var valuesReading: String {
     switch kind {
-    case .attribute, .embedded:
+    case .embedded: "try reader.embedded()"
+    case .attribute:
       transformation == nil
         ? "try reader.attribute()" : "(try reader.attribute() as \(attributeType))\(unwrapping)"
     case .toOne, .toMany: "try reader.toOne()"
@@ -100,7 +123,9 @@ extension ModelProperty {
     case .attribute:
       defaultValue ?? perInsert.map { "(\($0))()" }
         ?? (type.is(OptionalTypeSyntax.self) && !hasOtherInitialValue ? "nil" : nil)
-    case .toOne, .toMany, .embedded: "nil"
+    case .embedded:
+      defaultValue ?? (type.is(OptionalTypeSyntax.self) && !hasOtherInitialValue ? "nil" : nil)
+    case .toOne, .toMany: "nil"
     case .requiredToOne: nil
     }
   }

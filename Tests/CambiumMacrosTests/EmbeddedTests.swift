@@ -36,6 +36,18 @@ struct EmbeddedTests {
     #expect(!text.contains("._$attribute(\"home\""))
   }
 
+  @Test func valuesHaveThem() {
+    let text = expansion(of: "var name: String\n@Embedded var home: Address\n@Embedded var work: Address?")
+    #expect(
+      text.contains(
+        "_$names: [String] = [[\"name\"], Values._$names(of: Address.self, in: \"home\"), Values._$names(of: Address?.self, in: \"work\")].flatMap {"
+      )
+    )
+    #expect(text.contains("name: String, home: Address, work: Address? = nil) {"))
+    #expect(text.contains("home = try reader.embedded()"))
+    #expect(text.contains("visitor.visit(embedded: work)"))
+  }
+
   @Test func aStructHasACacheForEachPart() {
     let text = Expansion(
       """
@@ -56,6 +68,7 @@ struct EmbeddedTests {
         "._$attribute(\"number\", (Int?).self, default: 1, originalName: \"no\", rules: [.min(1, of: (Int?).self)]),"
       )
     )
+    #expect(text.contains("self.street = try reader.attribute()"))
     #expect(!text.contains("isLong\""))
   }
 

@@ -6,7 +6,7 @@ extension ModelValues {
   /// - Throws: `EncodingError.invalidValue` for a provisional ID, and what the encoder throws.
   public func encode(to encoder: any Encoder) throws {
     var visitor = EncodingVisitor(
-      names: Self._$names,
+      names: ValuesNames(Self._$names),
       container: encoder.container(keyedBy: PropertyKey.self)
     )
     visitor.encode(objectID, PropertyKey.objectID)
@@ -17,7 +17,7 @@ extension ModelValues {
   /// - Throws: `DecodingError` where a property that can't be nil is missing, or has a value of another type.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: PropertyKey.self)
-    var reader = DecodingReader(names: Self._$names, container: container)
+    var reader = DecodingReader(names: ValuesNames(Self._$names), container: container)
     try self.init(_$from: &reader)
   }
 }
@@ -33,41 +33,56 @@ private struct PropertyKey: CodingKey {
 }
 
 private struct EncodingVisitor: ValuesVisitor {
-  let names: [String]
-  var container: KeyedEncodingContainer<PropertyKey>
-  var failure: (any Error)?
+  private let names: ValuesNames
+  private var container: KeyedEncodingContainer<PropertyKey>
+  /// That of the embedded value whose parts come; nil for one that is nil.
+  private var parts: KeyedEncodingContainer<PropertyKey>?
+  private(set) var failure: (any Error)?
   private var place = 0
 
-  init(names: [String], container: KeyedEncodingContainer<PropertyKey>) {
+  init(names: ValuesNames, container: KeyedEncodingContainer<PropertyKey>) {
     (self.names, self.container) = (names, container)
   }
 
   mutating func visit<Value: AttributeType>(attribute value: Value) {
-    let key = next()
-    guard !value._attributeValue.isNull else { return }
-    encode(EncodedAttribute(value: value), key)
-  }
-
-  mutating func visit(toOne id: ManagedObjectID?) { encode(id, next()) }
-
-  /// Encodes a value that isn't nil, unless something has failed.
-  mutating func encode(_ value: (some Encodable)?, _ key: PropertyKey) {
-    guard failure == nil else { return }
-    do { try container.encodeIfPresent(value, forKey: key) } catch { failure = error }
-  }
-
-  private mutating func next() -> PropertyKey {
     defer { place += 1 }
-    return PropertyKey(stringValue: names[place])
+    let name = names[place]
+    let property = PropertyKey(stringValue: name.property)
+    if names.beginsEmbedded(at: place) {
+      let isNil = name.part == nil && value._attributeValue.isNull
+      parts = isNil ? nil : container.nestedContainer(keyedBy: PropertyKey.self, forKey: property)
+    }
+    if names.isFlag(at: place) || value._attributeValue.isNull || failure != nil { return }
+    let encoded = EncodedAttribute(value: value)
+    do {
+      if let part = name.part {
+        try parts?.encode(encoded, forKey: PropertyKey(stringValue: part))
+      } else {
+        try container.encode(encoded, forKey: property)
+      }
+    } catch { failure = error }
+  }
+
+  mutating func visit(toOne id: ManagedObjectID?) {
+    encode(id, PropertyKey(stringValue: names[place].property))
+    place += 1
+  }
+
+  /// Encodes an ID that isn't nil, unless something has failed.
+  mutating func encode(_ id: ManagedObjectID?, _ key: PropertyKey) {
+    guard failure == nil else { return }
+    do { try container.encodeIfPresent(id, forKey: key) } catch { failure = error }
   }
 }
 
 private struct DecodingReader: ValuesReader {
-  let names: [String]
-  let container: KeyedDecodingContainer<PropertyKey>
+  private let names: ValuesNames
+  private let container: KeyedDecodingContainer<PropertyKey>
+  /// That of the embedded value whose parts come.
+  private var parts: KeyedDecodingContainer<PropertyKey>?
   private var place = 0
 
-  init(names: [String], container: KeyedDecodingContainer<PropertyKey>) {
+  init(names: ValuesNames, container: KeyedDecodingContainer<PropertyKey>) {
     (self.names, self.container) = (names, container)
   }
 
@@ -76,13 +91,18 @@ private struct DecodingReader: ValuesReader {
   }
 
   mutating func attribute<Value: AttributeType>() throws -> Value {
-    let key = next()
-    if Value._isOptionalAttribute, try !container.contains(key) || container.decodeNil(forKey: key),
-      let value = Value(_attributeValue: .null)
-    {
-      return value
+    defer { place += 1 }
+    let name = names[place]
+    let property = PropertyKey(stringValue: name.property)
+    if names.beginsEmbedded(at: place) {
+      let isNil = try name.part == nil && Self.isNil(property, container)
+      parts = isNil ? nil : try container.nestedContainer(keyedBy: PropertyKey.self, forKey: property)
     }
-    return try container.decode(DecodedAttribute<Value>.self, forKey: key).value
+    if names.isFlag(at: place), let flag = Value(_attributeValue: parts == nil ? .null : .bool(true)) {
+      return flag
+    }
+    guard let part = name.part, let parts else { return try Self.value(at: property, in: container) }
+    return try Self.value(at: PropertyKey(stringValue: part), in: parts)
   }
 
   mutating func toOne() throws -> ManagedObjectID? {
@@ -93,8 +113,27 @@ private struct DecodingReader: ValuesReader {
     try container.decode(ManagedObjectID.self, forKey: next())
   }
 
+  mutating func skip() { place += 1 }
+
+  private static func value<Value: AttributeType>(
+    at key: PropertyKey,
+    in container: KeyedDecodingContainer<PropertyKey>
+  ) throws -> Value {
+    if Value._isOptionalAttribute, try isNil(key, container), let value = Value(_attributeValue: .null) {
+      return value
+    }
+    return try container.decode(DecodedAttribute<Value>.self, forKey: key).value
+  }
+
+  private static func isNil(
+    _ key: PropertyKey,
+    _ container: KeyedDecodingContainer<PropertyKey>
+  ) throws -> Bool {
+    try !container.contains(key) || container.decodeNil(forKey: key)
+  }
+
   private mutating func next() -> PropertyKey {
     defer { place += 1 }
-    return PropertyKey(stringValue: names[place])
+    return PropertyKey(stringValue: names[place].property)
   }
 }

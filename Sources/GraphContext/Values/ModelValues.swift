@@ -2,9 +2,8 @@ import Predicates
 
 /// The values of an object of a model, apart from the object: `Song.Values`.
 ///
-/// `@Model` writes one for each model. It has a property for each attribute, of the attribute's name and type, and one for each to-one relationship: the
-/// ID of the object that it leads to. To-many relationships, embedded values, transient properties and what is stored
-/// externally are left out.
+/// `@Model` writes one for each model. It has a property for each attribute and each embedded value, of the same name and type, and one for each to-one
+/// relationship: the ID of the object that it leads to. To-many relationships, derived attributes, transient properties and what is stored externally are left out.
 ///
 /// ```swift
 /// let songs = try context.fetch(From<Song>().where { $0.year > 1970 }.values())
@@ -20,7 +19,7 @@ import Predicates
 ///
 /// ## JSON
 /// Values are `Codable`, as an object whose keys are the names of the properties, and `objectID`; a key is left out for nil. Every value is read back
-/// exactly, as far as the coder's strategies for dates and data let it; by default they do. Numbers that are infinite or not a number are
+/// exactly, as far as the coder's strategies for dates and data let it; by default they do. An embedded value is an object of its parts. Numbers that are infinite or not a number are
 /// the strings `Infinity`, `-Infinity` and `NaN`. Lists are lists, a `CodableAttribute` encodes itself, and any other attribute is what its raw value is.
 /// IDs are their URIs; a provisional ID can't be encoded.
 ///
@@ -30,7 +29,7 @@ public protocol ModelValues<_$Model>: Sendable, Hashable, Codable {
   /// The class.
   associatedtype _$Model: ModelWithValues where _$Model.Values == Self
   /// The names of the attributes and to-one relationships in the order in which they are read and visited. Any of the model, but for those that are
-  /// stored externally.
+  /// stored externally. All parts of an embedded value come one after the other; ``_$names(of:in:)`` gives their names.
   static var _$names: [String] { get }
   /// Whose values they are; nil for those of no stored object. It takes no part in insertions, and says in ``ManagedObjectContext/apply(_:since:)`` which object is meant.
   var objectID: ManagedObjectID? { get set }
@@ -58,6 +57,8 @@ public protocol ValuesReader {
   mutating func toOne() throws(Failure) -> ManagedObjectID?
   /// Reads the next value, that of a required to-one relationship.
   mutating func requiredToOne() throws(Failure) -> ManagedObjectID
+  /// Leaves the next value unread.
+  mutating func skip()
 }
 
 /// Something that is done to each value of an object's values.
@@ -72,12 +73,36 @@ extension ModelValues {
   /// The initial value that a declaration gives.
   public static func _$initial<Value>(_ value: Value) -> Value { value }
 
+  /// The names of the parts of a property with an embedded value.
+  ///
+  /// - Parameters:
+  ///   - type: an embedded value, or an optional of one.
+  ///   - property: the property's name.
+  public static func _$names<Value: EmbeddedProperty>(of type: Value.Type, in property: String) -> [String] {
+    Value._Parts.attributes.map { PropertyDescription.partName($0.name, in: property) }
+  }
+
+  /// Stands in for a type that can't be embedded, of which the getter in the class tells.
+  @_disfavoredOverload
+  public static func _$names<Value>(of type: Value.Type, in property: String) -> [String] { [] }
+
   /// Stands in for an initial value that is none of the property's type, of which the property's declaration tells.
   @_disfavoredOverload
   public static func _$initial<Value>(_ value: Any) -> Value { fatalError("\(value) is no \(Value.self)") }
 }
 
 extension ValuesReader {
+  /// Reads the next values, the parts of an embedded value.
+  public mutating func embedded<Value: EmbeddedProperty>() throws(Failure) -> Value {
+    try Value._Parts.value(from: &self)
+  }
+
+  /// Stands in for a type that can't be embedded, of which the getter in the class tells.
+  @_disfavoredOverload
+  public mutating func embedded<Value>() throws(Failure) -> Value {
+    fatalError("\(Value.self) is no EmbeddedValue")
+  }
+
   /// Stands in for an attribute whose type can't be stored, of which the getter in the class tells.
   @_disfavoredOverload
   public mutating func attribute<Value>() throws(Failure) -> Value {
@@ -86,9 +111,34 @@ extension ValuesReader {
 }
 
 extension ValuesVisitor {
+  /// Takes an embedded value: each of its parts, as an attribute that may be nil.
+  public mutating func visit<Value: EmbeddedProperty>(embedded value: Value) {
+    var parts = Value._Parts(value)
+    var forwarding = PartForwarding(visitor: self)
+    for part in Value._Parts.attributes.indices { parts.visit(part, at: part, &forwarding) }
+    self = forwarding.visitor
+  }
+
+  /// Stands in for a type that can't be embedded, of which the getter in the class tells.
+  @_disfavoredOverload
+  public mutating func visit<Value>(embedded value: Value) {
+    fatalError("\(Value.self) is no EmbeddedValue")
+  }
+
   /// Stands in for an attribute whose type can't be stored, of which the getter in the class tells.
   @_disfavoredOverload
   public mutating func visit<Value>(attribute value: Value) {
     fatalError("\(Value.self) is no AttributeType")
   }
+}
+
+/// Hands the parts of an embedded value on.
+private struct PartForwarding<Visitor: ValuesVisitor>: PropertyVisitor {
+  var visitor: Visitor
+
+  mutating func visit<Value: AttributeType>(attribute slot: Int, _ cache: inout Cached<Value>) {
+    visitor.visit(attribute: cache.value)
+  }
+  mutating func visit<Target: ManagedObject>(toOne slot: Int, _ cache: inout ToOneReference<Target>) {}
+  mutating func visit<Target: ManagedObject>(toMany ordinal: Int, _ cache: inout ToManyMembers<Target>) {}
 }

@@ -56,6 +56,8 @@ private struct ObjectValuesReader<Object: ManagedObject>: ValuesReader {
       ?? ManagedObjectID(entity: reader.entity, number: .none, storeID: ManagedObjectID.noStore)
   }
 
+  mutating func skip() { place += 1 }
+
   private mutating func nextSlot() -> Int {
     defer { place += 1 }
     guard let slot = object._$objectModel.place(of: names[place]) else {

@@ -23,7 +23,7 @@ extension PersistentContainer {
     author: String? = nil
   ) async throws(ContextError) -> [ManagedObjectID] {
     let columns = Values._$names.enumerated().map { place, name in
-      BatchColumn<Values._$Model, [ListedValue]>(names: .success([name])) { $0[place].value }
+      BatchColumn<Values._$Model, [ListedValue]>(names: .success(ValuesName(name).path)) { $0[place].value }
     }
     return try await batchInsert(
       rows: ValueLists(values: values),

@@ -25,7 +25,9 @@ extension ValuesSelection {
   ) throws(QueryError) -> ResolvedSelection {
     let paths = PathResolver(entity: entity, schema: schema)
     var columns = [try QueryColumn([PathResolver.objectIDName], paths, store: store)]
-    for name in Root.Values._$names { columns.append(try QueryColumn([name], paths, store: store)) }
+    for name in Root.Values._$names {
+      columns.append(try QueryColumn(ValuesName(name).path, paths, store: store))
+    }
     return try ResolvedSelection(
       query: try request.untyped.resolved(for: entity, in: schema, store: store),
       columns: columns,
@@ -117,6 +119,7 @@ private struct RowValuesReader: ValuesReader {
   mutating func attribute<Value: AttributeType>() throws -> Value { try next() }
   mutating func toOne() throws -> ManagedObjectID? { try next() }
   mutating func requiredToOne() throws -> ManagedObjectID { try next() }
+  mutating func skip() { place += 1 }
 
   private mutating func next<Value: ColumnType>() throws -> Value {
     let (field, column) = (fields[place], columns[place])

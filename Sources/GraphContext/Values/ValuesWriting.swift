@@ -110,16 +110,32 @@ extension ModelWithValues {
   /// Without a base those that the object has otherwise now. With the values that `values` were made of as the base, those that differ between the two: what was not
   /// edited keeps the value that the object has by now. A property that has its new value already is not set, and so is no change. O(size of the values).
   ///
+  /// An embedded value that becomes nil, or something, is set as a whole. Parts that were edited of a value that is nil in the object by now are not set.
+  ///
   /// The ID of the values takes no part.
   ///
   /// - Throws: For the ID of a relationship that is set: `objectNotFound`, `provisionalID`, `unknownEntity` or `wrongDestination`; `otherContext` where this
   ///   object is in no context. `wrongValue` for a value that can't be encoded. No property is set then.
   public func apply(_ values: Values, since base: Values? = nil) throws(ContextError) {
     let (new, old, now) = (values.list, base?.list, Values(self).list)
+    let names = ValuesNames(Values._$names)
+    var changed = Set(
+      new.indices.filter { place in
+        new[place] != now[place] && old.map { $0[place] != new[place] } ?? true
+      }
+    )
+    for flag in new.indices where names.isFlag(at: flag) {
+      if changed.contains(flag) {
+        // A value that becomes nil, or something, is another one in all its parts.
+        changed.formUnion(names.parts(ofFlagAt: flag))
+      } else if now[flag].value == .attribute(.null) {
+        // What was edited is part of a value that isn't there any more.
+        changed.subtract(names.parts(ofFlagAt: flag))
+      }
+    }
     var assignments: [ValueAssignment] = []
-    for (place, name) in Values._$names.enumerated() where new[place] != now[place] {
-      if let old, old[place] == new[place] { continue }
-      assignments.append(try assignment(of: new[place].value, to: name))
+    for place in changed.sorted() {
+      assignments.append(try assignment(of: new[place].value, to: Values._$names[place]))
     }
     for assignment in assignments {
       if case .attribute(let slot, let value) = assignment {

@@ -158,3 +158,25 @@ extension Note: ModelWithValues {
     func _$visit<Visitor: ValuesVisitor>(_ visitor: inout Visitor) { visitor.visit(attribute: text) }
   }
 }
+
+@Embeddable struct Hall: Hashable {
+  var name: String
+  var seats: Int?
+  var mood: Mood = .loud
+  var doors: [Int] = [1]
+}
+
+/// Embedded values among other properties.
+@Model final class Concert {
+  @Embedded var hall: Hall
+  var title: String
+  @Embedded var second: Hall?
+  @Embedded private(set) var third: Hall?
+  @Relationship var composer: Composer?
+
+  init(_ title: String, in hall: Hall) {
+    self.title = title
+    self.hall = hall
+    third = Hall(name: "Attic")
+  }
+}

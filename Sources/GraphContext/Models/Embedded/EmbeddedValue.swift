@@ -74,6 +74,8 @@ public protocol EmbeddedParts<Value> {
   ///   - object: the object that has the value.
   ///   - slot: that of the first part.
   mutating func value(of object: some ManagedObject, at slot: Int) -> Value
+  /// Reads the parts, in their order.
+  static func value<Reader: ValuesReader>(from reader: inout Reader) throws(Reader.Failure) -> Value
   /// Hands the cache of a part to the visitor.
   ///
   /// - Parameters:

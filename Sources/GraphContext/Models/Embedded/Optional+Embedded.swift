@@ -41,6 +41,14 @@ public struct OptionalEmbeddedParts<Wrapped: EmbeddedValue>: EmbeddedParts {
     return parts.value(of: object, at: slot + 1)
   }
 
+  /// Reads whether the value is there, and the parts if it is.
+  public static func value<Reader: ValuesReader>(from reader: inout Reader) throws(Reader.Failure) -> Wrapped?
+  {
+    if try reader.attribute() as Bool? != nil { return try Wrapped._Parts.value(from: &reader) }
+    for _ in Wrapped._Parts.attributes { reader.skip() }
+    return nil
+  }
+
   /// Hands the cache of a part to the visitor; the first says whether the value is there.
   public mutating func visit<Visitor: PropertyVisitor>(_ part: Int, at slot: Int, _ visitor: inout Visitor) {
     if part == 0 { return visitor.visit(attribute: slot, &isThere) }
