@@ -194,10 +194,14 @@ struct StoreBatch {
       request.entities[entity.ordinal] = changes
       let numbers = changes.inserted.map(\.number)
       let policies = UniquePolicies(coordinator, policy)
-      guard policies.settlesAny else { return numbers }
+      guard policies.settlesAny else {
+        try BatchOrder(changes: changes, source: source).place()
+        return numbers
+      }
       var resolver = UniqueResolver(request, [], policies, in: source, coordinator)
       try resolver.resolve()
       request = resolver.request
+      try BatchOrder(changes: request.entities[entity.ordinal], source: source).place()
       return numbers.map { resolver.owner($0, entity.ordinal) }
     }
   }

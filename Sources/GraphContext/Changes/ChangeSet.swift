@@ -83,6 +83,19 @@ struct ChangeSet: Sendable {
       merged.merge(changes)
       objects[entity] = merged.isEmpty ? nil : merged
     }
+    forgetPassingLinks()
+  }
+
+  /// Forgets links that the commit has added and a delete rule has removed again: they never were in the store.
+  private mutating func forgetPassingLinks() {
+    for (relationship, changes) in links where !changes.added.isEmpty && !changes.removed.isEmpty {
+      let passing = Set(changes.added).intersection(changes.removed)
+      if passing.isEmpty { continue }
+      var rest = changes
+      rest.added.removeAll(where: passing.contains)
+      rest.removed.removeAll(where: passing.contains)
+      links[relationship] = rest.added.isEmpty && rest.removed.isEmpty ? nil : rest
+    }
   }
 }
 

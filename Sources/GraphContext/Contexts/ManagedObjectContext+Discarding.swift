@@ -72,6 +72,7 @@ extension ManagedObjectContext {
       guard object._$state.phase != .deleted, object.reference(at: toOne.slot).isNone else { continue }
       restore(toOne, of: object, entity, to: number)
     }
+    entities[entity.ordinal].forgetDerived()
   }
 
   /// Sets a reference that is nil to what the snapshot has, unless its object is deleted or has another partner.
@@ -102,7 +103,10 @@ extension ManagedObjectContext {
   private func forgetChangeIfStored(of object: any ManagedObject, _ entity: StoredEntity, _ slot: Int) {
     guard object._$state.phase == .persistent, let toOne = entity.toOne(slot: slot) else { return }
     let stored = storedReference(of: object._$state.number, entity, toOne)
-    if stored == object.reference(at: slot) { forgetChanges(of: object, in: 1 << UInt64(slot)) }
+    guard stored == object.reference(at: slot) else { return }
+    // To link it has given it the last place in an ordered list.
+    let bit: UInt64 = 1 << UInt64(slot)
+    forgetChanges(of: object, in: bit | entity.places(of: bit))
   }
 
   private func storedReference(

@@ -205,6 +205,7 @@ extension ManagedObjectContext {
     changeCount &+= 1
     let shown = parent == nil ? shownValues(before: changeSets, ruleChanges) : ShownValues()
     defer { shown.tellOfDifferences() }
+    undoManager?.willMove(in: self)
     loadChangedObjects(deletedBy: changeSets, ruleChanges)
     if parent == nil { forgetEqualChanges(updatedBy: changeSets) }
     show(newest)

@@ -335,6 +335,7 @@ extension ManagedObjectContext {
 
   /// The objects are as the store has them now.
   private func finishSave() -> SavedObjects {
+    undoManager?.noteSave(in: self)
     var saved = SavedObjects()
     for ordinal in entities.indices {
       let changes = entities[ordinal].changes
@@ -348,7 +349,6 @@ extension ManagedObjectContext {
       saved.deleted += deleted
     }
     forgetChanges()
-    undoManager?.noteSave()
     return saved
   }
 }

@@ -127,7 +127,7 @@ struct UniqueResolver {
           inserted.append(record)
           continue
         }
-        if policy != .keep { owners.claim(bytes, for: owner) }
+        if policy != .keep { owners.give(bytes, to: owner) }
         aliases[entity.ordinal][record.number] = owner
         settled.append(SettledObject(entity: entity, number: record.number, policy: policy, bytes: bytes))
       }
@@ -333,6 +333,8 @@ private struct UniqueOwners {
   private let source: any StoredSource
   /// Objects by the keys that this save gives them, by the place of the constraint.
   private var claims: [[[UInt8]: ObjectNumber]]
+  /// The other way round, where there are several constraints.
+  private var keys: [[ObjectNumber: [UInt8]]]
   /// Objects whose keys in the store are out of date, by the place of the constraint.
   private var changed: [Set<ObjectNumber>]
 
@@ -345,6 +347,7 @@ private struct UniqueOwners {
     self.constraints = constraints
     self.source = source
     claims = changes.entity.declaredIndexes.map { _ in [:] }
+    keys = claims.map { _ in [:] }
     changed = changes.entity.declaredIndexes.map { _ in [] }
   }
 
@@ -368,7 +371,24 @@ private struct UniqueOwners {
   /// Notes that an object has the keys of a record from now on.
   mutating func claim(_ bytes: UnsafeRawBufferPointer, for number: ObjectNumber) {
     for (place, _) in constraints {
-      if let key = key(of: bytes, place) { claims[place][key] = claims[place][key] ?? number }
+      if let key = key(of: bytes, place) { claim(key, place, for: number) }
+    }
+  }
+
+  private mutating func claim(_ key: [UInt8], _ place: Int, for number: ObjectNumber) {
+    guard claims[place][key] == nil else { return }
+    claims[place][key] = number
+    if constraints.count > 1 { keys[place][number] = key }
+  }
+
+  /// Notes that an object gets the keys of a record, and that its own are free. By the only constraint of an entity it has the record's key already.
+  mutating func give(_ bytes: UnsafeRawBufferPointer, to owner: ObjectNumber) {
+    guard constraints.count > 1 else { return claim(bytes, for: owner) }
+    for (place, _) in constraints {
+      guard let key = key(of: bytes, place), claims[place][key] != owner else { continue }
+      if let old = keys[place].removeValue(forKey: owner) { claims[place][old] = nil }
+      changed[place].insert(owner)
+      claim(key, place, for: owner)
     }
   }
 

@@ -134,11 +134,17 @@ extension ContextUndoManager {
   /// Ends explicit groups that are open.
   func endGroups() { depth = 0 }
 
-  /// What was unsaved before is the store's now.
-  func noteSave() { saveCount += 1 }
+  /// What is unsaved becomes the store's. Called before the objects become saved ones.
+  func noteSave(in context: ManagedObjectContext) {
+    open.noteSave(in: context)
+    saveCount += 1
+  }
 
   /// True if a save lies between an image of these values and now.
   func wasSaved(since values: UndoGroup.Values) -> Bool { values.saveCount != saveCount }
+
+  /// The context is about to show another state, which may lack values that the images of its changes only refer to.
+  func willMove(in context: ManagedObjectContext) { open.loadExternals(in: context) }
 
   /// A turn is over: its changes are a group, unless they belong to one that is still open.
   func endEvent(in context: ManagedObjectContext) {

@@ -15,6 +15,11 @@ struct UndoGroup {
     var values: Values?
     /// Bits of the slots that the group has set. Other changes of the object are not this group's.
     var slots: UInt64 = 0
+    /// Bits of the slots that saves in the group have stored.
+    var savedSlots: UInt64 = 0
+    /// Whether a save in the group has stored the insertion, or the deletion.
+    var isInsertionSaved = false
+    var isDeletionSaved = false
     /// Whether any of them has another value after the group than before.
     var hasOtherValues = false
     /// Whether the object is there after the group.
@@ -101,7 +106,23 @@ struct UndoGroup {
     byteCount += Self.pairByteCount
   }
 
-  /// Compares every object with its image: notes what the group has changed, and forgets objects and pairs that are as they were.
+  /// Notes which changes of the group a save stores: afterwards they are no unsaved ones. Called before the objects become saved ones. O(images).
+  mutating func noteSave(in context: ManagedObjectContext) {
+    for (key, image) in images {
+      guard let object = context.knownObject(key.number, of: context.entity(key.entity)) else { continue }
+      switch object._$state.phase {
+      case .persistent: images[key]?.savedSlots |= object._$state.changed
+      case .inserted:
+        images[key]?.isInsertionSaved = true
+        images[key]?.savedSlots |= image.values?.slots(thatDifferFrom: object, in: context, key) ?? 0
+      case .deleted: images[key]?.isDeletionSaved = true
+      default: break
+      }
+    }
+  }
+
+  /// Compares every object with its image: notes what the group has changed, and forgets objects and pairs that are as they were. What others have saved while the group
+  /// was open is no change of it.
   ///
   /// - Returns: false if everything shows as it did: then there is nothing to take back.
   mutating func close(in context: ManagedObjectContext, saveCount: Int) -> Bool {
@@ -110,10 +131,14 @@ struct UndoGroup {
     for (key, image) in images {
       var image = image
       image.isThereAfter = context.isShown(key)
-      if let values = image.values,
-        let object = context.knownObject(key.number, of: context.entity(key.entity))
-      {
-        let different = values.slots(thatDifferFrom: object, in: context, key)
+      let object = context.knownObject(key.number, of: context.entity(key.entity))
+      if !image.isThereAfter, image.isDeletedByOthers(object) {
+        removeImage(of: key)
+        continue
+      }
+      if let values = image.values, let object {
+        let own = image.ownSlots(values, of: object)
+        let different = values.slots(among: own, thatDifferFrom: object, in: context, key)
         image.hasOtherValues = different != 0
         image.slots = different
         if values.isSaved, values.saveCount == saveCount, object._$state.phase == .persistent {
@@ -148,6 +173,18 @@ struct UndoGroup {
 }
 
 extension UndoGroup.Image {
+  /// Whether it was others that have deleted the object, as the context hasn't.
+  fileprivate func isDeletedByOthers(_ object: (any ManagedObject)?) -> Bool {
+    guard values?.isSaved == true || isInsertionSaved else { return false }
+    return !isDeletionSaved && object?._$state.phase != .deleted
+  }
+
+  /// Bits of the slots that the context itself may have set since the image was made.
+  fileprivate func ownSlots(_ values: UndoGroup.Values, of object: any ManagedObject) -> UInt64 {
+    guard object._$state.phase == .persistent else { return ~0 }
+    return object._$state.changed | savedSlots | values.changed
+  }
+
   /// Reads values that the image only refers to. One that can't be read is not given back.
   fileprivate mutating func loadExternals(
     in context: ManagedObjectContext,
@@ -173,7 +210,10 @@ extension UndoGroup.Image {
 
 extension UndoGroup.Values {
   /// Bits of the slots that have other values in an object now. What the store derives is no change of the object's own: a save follows it.
+  ///
+  /// - Parameter slots: bits of the slots to compare. Others may refer to values that are no longer stored.
   func slots(
+    among slots: UInt64 = ~0,
     thatDifferFrom object: any ManagedObject,
     in context: ManagedObjectContext,
     _ key: ObjectKey
@@ -186,7 +226,7 @@ extension UndoGroup.Values {
           RecordView(validated: old, layout: entity.layout),
           RecordView(validated: new, layout: entity.layout)
         )
-        return context.source.slots(in: ~entity.derivedSlots, of: new, thatDifferFrom: old, entity)
+        return context.source.slots(in: slots & ~entity.derivedSlots, of: new, thatDifferFrom: old, entity)
       }
     }
   }

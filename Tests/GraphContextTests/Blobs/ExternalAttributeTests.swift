@@ -109,6 +109,34 @@ struct ExternalAttributeTests {
     #expect(try container.verify().isEmpty)
   }
 
+  @Test func aCoverThatAnotherContextReplacesIsNoDamage() async throws {
+    let context = try container.context()
+    defer { context.end() }
+    context.undoManager = ContextUndoManager()
+    let album = Album("A", cover: Self.bytes(100_000, 1))
+    context.insert(album)
+    try context.save()
+    let id = album.objectID
+    album.title = "B"
+    try await container.write {
+      try $0.existingObject(Album.self, with: id).cover = Self.bytes(90_000, 2)
+    }
+    try context.refresh()
+    try context.save()
+    context.undo()
+    #expect(album.title == "A" && album.cover == Self.bytes(90_000, 2))
+    album.cover = Self.bytes(80_000, 3)
+    try await container.write {
+      try $0.existingObject(Album.self, with: id).cover = Self.bytes(70_000, 4)
+    }
+    context.mergePolicy = .mergeByPropertyObjectTrump
+    try context.refresh()
+    try context.save()
+    context.undo()
+    #expect(album.title == "A" && album.cover != nil)
+    try context.save()
+  }
+
   @Test func aChangeOfAnotherAttributeLogsNoBlob() async throws {
     let covers = 20
     try await container.performBackgroundTask { context in

@@ -12,6 +12,7 @@ struct PlainSave {
   private var deletions: [(entity: StoredEntity, number: ObjectNumber)] = []
   private var condemned: [(entity: StoredEntity, number: ObjectNumber)] = []
   /// What forbids the save unless it is false by the end, and the object that can't be deleted.
+  private var deniedPairs: [(ObjectNumber, ObjectNumber, StoredToMany, Int)] = []
   private var denials: [(isStillThere: (PlainStore) -> Bool, StoredEntity, ObjectNumber)] = []
   /// References that were stored: where from and where to.
   private var references: [(from: ObjectNumber, StoredEntity, StoredToOne, to: ObjectNumber)] = []
@@ -120,6 +121,11 @@ struct PlainSave {
         break
       }
     }
+    // What is deleted on both ends denies nothing.
+    for (owner, element, relationship, ordinal) in deniedPairs
+    where store.row(element, of: relationship.destination) == nil {
+      store.unlink(owner, element, relationship, ordinal)
+    }
     for (isStillThere, entity, number) in denials where isStillThere(store) {
       throw ContextError(.deletionDenied, "\(entity.name) \(number) can't be deleted")
     }
@@ -150,6 +156,7 @@ struct PlainSave {
         case .deny:
           let links = relationship.links
           denials.append(({ $0.elements(of: number, in: links).contains(element) }, entity, number))
+          deniedPairs.append((number, element, relationship, entity.ordinal))
         case .cascade:
           store.unlink(number, element, relationship, entity.ordinal)
           condemned.append((schema.entities[relationship.destination], element))

@@ -10,6 +10,46 @@ struct OrderedRelationshipTests {
     try await PersistentContainer("Lists", models: Playlist.self, Track.self, at: .inMemory)
   }
 
+  @Test func aDiscardedDeletionGivesTheOrderBack() async throws {
+    let lists = try await PersistentContainer("Lists", models: Playlist.self, Track.self, at: .inMemory)
+    let context = try lists.context()
+    defer { context.end() }
+    let list = Playlist("L")
+    context.insert(list)
+    list.queued.append(contentsOf: ["a", "b", "c"].map(Track.init))
+    list.queued.move(from: 2, to: 0)
+    try context.save()
+    context.delete(list)
+    context.discardChanges(of: list)
+    #expect(list.queuedTitles == ["c", "a", "b"])
+    #expect(!context.hasChanges)
+  }
+
+  @Test(arguments: [1, 100]) func aBatchAppendsToAReorderedList(chunkSize: Int) async throws {
+    let lists = try await PersistentContainer("Lists", models: Playlist.self, Track.self, at: .inMemory)
+    let context = try lists.context()
+    defer { context.end() }
+    let (list, other) = (Playlist("L"), Playlist("M"))
+    context.insert(list)
+    context.insert(other)
+    list.queued.append(contentsOf: ["a", "b", "c"].map(Track.init))
+    for _ in 0..<20 { list.queued.move(from: 0, to: 2) }
+    try context.save()
+    let before = list.queuedTitles
+    let (id, otherID) = (list.objectID, other.objectID)
+    try await lists.batchInsert(
+      Track.self,
+      from: ["d", "x", "e", "y", "f"],
+      .set(\.title) { $0 },
+      .set(\.queue) { $0 < "g" ? id : otherID },
+      chunkSize: chunkSize
+    )
+    try context.refresh()
+    #expect(list.queuedTitles == before + ["d", "e", "f"])
+    #expect(other.queuedTitles == ["x", "y"])
+    #expect(try lists.verify().map(\.description) == [])
+  }
+
   @Test func arraysKeepTheOrderTheyAreGiven() async throws {
     let container = try await open()
     try await container.performBackgroundTask { context in

@@ -147,8 +147,13 @@ extension HistoryEntry {
       let links = reader.list({ Links(&$0) }), reader.isAtEnd
     else { return nil }
     self.init(header: header, author: author, contextName: contextName, objects: objects, links: links)
-    let inserted = objects.lazy.flatMap(\.inserted).reduce(UInt64(0)) { $0 + UInt64($1.count) }
-    if inserted > Self.insertionLimit { return nil }
+    // Counted down, because no sum of what bytes say is safe.
+    var left = Self.insertionLimit
+    for run in objects.lazy.flatMap(\.inserted) {
+      let last = run.upperBound - run.lowerBound
+      if last >= left { return nil }
+      left -= last + 1
+    }
   }
 }
 

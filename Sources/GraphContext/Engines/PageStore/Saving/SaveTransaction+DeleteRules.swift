@@ -77,7 +77,8 @@ extension SaveTransaction {
             otherEntity: destination,
             relationship: relationship.name,
             treeName: trees.forward,
-            key: KeyCoder.pair(number, element)
+            key: KeyCoder.pair(number, element),
+            pairs: trees
           )
         )
       case .cascade:
@@ -98,6 +99,8 @@ extension SaveTransaction {
     let relationship: String
     let treeName: String
     let key: [UInt8]
+    /// Of many-to-many links, their trees.
+    var pairs: PairTrees?
   }
 
   /// A required relationship that leads to what this save deletes. Not a failure if other rules delete its object by the end.
@@ -109,11 +112,24 @@ extension SaveTransaction {
 
   private func checkDenials(_ transaction: inout WriteTransaction) throws {
     for denial in denials where try tree(denial.treeName, &transaction).contains(denial.key) {
-      failures.note(denied(denial))
+      if let pairs = denial.pairs, try !isThere(denial.other, denial.otherEntity, &transaction) {
+        // What is deleted on both ends denies nothing.
+        try removePair(denial.number, denial.other, pairs, &transaction)
+      } else {
+        failures.note(denied(denial))
+      }
     }
     for lost in lostReferences where try tree(lost.treeName, &transaction).contains(lost.key) {
       failures.note(lost.failure)
     }
+  }
+
+  private func isThere(
+    _ number: ObjectNumber,
+    _ entity: StoredEntity,
+    _ transaction: inout WriteTransaction
+  ) throws -> Bool {
+    try tree(entity.treeName, &transaction).contains(KeyCoder.key(objectID: number))
   }
 
   private func denied(_ denial: Denial) -> ContextError {

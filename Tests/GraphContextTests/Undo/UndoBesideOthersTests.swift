@@ -1,0 +1,102 @@
+import Cambium
+import Foundation
+import TestSupport
+import Testing
+
+@testable import GraphContext
+
+/// What others save or change while a group is open is no change of the group.
+struct UndoBesideOthersTests {
+  private let library: PersistentContainer
+  private let context: ManagedObjectContext
+  private let writer: Writer
+  private let id: ManagedObjectID
+
+  init() async throws {
+    library = try await Library.open()
+    context = try library.context()
+    context.undoManager = ContextUndoManager()
+    writer = Writer("a", rank: 1)
+    context.insert(writer)
+    try context.save()
+    id = writer.objectID
+  }
+
+  private func other(_ body: (Writer, ManagedObjectContext) throws -> Void) throws {
+    let other = try library.context()
+    defer { other.end() }
+    try body(other.existingObject(Writer.self, with: id), other)
+    try other.save()
+  }
+
+  @Test(arguments: [false, true]) func whatOthersSaveStays(isSavedLater: Bool) throws {
+    defer { context.end() }
+    writer.rank = 2
+    try other { same, _ in same.email = "a@" }
+    try context.refresh()
+    if isSavedLater { try context.save() }
+    context.undo()
+    #expect(writer.rank == 1 && writer.email == "a@")
+    try context.save()
+    try other { same, _ in #expect(same.rank == 1 && same.email == "a@") }
+    context.redo()
+    #expect(writer.rank == 2 && writer.email == "a@")
+  }
+
+  @Test func whatOthersSaveInAGroupOfSeveralTurnsStays() throws {
+    defer { context.end() }
+    context.undoManager?.beginUndoGrouping()
+    writer.rank = 2
+    try context.save()
+    try other { same, _ in same.email = "a@" }
+    try context.refresh()
+    writer.name = "b"
+    try context.save()
+    context.undoManager?.endUndoGrouping()
+    context.undo()
+    #expect(writer.rank == 1 && writer.name == "a" && writer.email == "a@")
+  }
+
+  @Test func whatOthersHaveDeletedStaysDeleted() throws {
+    defer { context.end() }
+    context.undoManager?.beginUndoGrouping()
+    writer.rank = 2
+    try context.save()
+    try other { same, context in context.delete(same) }
+    try context.refresh()
+    context.undoManager?.endUndoGrouping()
+    context.undo()
+    try context.save()
+    let all = From<Writer>()
+    #expect(try context.count(all) == 0)
+  }
+
+  @Test func anUnsavedInsertionAndADeletionInOneGroupComeBack() throws {
+    defer { context.end() }
+    let new = Writer("new", rank: 4)
+    context.insert(new)
+    context.processPendingChanges()
+    context.undoManager?.beginUndoGrouping()
+    context.delete(new)
+    context.delete(writer)
+    try context.save()
+    context.undoManager?.endUndoGrouping()
+    context.undo()
+    let all = From<Writer>().orderBy(\.name)
+    #expect(try context.fetch(all).map(\.name) == ["a", "new"])
+  }
+
+  @Test func aChildTakesBackNothingOfItsParent() throws {
+    defer { context.end() }
+    let child = context.makeChild()
+    child.undoManager = ContextUndoManager()
+    let same = try child.existingObject(Writer.self, with: id)
+    same.rank = 2
+    writer.email = "a@"
+    #expect(same.email == "a@")
+    child.undo()
+    #expect(same.rank == 1 && same.email == "a@")
+    try child.save()
+    #expect(writer.rank == 1 && writer.email == "a@")
+  }
+}
