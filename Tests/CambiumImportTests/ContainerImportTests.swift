@@ -321,4 +321,22 @@ struct ContainerImportTests {
       #expect(found === disc)
     }
   }
+
+  // MARK: Passes
+
+  @Test func relationshipsAloneComeWhenAllObjectsAreThere() async throws {
+    let notes = Notes()
+    var description = ObjectImport<String, Tune>(id: { source, _ in source })
+    let all = From<Tune>()
+    description.updateRelationships = { _, _, context, _ in notes.add("\(try context.count(all))") }
+    var options = ImportOptions()
+    options.commits = .eachBatch(of: 1)
+    let progress = Progress(totalUnitCount: 0)
+    options.progress = progress
+    let input = ImportInput(["a", "b"])
+    let report = try await tunes.container.importRecords(input, with: description, options: options)
+    #expect(notes.all == ["2", "2"])
+    #expect(report.recordCount == 2 && report.insertedCount == 2 && report.refusedCount == 0)
+    #expect(progress.totalUnitCount == 2 && progress.completedUnitCount == 2)
+  }
 }
