@@ -220,7 +220,7 @@ struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
     for object in try context.fetch(key.request(ids)) {
       let id = key.value(object)
       if let first = known[id] {
-        counts.duplicates[first.objectID, default: []].append(object.objectID)
+        counts.duplicates[first.objectID, default: []].insert(object.objectID)
       } else {
         known[id] = object
       }

@@ -340,6 +340,18 @@ struct ContainerImportTests {
     #expect(progress.totalUnitCount == 2 && progress.completedUnitCount == 2)
   }
 
+  @Test func aDuplicateIsNamedOnce() async throws {
+    try await tunes.store(["A", "A", "A"])
+    let records = [TuneRecord(code: "A", title: "new", disc: nil)]
+    let report = try await tunes.container.importObjects(from: records + records)
+    let others = try #require(report.storedDuplicates.first?.value)
+    #expect(others.count == 2 && Set(others).count == 2)
+    var options = ImportOptions()
+    options.commits = .eachBatch(of: 1)
+    let again = try await tunes.container.importObjects(from: records + records, options: options)
+    #expect(again.storedDuplicates == report.storedDuplicates)
+  }
+
   // MARK: Cancelling
 
   /// A block works outside of any task.
