@@ -100,11 +100,16 @@ private struct Raced: PersistableValue {
     }
     var edited = try #require(values.first)
     #expect(edited.objectID == stored.objectID)
+    let states = store.states()
     for title in ["slow", "last"] {
       edited.title = title
       store.dispatch(.save(edited))
     }
-    try await Task.sleep(for: .seconds(1))
+    var savedCount = 0
+    for await state in states {
+      if case .succeeded = state.persist { savedCount += 1 }
+      if savedCount == 2 { break }
+    }
     let titles = try await container.container().query { try $0.fetch(From<Track>()).map(\.title) }
     #expect(titles == ["last"])
   }
