@@ -132,6 +132,8 @@ struct CSVReader {
   private var columns: [String] = []
   /// Rows that were parsed, the next one last.
   private var parsed: [[String]] = []
+  /// What is wrong with the record after those that were parsed: it is told when they have been read.
+  private var failure: (any Error)?
   private var rowCount = 0
 
   private static let batchByteCount = 64 << 10
@@ -144,16 +146,12 @@ struct CSVReader {
   }
 
   mutating func next() throws -> CSVRow? {
-    if parsed.isEmpty { try parse() }
-    guard let fields = parsed.popLast() else { return nil }
-    rowCount += 1
-    if fields.count > columns.count {
-      throw ImportError(
-        .malformedRecord,
-        "the row has \(fields.count) fields, and there are \(columns.count) columns",
-        record: rowCount
-      )
+    if parsed.isEmpty, failure == nil { try parse() }
+    guard let fields = parsed.popLast() else {
+      if let failure { throw failure }
+      return nil
     }
+    rowCount += 1
     return CSVRow(
       columns: columns,
       fields: fields + Array(repeating: "", count: columns.count - fields.count)
@@ -163,26 +161,63 @@ struct CSVReader {
   private mutating func parse() throws {
     if header == nil { header = try records.next().map(text) }
     guard let header else { return }
-    var batch = header + "\n"
-    var count = 0
-    while batch.utf8.count < Self.batchByteCount, let record = try records.next() {
-      batch += try text(record)
-      batch += "\n"
-      count += 1
-    }
-    if count == 0 { return }
+    let batch = nextBatch()
+    if batch.isEmpty { return }
     do {
-      let csv = try EnumeratedCSV(string: batch, delimiter: .character(delimiter), loadColumns: false)
-      columns = csv.header.map(ByteCharacters.field)
-      parsed = csv.rows.reversed().map { $0.map(ByteCharacters.field) }
+      parsed = try rows(of: batch, below: header, from: rowCount + 1).reversed()
     } catch {
-      throw ImportError(
-        .malformedRecord,
-        "one of the rows from \(rowCount + 1) to \(rowCount + count) is no CSV",
-        record: rowCount + 1,
-        underlyingError: error
-      )
+      parseSeparately(batch, below: header)
     }
+  }
+
+  /// The texts of the next records, before the first one that can't be read.
+  private mutating func nextBatch() -> ArraySlice<String> {
+    var (batch, byteCount) = (ArraySlice<String>(), 0)
+    do {
+      while byteCount < Self.batchByteCount, let record = try records.next() {
+        batch.append(try text(record))
+        byteCount += record.count
+      }
+    } catch {
+      failure = error
+    }
+    return batch
+  }
+
+  /// Parses the records before the first wrong one, which a parse of all of them doesn't name.
+  private mutating func parseSeparately(_ batch: ArraySlice<String>, below header: String) {
+    var good: [[String]] = []
+    do {
+      for place in batch.indices {
+        good += try rows(of: batch[place...place], below: header, from: rowCount + place + 1)
+      }
+    } catch {
+      failure = error
+    }
+    parsed = good.reversed()
+  }
+
+  /// - Parameter number: the number of the first record.
+  private mutating func rows(
+    of batch: ArraySlice<String>,
+    below header: String,
+    from number: Int
+  ) throws(ImportError) -> [[String]] {
+    var text = header + "\n"
+    for record in batch { text += record + "\n" }
+    let csv: EnumeratedCSV
+    do {
+      csv = try EnumeratedCSV(string: text, delimiter: .character(delimiter), loadColumns: false)
+    } catch {
+      throw ImportError(.malformedRecord, "the row is no CSV", record: number, underlyingError: error)
+    }
+    columns = csv.header.map(ByteCharacters.field)
+    // The parser makes all rows as long as the longest.
+    if let count = csv.rows.first?.count, count > columns.count {
+      let message = "the row has \(count) fields, and there are \(columns.count) columns"
+      throw ImportError(.malformedRecord, message, record: number)
+    }
+    return csv.rows.map { $0.map(ByteCharacters.field) }
   }
 
   private func text(_ bytes: Data) throws -> String {

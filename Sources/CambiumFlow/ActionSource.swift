@@ -26,9 +26,19 @@ public struct DispatchedAction<Action: Sendable>: Sendable {
   public let action: Action
   /// The place that dispatched the action.
   public let source: ActionSource
+  /// Whether the action is still to be handled when its turn comes; nil for always.
+  let isWanted: (@Sendable () -> Bool)?
 
   /// Makes a dispatched action.
-  public init(_ action: Action, from source: ActionSource) { (self.action, self.source) = (action, source) }
+  public init(_ action: Action, from source: ActionSource) { self.init(action, from: source, ifStill: nil) }
+
+  init(_ action: Action, from source: ActionSource, ifStill isWanted: (@Sendable () -> Bool)?) {
+    (self.action, self.source, self.isWanted) = (action, source, isWanted)
+  }
+
+  func map<Other>(_ transform: (Action) -> Other) -> DispatchedAction<Other> {
+    DispatchedAction<Other>(transform(action), from: source, ifStill: isWanted)
+  }
 }
 
 /// Dispatches actions into the queue of a store, from any thread.
@@ -40,6 +50,8 @@ public struct ActionHandler<Action: Sendable>: Sendable {
 
   /// Hands over an action. It is handled later, never within this call.
   public func dispatch(_ action: Action, from source: ActionSource) {
-    body(DispatchedAction(action, from: source))
+    dispatch(DispatchedAction(action, from: source))
   }
+
+  func dispatch(_ action: DispatchedAction<Action>) { body(action) }
 }

@@ -26,7 +26,7 @@ public struct Effect<OutputAction: Sendable>: Sendable {
   /// Nothing.
   public static var doNothing: Effect { Effect(kind: .nothing) }
 
-  /// Ends the effect with this token, if there is one. What it sends from now on goes nowhere.
+  /// Ends the effect with this token, if there is one. What it sends from now on goes nowhere, and so does what it has sent and a ``FlowStore`` hasn't handled.
   public static func toCancel(_ token: EffectToken) -> Effect { Effect(kind: .cancel(token)) }
 
   /// Runs a task.
@@ -43,6 +43,16 @@ public struct Effect<OutputAction: Sendable>: Sendable {
 
   /// Dispatches one action.
   public static func just(_ action: OutputAction) -> Effect { .run { send in send(action) } }
+}
+
+/// An effect with a token: it is there as long as its work, or anything that it has sent and that waits for its turn.
+private final class NumberedEffect: Sendable {
+  let number: Int
+  private let end: @Sendable () -> Void
+
+  init(_ number: Int, end: @escaping @Sendable () -> Void) { (self.number, self.end) = (number, end) }
+
+  deinit { end() }
 }
 
 /// Runs effects, and knows those that have a token. Effects with tokens end with it.
@@ -81,28 +91,41 @@ public final class EffectRunner: Sendable {
     case .cancel(let token): core.withLock { $0.running.removeValue(forKey: token) }?.task.cancel()
     case .run(nil, let body): Task { await body { output.dispatch($0, from: source) } }
     case .run(let token?, let body):
-      let old = core.withLock { core in
-        core.nextNumber += 1
-        let number = core.nextNumber
-        let task = Task { [weak self] in
-          await body { [weak self] in
-            if self?.isRunning(token, number) == true { output.dispatch($0, from: source) }
-          }
-          self?.end(token, number)
-        }
-        return core.running.updateValue(Running(number: number, task: task), forKey: token)
+      run(body, token) { action, isWanted in
+        if isWanted() { output.dispatch(DispatchedAction(action, from: source, ifStill: isWanted)) }
       }
-      old?.task.cancel()
     }
   }
 
-  private func isRunning(_ token: EffectToken, _ number: Int) -> Bool {
+  /// Runs an effect in the place of the one with the same token.
+  ///
+  /// - Parameter send: dispatches an action. The closure that it gets says whether the effect has been neither cancelled nor replaced, and keeps the effect.
+  private func run<OutputAction>(
+    _ body: @escaping @Sendable (@escaping Effect<OutputAction>.Send) async -> Void,
+    _ token: EffectToken,
+    _ send: @escaping @Sendable (OutputAction, @escaping @Sendable () -> Bool) -> Void
+  ) {
+    let number = core.withLock { core in
+      core.nextNumber += 1
+      return core.nextNumber
+    }
+    // Made outside the lock, and held until the lock is free again: its end takes the lock.
+    let effect = NumberedEffect(number) { [weak self] in self?.end(token, number) }
+    let isWanted = { @Sendable [weak self] in self?.isCurrent(token, effect.number) == true }
+    let old = core.withLock { core in
+      let task = Task { await body { send($0, isWanted) } }
+      return core.running.updateValue(Running(number: number, task: task), forKey: token)
+    }
+    withExtendedLifetime(effect) { old?.task.cancel() }
+  }
+
+  private func isCurrent(_ token: EffectToken, _ number: Int) -> Bool {
     core.withLock { $0.running[token]?.number == number }
   }
 
   private func end(_ token: EffectToken, _ number: Int) {
-    core.withLock { core in
-      if core.running[token]?.number == number { core.running[token] = nil }
+    _ = core.withLock { core in
+      core.running[token]?.number == number ? core.running.removeValue(forKey: token) : nil
     }
   }
 }

@@ -39,7 +39,7 @@ public actor FlowStore<Action: Sendable, State: Sendable> {
     (self.reducer, self.middleware, self.emission) = (reducer, AnyMiddleware(middleware), emission)
     (self.host, published, inbox) = (host, Published(initial), Inbox())
     let published = published
-    let output = ActionHandler<Action> { [weak self] in self?.dispatch($0.action, from: $0.source) }
+    let output = ActionHandler<Action> { [weak self] in self?.dispatch($0) }
     self.middleware.receiveContext(getState: { published.value }, output: output)
   }
 
@@ -54,7 +54,11 @@ public actor FlowStore<Action: Sendable, State: Sendable> {
 
   /// Has an action handled after those that are waiting, and returns at once. From any thread.
   public nonisolated func dispatch(_ action: Action, from source: ActionSource) {
-    guard inbox.append(DispatchedAction(action, from: source)) else { return }
+    dispatch(DispatchedAction(action, from: source))
+  }
+
+  private nonisolated func dispatch(_ action: DispatchedAction<Action>) {
+    guard inbox.append(action) else { return }
     Task { await processAll() }
   }
 
@@ -96,6 +100,8 @@ public actor FlowStore<Action: Sendable, State: Sendable> {
   }
 
   private func process(_ next: DispatchedAction<Action>) {
+    // An action before this one may have cancelled the effect that has sent it.
+    if let isWanted = next.isWanted, !isWanted() { return }
     var afterReducer = AfterReducer()
     middleware.handle(next.action, from: next.source, afterReducer: &afterReducer)
     let old = published.value

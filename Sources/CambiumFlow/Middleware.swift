@@ -135,7 +135,7 @@ private struct LiftedMiddleware<
   func receiveContext(getState: @escaping @Sendable () -> State, output: ActionHandler<OutputAction>) {
     middleware.receiveContext(
       getState: { [state] in getState()[keyPath: state] },
-      output: ActionHandler { [outputAction] in output.dispatch(outputAction($0.action), from: $0.source) }
+      output: ActionHandler { [outputAction] in output.dispatch($0.map(outputAction)) }
     )
   }
 

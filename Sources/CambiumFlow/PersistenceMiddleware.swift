@@ -16,6 +16,8 @@ final class PersistenceMiddleware<Controller: PersistenceController>: Middleware
   private let context = Mutex<Context?>(nil)
   /// The last request, which begins again where a difference didn't apply.
   private let request = Mutex<Controller.Request?>(nil)
+  /// The newest save or deletion, which begins when all before it have ended.
+  private let newestChange = Mutex<Task<Void, Never>?>(nil)
   /// There is one live request at a time.
   private static var token: EffectToken { "live request" }
 
@@ -30,9 +32,9 @@ final class PersistenceMiddleware<Controller: PersistenceController>: Middleware
     let run = { [runner] effect in runner.run(effect, from: source, to: context.output) }
     switch action.kind {
     case .save(let element):
-      afterReducer.add { [self] in run(save(element)) }
+      afterReducer.add { [self] in save(element) { context.output.dispatch($0, from: source) } }
     case .delete(let element):
-      afterReducer.add { [self] in run(delete(element)) }
+      afterReducer.add { [self] in delete(element) { context.output.dispatch($0, from: source) } }
     case .request(let request):
       self.request.withLock { $0 = request }
       afterReducer.add { [self] in run(follow(request, context.getState().requestNumber)) }
@@ -48,8 +50,8 @@ final class PersistenceMiddleware<Controller: PersistenceController>: Middleware
     }
   }
 
-  private func save(_ element: Controller.Element) -> Effect<OutputAction> {
-    .run { [controller] send in
+  private func save(_ element: Controller.Element, _ send: @escaping Effect<OutputAction>.Send) {
+    changeInTurn { [controller] in
       do throws(Controller.Failure) {
         send(OutputAction(.saved(try await controller.save(element))))
       } catch {
@@ -58,13 +60,23 @@ final class PersistenceMiddleware<Controller: PersistenceController>: Middleware
     }
   }
 
-  private func delete(_ element: Controller.Element) -> Effect<OutputAction> {
-    .run { [controller] send in
+  private func delete(_ element: Controller.Element, _ send: @escaping Effect<OutputAction>.Send) {
+    changeInTurn { [controller] in
       do throws(Controller.Failure) {
         try await controller.delete(element)
         send(OutputAction(.deleted))
       } catch {
         send(OutputAction(.deleteFailed(error, element)))
+      }
+    }
+  }
+
+  /// Begins a save or a deletion when those of earlier actions have ended: of two at the same time the last to commit would win, whichever was dispatched last.
+  private func changeInTurn(_ body: @escaping @Sendable () async -> Void) {
+    newestChange.withLock { newest in
+      newest = Task { [newest] in
+        await newest?.value
+        await body()
       }
     }
   }

@@ -19,7 +19,11 @@ extension PersistentContainer {
       }
       try ofValue { try value.update(object) }
       try context.save()
-      return try ofValue { try Value(object) }
+      // The save has let go of the object if somebody deleted it meanwhile, and has put another in its place if a unique value was taken.
+      guard let saved = try context.find(Value.Object.self, object.objectID) else {
+        throw FlowError.saving(ObjectGone(objectID: object.objectID))
+      }
+      return try ofValue { try Value(saved) }
     }
   }
 

@@ -50,8 +50,11 @@ struct ImportJob<Record: Sendable, Object: ManagedObject>: Sendable {
     var outcome = Outcome(report: ImportReport(run.counts))
     var changes = ImportChanges()
     var commitCount = 0
-    try runPasses(&run, context, &outcome.ids) {
+    try runPasses(&run, context) { ids in
       changes = try context.commitImport(options, cache, monitor)
+      // The save may have settled new objects with existing ones.
+      let existing = context.aliases
+      outcome.ids += ids.map { existing[$0] ?? $0 }
       commitCount += 1
     }
     outcome.report = ImportReport(run.counts)
@@ -61,14 +64,18 @@ struct ImportJob<Record: Sendable, Object: ManagedObject>: Sendable {
     return outcome
   }
 
-  /// Makes the passes one after the other where the records can be read twice, and for each batch where they can't.
+  /// Makes the passes one after the other where the records can be read twice, and for each batch where they can't. An import without a key is made batch by
+  /// batch as well: nothing would find the object of a record again.
+  ///
+  /// - Parameter commit: saves, and receives the IDs of the objects since the commit before, if they are kept.
   private func runPasses(
     _ run: inout ImportRun<Record, Object>,
     _ context: ManagedObjectContext,
-    _ ids: inout [ManagedObjectID],
-    _ commit: () throws -> Void
+    _ commit: ([ManagedObjectID]) throws -> Void
   ) throws {
-    let isSplit = description.hasTwoPasses && description.key != nil && source.isRepeatable
+    // Objects are inserted in the first pass, also where that writes nothing into them.
+    let isSplit = description.updateRelationships != nil && description.key != nil && source.isRepeatable
+    var ids: [ManagedObjectID] = []
     for passes in isSplit ? [.properties, .relationships] : [.both] as [ImportRun<Record, Object>.Passes] {
       var records = try source.makeReader()
       var recordCount = 0
@@ -79,14 +86,15 @@ struct ImportJob<Record: Sendable, Object: ManagedObject>: Sendable {
         if keepsIDs, passes != .relationships { ids += objects.map(\.objectID) }
         recordCount += batch.count
         if options.commits != .once {
-          try commit()
+          try commit(ids)
+          ids.removeAll()
           // What is saved needs no object in memory any more.
           context.reset()
         }
       }
-      if passes == .properties { monitor.expect(recordCount * 2) }
+      if passes == .properties { monitor.expect(recordCount * description.passCount) }
     }
-    if options.commits == .once { try commit() }
+    if options.commits == .once { try commit(ids) }
   }
 
   private func nextBatch(
@@ -128,7 +136,7 @@ extension ManagedObjectContext {
     defer { withExtendedLifetime(saves) {} }
     try monitor.check()
     try save(durability: options.durability)
-    cache?.handOver()
+    cache?.handOver(settledAs: aliases)
     options.didCommit?(changes)
     return changes
   }
@@ -138,7 +146,7 @@ extension PersistentContainer {
   /// Imports records in the background, in the queue of the container's `write(mergePolicy:_:)` blocks, as an ``ObjectImport`` says.
   ///
   /// With ``ImportOptions/Commits/once`` an import that throws or is cancelled changes nothing. Properties come first and relationships second: for all records
-  /// where the source can be read twice, else batch by batch.
+  /// where the source can be read twice and the import has a key, else batch by batch.
   ///
   /// O(records · log n).
   ///

@@ -19,6 +19,29 @@ final class ImportMonitor: Sendable {
     if isCancelled { throw CancellationError() }
   }
 
+  /// Does work in a task that is cancelled when the progress is: it may wait for something that never comes.
+  ///
+  /// The progress is looked at from time to time, because its cancellation handler is the program's.
+  func endingWithProgress<Result: Sendable>(
+    _ body: @escaping @Sendable () async throws -> Result
+  ) async throws -> Result {
+    if progress == nil { return try await body() }
+    return try await withThrowingTaskGroup(of: Result?.self) { group in
+      defer { group.cancelAll() }
+      group.addTask { try await body() }
+      group.addTask {
+        while !self.isCancelled { try? await Task.sleep(for: .milliseconds(50)) }
+        return nil
+      }
+      // What comes of the work counts: it may have committed before it was cancelled.
+      while let result = try await group.next() {
+        if let result { return result }
+        group.cancelAll()
+      }
+      throw CancellationError()
+    }
+  }
+
   /// Sets the number of units; nil while it isn't known.
   func expect(_ unitCount: Int?) { progress?.totalUnitCount = unitCount.map(Int64.init) ?? -1 }
 

@@ -25,7 +25,7 @@ public struct ImportReport: Sendable {
     updatedCount = counts.updated
     refusedCount = counts.refused
     lookupCount = counts.lookups
-    storedDuplicates = counts.duplicates
+    storedDuplicates = counts.duplicates.mapValues { others in others.sorted { $0.number < $1.number } }
   }
 }
 
@@ -36,7 +36,8 @@ struct ImportCounts: Sendable {
   var updated = 0
   var refused = 0
   var lookups = 0
-  var duplicates: [ManagedObjectID: [ManagedObjectID]] = [:]
+  /// Sets, because each pass and each batch with the ID finds the same objects.
+  var duplicates: [ManagedObjectID: Set<ManagedObjectID>] = [:]
 
   static func += (left: inout ImportCounts, right: ImportCounts) {
     left.records += right.records
@@ -44,7 +45,7 @@ struct ImportCounts: Sendable {
     left.updated += right.updated
     left.refused += right.refused
     left.lookups += right.lookups
-    left.duplicates.merge(right.duplicates) { $0 + $1 }
+    left.duplicates.merge(right.duplicates) { $0.union($1) }
   }
 }
 

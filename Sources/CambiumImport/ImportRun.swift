@@ -61,13 +61,19 @@ struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
     }
     for item in items {
       guard let object = item.object else { continue }
-      try monitor.check()
+      try checkCancellation()
       try update(item.source, object, context, cache)
       monitor.advance()
     }
     let skipped = sources.count - items.count(where: { $0.object != nil })
     monitor.advance(by: skipped)
     return items.compactMap(\.object)
+  }
+
+  /// - Throws: `CancellationError` once the import is cancelled, or the task that waits for the block in which it runs.
+  private func checkCancellation() throws {
+    try monitor.check()
+    if context.isWorkCancelled { throw CancellationError() }
   }
 
   /// Settles sources of the same ID, and leaves out those without one.
@@ -111,7 +117,7 @@ struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
       try runFirstPass(&items, by: key, isCounted: isCounted)
     } else {
       for place in items.indices {
-        try monitor.check()
+        try checkCancellation()
         items[place].object = try insert(items[place], by: nil)
         if isCounted { monitor.advance() }
       }
@@ -130,7 +136,7 @@ struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
         uncached.append(place)
         continue
       }
-      try monitor.check()
+      try checkCancellation()
       items[place].object = try update(object, items[place].source)
       if isCounted { monitor.advance() }
     }
@@ -140,7 +146,7 @@ struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
       _ = try context.insertedObjects(of: Object.self, since: &insertedPosition)
     }
     for place in uncached {
-      try monitor.check()
+      try checkCancellation()
       let item = items[place]
       if description.isUniquing, known[item.id].map(\.isDeleted) ?? true {
         known[item.id] = nil
@@ -214,7 +220,7 @@ struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
     for object in try context.fetch(key.request(ids)) {
       let id = key.value(object)
       if let first = known[id] {
-        counts.duplicates[first.objectID, default: []].append(object.objectID)
+        counts.duplicates[first.objectID, default: []].insert(object.objectID)
       } else {
         known[id] = object
       }

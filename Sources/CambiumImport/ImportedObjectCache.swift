@@ -24,7 +24,7 @@ public final class ImportedObjectCache: Sendable {
     base = nil
   }
 
-  /// A cache for one import: it knows what `base` knows, and keeps what is registered from ``handOver()``, so an import that fails leaves nothing
+  /// A cache for one import: it knows what `base` knows, and keeps what is registered from ``handOver(settledAs:)``, so an import that fails leaves nothing
   /// behind.
   init(stagingFor base: ImportedObjectCache) {
     ids = BoundedCache(name: "objects of an import", countLimit: base.ids.countLimit)
@@ -32,9 +32,11 @@ public final class ImportedObjectCache: Sendable {
   }
 
   /// Registers with the base what was registered here since the last call. O(registered objects).
-  func handOver() {
+  ///
+  /// - Parameter existing: the IDs of the objects with which the save has settled new ones, by the IDs of those, which name no object any more.
+  func handOver(settledAs existing: [ManagedObjectID: ManagedObjectID]) {
     guard let base else { return }
-    for (key, id) in ids.takeAll() { base.ids[key] = id }
+    for (key, id) in ids.takeAll() { base.ids[key] = existing[id] ?? id }
   }
 
   /// How many objects the cache knows.

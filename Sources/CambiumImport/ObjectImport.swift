@@ -75,18 +75,43 @@ public struct ObjectImport<Source: SendableMetatype, Object: ManagedObject>: Sen
     key = ImportKey(keyPath: { Object.uniqueIDKeyPath }, id: id)
   }
 
-  /// Has `body` drop or replace the sources of each batch before they are looked up.
+  /// Has `body` drop or replace the sources of each batch before they are looked up. It is called once for a batch, and again for IDs that one dictionary can't
+  /// have: strings of the same characters and other bytes.
   ///
   /// - Parameter body: from the sources by their IDs to those that are imported. IDs that it adds are ignored.
   public mutating func preProcess<ID: AttributeType & Hashable>(
     _ body: @escaping @Sendable ([ID: Source]) throws -> [ID: Source]
   ) {
     preProcessing = { sources in
-      var typed: [ID: Source] = [:]
-      for (id, source) in sources { if let id = ID(_attributeValue: id) { typed[id] = source } }
-      let kept = try body(typed).map { ($0._attributeValue, $1) }
-      return Dictionary(kept, uniquingKeysWith: { first, _ in first })
+      var (rest, kept) = (sources, [AttributeValue: Source]())
+      repeat {
+        let (given, exact) = Self.takeDistinct(from: &rest, as: ID.self)
+        for (id, source) in try body(given) { kept[exact[id] ?? id._attributeValue] = source }
+      } while !rest.isEmpty
+      return kept
     }
+  }
+
+  /// Takes sources whose IDs differ as keys of a dictionary, and says which ID each key was.
+  ///
+  /// Two strings of the same characters and other bytes are two IDs and one key: one of the two stays.
+  private static func takeDistinct<ID: AttributeType & Hashable>(
+    from sources: inout [AttributeValue: Source],
+    as type: ID.Type
+  ) -> (given: [ID: Source], exact: [ID: AttributeValue]) {
+    var given: [ID: Source] = [:]
+    var exact: [ID: AttributeValue] = [:]
+    var rest: [AttributeValue: Source] = [:]
+    for (id, source) in sources {
+      guard let key = ID(_attributeValue: id) else { continue }
+      if exact[key] == nil {
+        (given[key], exact[key]) = (source, id)
+      } else {
+        rest[id] = source
+      }
+    }
+    sources = rest
+    return (given, exact)
   }
 
   /// The number of passes that progress counts: two if properties and relationships have one, else one.

@@ -72,7 +72,7 @@ extension PersistentContainer {
     )
     do {
       return try await withTaskCancellationHandler {
-        try await job.run(records)
+        try await monitor.endingWithProgress { try await job.run(records) }
       } onCancel: {
         monitor.cancel()
       }

@@ -1,15 +1,18 @@
 import Foundation
+import Synchronization
 
 /// A chain of operations as one operation. It succeeds or fails as the last operation of the chain does.
 ///
-/// A group that is handed a failure fails with it, and runs nothing. Cancelling the group cancels what has not finished yet.
+/// A group that is handed a failure fails with it, and runs nothing: its operations are cancelled, and finish. Cancelling the group cancels what has not finished yet.
 public final class GroupChainOperation: ResultOperation<Void>, ConsumesResult, @unchecked Sendable {
-  // Safety: the slot has a lock, and what else there is never changes.
+  // Safety: the slot and the flag may be used by any thread, and what else there is never changes.
 
   /// What the group was handed; success if nothing hands it anything.
   @ResultSlot public var input: Result<Void, any Error> = .success(())
   private let last: Operation
   private let chainProgress: ObservableProgress?
+  /// Whether the operations of the chain have a queue that ends them.
+  private let isChainEnqueued = Mutex(false)
 
   init(_ last: Operation, collatesProgress: Bool) {
     self.last = last
@@ -26,8 +29,19 @@ public final class GroupChainOperation: ResultOperation<Void>, ConsumesResult, @
       finish(with: (last as? any ProducesResult)?.outcome ?? .success(()))
     }
     for operation in last.operationChain { end.addDependency(operation) }
+    isChainEnqueued.withLock { $0 = true }
     last.enqueue(on: internalQueue)
     OperationQueue().addOperation(end)
+  }
+
+  /// Ends the group. If it hasn't run, its operations finish without work, because somebody may wait for them.
+  public override func finish() {
+    let isAbandoned = isChainEnqueued.withLock { isEnqueued in
+      defer { isEnqueued = true }
+      return !isEnqueued
+    }
+    if isAbandoned { last.abandon(on: internalQueue) }
+    super.finish()
   }
 
   /// Cancels the group and the operations that have not finished yet.

@@ -33,12 +33,23 @@ extension Operation {
   /// Left out is what has been started, or was put into a queue by this method: so the parts of one chain may be in several queues, those further ahead first. What the program puts
   /// into a queue by itself must not be in a chain that is enqueued later.
   public func enqueue(on queue: OperationQueue = OperationQueue()) {
-    let waiting = operationChain.filter { operation in
+    queue.addOperations(waitingChain(for: queue), waitUntilFinished: false)
+  }
+
+  /// Has the operation and all that it depends on finish without work. Left out is what ``enqueue(on:)`` leaves out.
+  func abandon(on queue: OperationQueue) {
+    let waiting = waitingChain(for: queue)
+    waiting.forEach { $0.cancel() }
+    queue.addOperations(waiting, waitUntilFinished: false)
+  }
+
+  /// The operations of the chain that have not been started, nor been put into a queue. The caller has to put them into this one.
+  private func waitingChain(for queue: OperationQueue) -> [Operation] {
+    operationChain.filter { operation in
       if let operation = operation as? ConcurrentOperation { return operation.beginEnqueuing() }
       return !operation.isExecuting && !operation.isFinished
         && !queue.operations.contains { $0 === operation }
     }
-    queue.addOperations(waiting, waitUntilFinished: false)
   }
 
   /// The progress of the chain: 100 units, the same number for each ``ConcurrentOperation``, and what is left over for the last. An operation's progress can be a part of one whole.

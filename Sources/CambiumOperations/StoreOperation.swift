@@ -28,6 +28,8 @@ open class StoreOperation<Output: Sendable>: RetryingOperation<Output>, @uncheck
 
   private struct Work {
     var context: BackgroundContext?
+    /// Tells of the saves of the context.
+    var saves: ContextSubscription?
     var saved = Changeset()
   }
 
@@ -75,10 +77,21 @@ open class StoreOperation<Output: Sendable>: RetryingOperation<Output>, @uncheck
       return finish(with: .failure(error))
     }
     work.withLock { $0.context = context }
-    do { try context.performAndWait { try performWork(in: $0) } } catch {
+    do {
+      try context.performAndWait { context in
+        countSaves(of: context)
+        try performWork(in: context)
+      }
+    } catch {
       // Work that has ended the operation, or this attempt, has said how.
       if operationContext === context { finish(with: .failure(error)) }
     }
+  }
+
+  /// Adds what the context saves to ``savedChanges``, whoever has it saved.
+  private func countSaves(of context: ManagedObjectContext) {
+    let saves = context.onDidSave { [weak self] changes in self?.work.withLock { $0.saved.add(changes) } }
+    work.withLock { $0.saves = saves }
   }
 
   /// Saves the context, any number of times; ends the operation if it was cancelled. A failure is the output from now on.
@@ -91,14 +104,7 @@ open class StoreOperation<Output: Sendable>: RetryingOperation<Output>, @uncheck
       return false
     }
     do {
-      let saved = try operationContext.performAndWait { context in
-        var saved: ObjectChanges?
-        let subscription = context.onDidSave { saved = $0 }
-        defer { subscription.cancel() }
-        try context.save()
-        return saved
-      }
-      if let saved { work.withLock { $0.saved.add(saved) } }
+      try operationContext.performAndWait { try $0.save() }
       return true
     } catch {
       output = .failure(error)
@@ -115,7 +121,7 @@ open class StoreOperation<Output: Sendable>: RetryingOperation<Output>, @uncheck
 
   /// Ends the operation, and lets go of the context.
   open override func finish() {
-    work.withLock { $0.context = nil }
+    work.withLock { ($0.context, $0.saves) = (nil, nil) }
     super.finish()
   }
 }

@@ -247,6 +247,52 @@ struct Noting: Middleware {
     #expect(store.state == 15)
   }
 
+  private enum Question: Sendable {
+    case ask, forget, answer
+
+    var itself: Question? { self }
+  }
+
+  /// A wait that asynchronous code can call: it holds the main thread, and with it a store of the main actor.
+  private func hold(until semaphore: DispatchSemaphore) {
+    #expect(semaphore.wait(timeout: .now() + 60) == .success)
+  }
+
+  /// The answer comes before the store has handled what is dispatched first.
+  @Test(arguments: [false, true]) @MainActor
+  func anAnswerBehindItsCancellationGoesNowhere(isAskedAgain: Bool) async throws {
+    let (asked, ask) = AsyncStream<Void>.makeStream()
+    let (gate, open) = AsyncStream<Void>.makeStream()
+    let sent = DispatchSemaphore(value: 0)
+    let middleware = EffectMiddleware<Question, Question, Int> { action, _, _ in
+      switch action {
+      case .ask:
+        .run(token: "question") { send in
+          ask.yield()
+          for await _ in gate { break }
+          send(.answer)
+          sent.signal()
+        }
+      case .forget: .toCancel("question")
+      case .answer: .doNothing
+      }
+    }
+    // Lifted, as that of a part of a program is.
+    let lifted = middleware.lift(inputAction: \Question.itself, outputAction: { $0 }, state: \Int.self)
+    let reducer = Reducer<Question, Int> { action, state in if case .answer = action { state += 1 } }
+    let store = FlowStore(0, reducer: reducer, middleware: lifted, on: MainActor.shared)
+    store.dispatch(.ask)
+    for await _ in asked { break }
+    store.dispatch(isAskedAgain ? .ask : .forget)
+    open.yield()
+    hold(until: sent)
+    try await Task.sleep(for: .milliseconds(100))
+    #expect(store.state == 0)
+    if !isAskedAgain { return }
+    open.yield()
+    for await state in store.states() where state == 1 { break }
+  }
+
   @Test func effectsWithoutATokenLiveUntilTheyEnd() async {
     let catalogue = Catalogue()
     let store = searching(catalogue, token: nil)

@@ -89,6 +89,24 @@ extension Venue.Values: PersistableValue {
   typealias Request = VenueRequest
 }
 
+/// A model whose saves settle a new object with the one that has its code.
+@Model final class Stamp {
+  @Attribute(.unique(ifExists: .merge)) var code: String
+  var count: Int
+
+  init(_ code: String, _ count: Int) { (self.code, self.count) = (code, count) }
+}
+
+enum StampRequest: ObjectRequest {
+  case all
+  var query: From<Stamp> { From<Stamp>() }
+}
+
+extension Stamp.Values: PersistableValue {
+  public typealias Object = Stamp
+  typealias Request = StampRequest
+}
+
 /// Containers of tracks in a folder that goes with this.
 final class Shelf: Sendable {
   private let folder: TemporaryFolder

@@ -10,6 +10,41 @@ import struct TestSupport.SeededGenerator
 private typealias TrackState = PersistenceState<Track.Values, FlowError, TrackRequest>
 private typealias TitleState = PersistenceState<Title, FlowError, TrackRequest>
 
+/// A value that one title makes slow to write.
+private struct Slow: PersistableValue {
+  typealias Object = Track
+  typealias Request = TrackRequest
+  var objectID: ManagedObjectID?
+  var title: String
+
+  init(_ track: Track) { (objectID, title) = (track.objectID, track.title) }
+
+  func insert(into context: ManagedObjectContext) throws -> Track { throw Refused() }
+
+  func update(_ track: Track) throws {
+    if title == "slow" { Thread.sleep(forTimeInterval: 0.3) }
+    if track.title != title { track.title = title }
+  }
+}
+
+/// A value while which is saved something else happens.
+private struct Raced: PersistableValue {
+  typealias Object = Track
+  typealias Request = TrackRequest
+  var objectID: ManagedObjectID?
+  var meanwhile: @Sendable () throws -> Void = {}
+
+  init(_ id: ManagedObjectID) { objectID = id }
+  init(_ track: Track) { objectID = track.objectID }
+
+  func insert(into context: ManagedObjectContext) throws -> Track { throw Refused() }
+
+  func update(_ track: Track) throws {
+    track.title += "!"
+    try meanwhile()
+  }
+}
+
 /// What a controller does with a container.
 @Suite(.timeLimit(.minutes(60))) struct StoreControllerTests {
   private func values(_ title: String, by artist: String = "", plays: Int = 0) -> Track.Values {
@@ -54,6 +89,56 @@ private typealias TitleState = PersistenceState<Title, FlowError, TrackRequest>
     _ = try await titles.save(title)
     let stored = try await container.container().query { try $0.fetch(From<Track>()).map(\.values) }
     #expect(stored.map(\.title) == ["River"] && stored.map(\.plays) == [3])
+  }
+
+  @Test func theLastSaveStays() async throws {
+    let container = try Shelf().lazy()
+    let stored = try await StoreController<Title>(container).save(Title("old"))
+    let store = store(StoreController<Slow>(container))
+    let values = try await container.container().query { context in
+      try context.fetch(From<Track>()).map(Slow.init)
+    }
+    var edited = try #require(values.first)
+    #expect(edited.objectID == stored.objectID)
+    let states = store.states()
+    for title in ["slow", "last"] {
+      edited.title = title
+      store.dispatch(.save(edited))
+    }
+    var savedCount = 0
+    for await state in states {
+      if case .succeeded = state.persist { savedCount += 1 }
+      if savedCount == 2 { break }
+    }
+    let titles = try await container.container().query { try $0.fetch(From<Track>()).map(\.title) }
+    #expect(titles == ["last"])
+  }
+
+  @Test func anObjectThatIsDeletedMeanwhileIsGone() async throws {
+    let container = try Shelf().lazy()
+    let id = try #require(try await StoreController<Title>(container).save(Title("a")).objectID)
+    let opened = try await container.container()
+    var raced = Raced(id)
+    raced.meanwhile = {
+      try opened.writeAndWait { $0.delete(try $0.existingObject(Track.self, with: id)) }
+    }
+    let (controller, value) = (StoreController<Raced>(container), raced)
+    await #expect(throws: FlowError.saving(ObjectGone(objectID: id))) { try await controller.save(value) }
+  }
+
+  /// The save settles the new object with the one that is there.
+  @Test func aSettledValueHasTheIDOfTheExistingObject() async throws {
+    let container = LazyContainer {
+      try await PersistentContainer("Stamps", models: Stamp.self, at: .inMemory)
+    }
+    let controller = StoreController<Stamp.Values>(container)
+    let first = try await controller.save(Stamp.Values(code: "a", count: 1))
+    var second = try await controller.save(Stamp.Values(code: "a", count: 2))
+    #expect(second.objectID == first.objectID && second.count == 2)
+    second.count = 3
+    _ = try await controller.save(second)
+    let counts = try await container.container().query { try $0.fetch(From<Stamp>()).map(\.count) }
+    #expect(counts == [3])
   }
 
   @Test func anUnchangedValueSavesNothing() async throws {

@@ -321,4 +321,83 @@ struct ContainerImportTests {
       #expect(found === disc)
     }
   }
+
+  // MARK: Passes
+
+  @Test func relationshipsAloneComeWhenAllObjectsAreThere() async throws {
+    let notes = Notes()
+    var description = ObjectImport<String, Tune>(id: { source, _ in source })
+    let all = From<Tune>()
+    description.updateRelationships = { _, _, context, _ in notes.add("\(try context.count(all))") }
+    var options = ImportOptions()
+    options.commits = .eachBatch(of: 1)
+    let progress = Progress(totalUnitCount: 0)
+    options.progress = progress
+    let input = ImportInput(["a", "b"])
+    let report = try await tunes.container.importRecords(input, with: description, options: options)
+    #expect(notes.all == ["2", "2"])
+    #expect(report.recordCount == 2 && report.insertedCount == 2 && report.refusedCount == 0)
+    #expect(progress.totalUnitCount == 2 && progress.completedUnitCount == 2)
+  }
+
+  @Test func aDuplicateIsNamedOnce() async throws {
+    try await tunes.store(["A", "A", "A"])
+    let records = [TuneRecord(code: "A", title: "new", disc: nil)]
+    let report = try await tunes.container.importObjects(from: records + records)
+    let others = try #require(report.storedDuplicates.first?.value)
+    #expect(others.count == 2 && Set(others).count == 2)
+    var options = ImportOptions()
+    options.commits = .eachBatch(of: 1)
+    let again = try await tunes.container.importObjects(from: records + records, options: options)
+    #expect(again.storedDuplicates == report.storedDuplicates)
+  }
+
+  // MARK: Cancelling
+
+  /// A block works outside of any task.
+  @Test func anImportInABlockIsCancelled() async throws {
+    let handle = Locked<Task<Void, any Error>?>(nil)
+    var description = ObjectImport<String, Tune>(id: { source, _ in source })
+    description.updateProperties = { source, _, _ in if source == "0" { handle.withLock { $0?.cancel() } } }
+    let (ready, start) = AsyncStream<Void>.makeStream()
+    let task = Task { [tunes, description] in
+      for await _ in ready { break }
+      try await tunes.container.write { context in
+        _ = try context.importObjects(from: (0..<100).map { "\($0)" }, with: description)
+      }
+    }
+    handle.withLock { $0 = task }
+    start.yield()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(try await tunes.rows().isEmpty)
+  }
+
+  @Test(.timeLimit(.minutes(1))) func aWaitingImportIsCancelledByItsProgress() async throws {
+    let (stream, continuation) = AsyncStream<TuneRecord>.makeStream()
+    defer { continuation.finish() }
+    let progress = Progress(totalUnitCount: 0)
+    var options = ImportOptions()
+    options.progress = progress
+    let (found, wakeUp) = AsyncStream<Void>.makeStream()
+    let task = Task { [tunes, options] in
+      defer { wakeUp.finish() }
+      return try await tunes.container.importRecords(
+        from: stream,
+        with: TuneRecord.objectImport,
+        options: options
+      )
+    }
+    continuation.yield(TuneRecord(code: "a", title: "new", disc: nil))
+    try await Task.sleep(for: .milliseconds(100))
+    progress.cancel()
+    let patience = Task {
+      try await Task.sleep(for: .seconds(5))
+      Issue.record("the import still waits")
+      continuation.finish()
+    }
+    for await _ in found {}
+    patience.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(try await tunes.rows().isEmpty)
+  }
 }

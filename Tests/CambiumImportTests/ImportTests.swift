@@ -157,4 +157,12 @@ struct ImportTests {
     let plan = try context.explain(key.request((0..<100).map { .string(String($0)) }))
     #expect(plan.access != .fullScan && plan.rowCount == 100, "\(plan)")
   }
+
+  @Test func preProcessingKeepsCodesOfOtherBytes() throws {
+    var description = ObjectImport<String, Tune>(id: { source, _ in source })
+    description.preProcess { (sources: [String: String]) in sources.filter { $0.key != "dropped" } }
+    let sources = ["caf\u{E9}", "dropped", "cafe\u{301}"]
+    let objects = try context.importObjects(from: sources, with: description)
+    #expect(objects.map { Array($0.code.utf8) } == [sources[0], sources[2]].map { Array($0.utf8) })
+  }
 }

@@ -266,4 +266,21 @@ struct InputTests {
       }
     }
   }
+
+  @Test(arguments: ["1,2\n3,4\n5,6,7\n8,9\n", "1,2\n3,4\n\"5\"x,6\n8,9\n", "1,2\n3,4\n\"5,6\n"])
+  func theRowsBeforeAWrongOneAreRead(_ rows: String) throws {
+    let next = try ImportInput<CSVRow>.csvRows(from: chunks("a,b\n" + rows, of: 100)).makeReader()
+    #expect(try next()?.fields == ["1", "2"])
+    #expect(try next()?.fields == ["3", "4"])
+    let error = #expect(throws: ImportError.self) { try next() }
+    #expect(error?.record == 3 || error?.code == .truncated)
+  }
+
+  @Test func theRowsBeforeOneThatIsNotUTF8AreRead() throws {
+    let rest = Locked([Data("a,b\n1,2\n".utf8) + [0xFF, 0x0A]])
+    let next = try ImportInput<CSVRow>.csvRows { rest.withLock { $0.popLast() } }.makeReader()
+    #expect(try next()?.fields == ["1", "2"])
+    let error = #expect(throws: ImportError.self) { try next() }
+    #expect(error?.record == 2)
+  }
 }

@@ -148,6 +148,48 @@ struct OperationChainTests {
     #expect(notes.all.isEmpty)
   }
 
+  /// Waits for the end of an operation, and not for ever.
+  private func wait(for operation: Operation) {
+    for _ in 0..<200 where !operation.isFinished { Thread.sleep(forTimeInterval: 0.01) }
+  }
+
+  @Test func theOperationsOfAGroupThatFailsBeforeItRunsFinish() {
+    let (notes, ends) = (Notes(), Notes())
+    let (first, last) = (noting("a", notes), noting("b", notes))
+    for operation in [first, last] { operation.addResultBlock { _ in ends.add("end") } }
+    let before = BlockResultOperation<Void> { throw Broken() }
+    let group = before.passesResult(to: first.then(do: last).group(collateProgress: true))
+    group.enqueue(on: queue)
+    for operation in [group, first, last] { wait(for: operation) }
+    #expect(first.isFinished && last.isFinished && notes.all.isEmpty && ends.all.count == 2)
+    #expect(throws: Broken()) { try group.output.get() }
+    #expect(group.progress.fraction == 1)
+  }
+
+  @Test func theOperationsOfAGroupThatIsCancelledBeforeItRunsFinish() {
+    let notes = Notes()
+    let (first, last) = (noting("a", notes), noting("b", notes))
+    let group = first.then(do: last).group()
+    group.cancel()
+    group.enqueue(on: queue)
+    for operation in [group, first, last] { wait(for: operation) }
+    #expect(first.isFinished && last.isFinished && notes.all.isEmpty)
+  }
+
+  /// Another chain has the operation as well.
+  @Test func aFailedGroupLeavesAloneWhatIsInAnotherQueue() {
+    let notes = Notes()
+    let held = Held()
+    held.enqueue(on: OperationQueue())
+    held.started.wait()
+    let before = BlockResultOperation<Void> { throw Broken() }
+    let group = before.passesResult(to: held.then(do: noting("b", notes)).group())
+    group.enqueue(on: queue)
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(!held.isCancelled && !held.isFinished && notes.all.isEmpty)
+    held.finish()
+  }
+
   @Test func cancellingAGroupCancelsWhatHasNotFinished() {
     let notes = Notes()
     let (first, held, last) = (noting("a", notes), Held(), noting("c", notes))

@@ -124,6 +124,34 @@ private final class ImportParcels: StoreOperation<Void>, ConsumesResult, @unchec
     #expect(try await depot.codes() == ["early", "late"])
   }
 
+  @Test func everySaveCounts() async throws {
+    let depot = try await Depot()
+    let operation = Counted(depot) { operation, context in
+      context.insert(Parcel("a"))
+      try context.save()
+      context.insert(Parcel("b"))
+      operation.saveAndFinish()
+    }
+    #expect(try await operation.run().inserted.count == 2)
+    #expect(try await depot.codes() == ["a", "b"])
+  }
+
+  @Test func aSaveWithinASaveCounts() async throws {
+    let depot = try await Depot()
+    let operation = Counted(depot) { operation, context in
+      let subscription = context.onDidSave { [unowned context] _ in
+        guard context.insertedObjects.isEmpty, (try? context.count(From<Parcel>())) == 1 else { return }
+        context.insert(Parcel("b"))
+        #expect(throws: Never.self) { try context.save() }
+      }
+      context.insert(Parcel("a"))
+      operation.saveAndFinish()
+      subscription.cancel()
+    }
+    #expect(try await operation.run().inserted.count == 2)
+    #expect(try await depot.codes() == ["a", "b"])
+  }
+
   @Test func savesOfAFailedAttemptCount() async throws {
     let depot = try await Depot()
     let operation = Counted(depot) { operation, context in

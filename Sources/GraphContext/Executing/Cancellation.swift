@@ -26,3 +26,8 @@ extension ObjectSource {
     if isCancelled, !Cancellation.isIgnored { throw ContextError.cancelledQuery() }
   }
 }
+
+extension ManagedObjectContext {
+  /// Whether the task that waits for the context's block is cancelled. `Task.isCancelled` doesn't say so within the block, which runs outside of any task.
+  package var isWorkCancelled: Bool { cancellation?.isCancelled == true }
+}
