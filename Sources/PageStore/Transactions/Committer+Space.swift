@@ -39,6 +39,9 @@ extension Committer {
         file: file,
         identity: identity,
         isDurable: areHeadersDurable,
+        synchronize: { [log, file] () throws(StoreError) in
+          try log.fencing { () throws(StoreError) in try file.synchronizeApart() }
+        },
         random: environment.random
       ) { [versions] in versions.latest.commit }
     )
