@@ -126,7 +126,8 @@ struct CheckpointRecord: Hashable {
     guard payload.count == Self.fixedByteCount + logExtentCount * 16,
       tailOffset % pageSize == 0, tailOffset <= end,
       tailOffset == 0 || tailOffset >= FileLayout.firstExtentOffset(pageSize: pageSize),
-      end % pageSize == 0, end <= Extent.addressLimit(pageSize: pageSize),
+      end % pageSize == 0, end >= FileLayout.firstExtentOffset(pageSize: pageSize),
+      end <= Extent.addressLimit(pageSize: pageSize),
       commit < LogRecordHeader.commitLimit, nextTreeID > SpaceTree.treeID
     else { throw .senselessRecord("checkpoint") }
     logExtents = (0..<logExtentCount).map { index in
