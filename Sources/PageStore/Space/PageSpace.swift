@@ -181,9 +181,9 @@ struct PageSpace {
   /// The page after the last one in use, not counting the headers of empty page extents.
   private var usedEndWithoutHeaders: UInt64 {
     var end = map.usedEnd
-    // The kind is checked because, with large pages, a log extent may be a single page.
-    while end > 0, let found = try? ExtentWalk.extent(at: (end - 1) * pageSize, in: file, headers.identity),
-      found.header.kind == .pages
+    // The walk knows where extents begin: the bytes of a value may look like a header.
+    while end > 0, let extent = try? pageExtent(around: (end - 1) * pageSize),
+      extent.offset == (end - 1) * pageSize
     {
       end = map.usedEnd(before: end - 1)
     }

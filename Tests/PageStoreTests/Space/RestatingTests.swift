@@ -32,3 +32,53 @@ struct RestatingTests {
     #expect(try reopened.verify() == [])
   }
 }
+
+/// Where a file is cut.
+struct CutTests {
+  private let identity = FormatIdentity(uuid: StoreUUID(low: 1, high: 2), pageSize: 4_096)
+  private let file = StoreFile(MemoryFile(), path: "")
+  private let first = FileLayout.firstExtentOffset(pageSize: 4_096) / 4_096
+
+  private func extent(_ pages: Range<UInt64>) -> Extent {
+    Extent(offset: pages.lowerBound * 4_096, byteCount: UInt64(pages.count) * 4_096)
+  }
+
+  /// The room in a file of these page extents, of whose pages these are in use.
+  private func space(_ extents: [Range<UInt64>], inUse: [Range<UInt64>]) throws -> PageSpace {
+    var headers = ExtentHeaders(
+      file: file,
+      identity: identity,
+      isDurable: true,
+      synchronize: {},
+      random: { 7 },
+      commit: { 1 }
+    )
+    for pages in extents { try headers.write(extent(pages)) }
+    let end = extents.last?.upperBound ?? first
+    var recorded = PageBitmap()
+    for run in inUse { recorded.insert(run) }
+    let map = SpaceMap(pageSize: 4_096, end: end, recorded: recorded, used: [0..<first])
+    return PageSpace(map: map, tail: extents.last.map(extent), file: file, headers: headers)
+  }
+
+  @Test func theHeaderOfAnEmptyExtentIsCutOff() throws {
+    let middle = first + 10
+    let extents = [first..<middle, middle..<middle + 10]
+    var space = try space(extents, inUse: [first..<first + 4, middle..<middle + 1])
+    let found = space.beginCut(keeping: 0, before: .max)
+    let cut = try #require(found)
+    #expect(cut.end == (first + 4) * 4_096)
+    #expect(cut.tailOffset == first * 4_096)
+  }
+
+  /// No extent begins there, so it is a page of a value.
+  @Test func aPageThatLooksLikeAHeaderIsNotCutOff() throws {
+    var space = try space([first..<first + 20], inUse: [first..<first + 4])
+    let last = extent(first + 3..<first + 4)
+    let forged = ExtentHeader(kind: .pages, extent: last, salt: 0, commit: 0).encodedBlock(identity)
+    try forged.withBytes { bytes throws(StoreError) in try file.write(bytes, at: last.offset) }
+    let found = space.beginCut(keeping: 0, before: .max)
+    let cut = try #require(found)
+    #expect(cut.end == last.end)
+  }
+}
