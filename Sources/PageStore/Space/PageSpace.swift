@@ -161,10 +161,21 @@ struct PageSpace {
   /// Takes the free pages at the end of the file, except `keeping` of them. Nil if there are no more than
   /// that, or if pages after `recordedEnd` are in use, which the checkpoint that would record the cut doesn't
   /// know.
-  mutating func beginCut(keeping: UInt64, before recordedEnd: UInt64) -> Cut? {
+  ///
+  /// - Parameters:
+  ///   - reserved: the number of pages that stay ready, because commits were accepted for which they were set
+  ///     aside.
+  ///   - run: how many of these are adjacent.
+  mutating func beginCut(
+    keeping: UInt64,
+    reserving reserved: UInt64,
+    run: UInt64,
+    before recordedEnd: UInt64
+  ) -> Cut? {
     let usedEnd = usedEndWithoutHeaders
-    let newEnd = usedEnd + (usedEnd == map.usedEnd ? keeping : 0)
-    guard newEnd < map.end, newEnd * pageSize <= recordedEnd,
+    let least = usedEnd + (usedEnd == map.usedEnd ? keeping : 0)
+    guard let newEnd = map.end(from: least, keepingReady: reserved, run: run),
+      newEnd < map.end, newEnd * pageSize <= recordedEnd,
       let newTail = try? Optional(pageExtent(around: (newEnd - 1) * pageSize))
     else { return nil }
     let free = map.ready.runs(in: newEnd..<map.end)

@@ -1,3 +1,4 @@
+import Synchronization
 @_spi(Testing) import TestSupport
 import Testing
 
@@ -30,6 +31,61 @@ struct RestatingTests {
     try reopened.put("a", "1")
     try reopened.checkpoint()
     #expect(try reopened.verify() == [])
+  }
+
+  /// A store whose checkpoints call ``commit`` once each, when they have begun.
+  private final class Companion: Sendable {
+    let commit = Mutex<(@Sendable () -> Void)?>(nil)
+
+    func run() { commit.withLock { $0.take() }?() }
+  }
+
+  /// Somebody else may take what was given back to the file system.
+  @Test func aCutLeavesTheRoomForWhatWasCommittedMeanwhile() throws {
+    var fixture = StoreFixture()
+    // So large that no log extent comes after the pages.
+    fixture.options.initialLogByteCount = 4 << 20
+    let companion = Companion()
+    var environment = fixture.environment
+    environment.duringCheckpoint = { companion.run() }
+    let store = try Store.open(
+      file: fixture.disk,
+      path: "test",
+      options: fixture.options,
+      environment: environment
+    )
+    @Sendable func put(_ count: Int) throws {
+      try store.write { transaction in
+        let tree = try transaction.tree("t")
+        for key in 0..<count { try tree.put(bytes("\(key)"), [UInt8](repeating: 1, count: 50_000)) }
+      }
+    }
+    func remove(_ round: UInt8) throws {
+      try store.write { transaction in
+        try transaction.tree("t").removeRange(.all)
+        // So that the catalogue moves to the front.
+        try transaction.tree("u").put([], [round])
+      }
+    }
+    try put(400)
+    try store.checkpoint()
+    let longest = fixture.disk.content.byteCount
+    let committer = store.committer
+    for round in 0..<6 as Range<UInt8> {
+      try remove(round)
+      companion.commit.withLock { $0 = { #expect(throws: Never.self) { try put(10) } } }
+      try store.checkpointConcurrently()
+      try committer.state.withLock {
+        let map = try #require(committer.space).map
+        try #require(committer.dirtyByteCount > 500_000)
+        #expect(map.ready.count * committer.pageSize >= committer.dirtyByteCount)
+        #expect(map.hasReadyRun(of: committer.dirtyRunPageCount))
+      }
+    }
+    #expect(fixture.disk.content.byteCount < longest / 2)
+    fixture.disk.setCapacity(fixture.disk.content.byteCount)
+    #expect(throws: Never.self) { try store.checkpoint() }
+    #expect(try store.verify() == [])
   }
 }
 
@@ -65,7 +121,7 @@ struct CutTests {
     let middle = first + 10
     let extents = [first..<middle, middle..<middle + 10]
     var space = try space(extents, inUse: [first..<first + 4, middle..<middle + 1])
-    let found = space.beginCut(keeping: 0, before: .max)
+    let found = space.beginCut(keeping: 0, reserving: 0, run: 0, before: .max)
     let cut = try #require(found)
     #expect(cut.end == (first + 4) * 4_096)
     #expect(cut.tailOffset == first * 4_096)
@@ -77,7 +133,7 @@ struct CutTests {
     let last = extent(first + 3..<first + 4)
     let forged = ExtentHeader(kind: .pages, extent: last, salt: 0, commit: 0).encodedBlock(identity)
     try forged.withBytes { bytes throws(StoreError) in try file.write(bytes, at: last.offset) }
-    let found = space.beginCut(keeping: 0, before: .max)
+    let found = space.beginCut(keeping: 0, reserving: 0, run: 0, before: .max)
     let cut = try #require(found)
     #expect(cut.end == last.end)
   }
