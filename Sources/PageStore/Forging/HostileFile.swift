@@ -22,6 +22,8 @@ public enum HostileFile: String, CaseIterable, Sendable {
   case sharedEmptyPages
   /// The checkpoint claims a file of 2⁴⁰ bytes.
   case farEnd
+  /// The checkpoint lists no log extent, and ends before the first extent.
+  case earlyEnd
 
   /// The contents of the file.
   public var bytes: [UInt8] {
@@ -52,6 +54,9 @@ public enum HostileFile: String, CaseIterable, Sendable {
     case .sharedPages: forgery.addSharedPages(leafEntryCount: 100)
     case .sharedEmptyPages: forgery.addSharedPages(leafEntryCount: 0)
     case .farEnd: forgery.end = 1 << 40
+    case .earlyEnd:
+      forgery.listsItsLog = false
+      forgery.end = 0
     }
     return forgery
   }

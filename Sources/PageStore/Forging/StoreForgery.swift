@@ -18,6 +18,8 @@ struct StoreForgery {
   var operations: [UInt8]?
   var kind = LogRecordHeader.Kind.transaction
   var replayStart: LogTail?
+  /// Whether the checkpoint lists the extent that holds the log.
+  var listsItsLog = true
   /// Other log extents that the checkpoint lists.
   var moreLogExtents: [Extent] = []
   /// Other blocks of the file.
@@ -78,7 +80,7 @@ struct StoreForgery {
       replayStart: replayStart,
       end: end ?? logExtent.end,
       tailOffset: tailOffset,
-      logExtents: [logExtent] + moreLogExtents,
+      logExtents: (listsItsLog ? [logExtent] : []) + moreLogExtents,
       spaceTree: .empty(treeID: SpaceTree.treeID),
       previousSpaceTree: .empty(treeID: SpaceTree.treeID)
     )

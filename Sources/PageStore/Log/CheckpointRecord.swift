@@ -126,7 +126,8 @@ struct CheckpointRecord: Hashable {
     guard payload.count == Self.fixedByteCount + logExtentCount * 16,
       tailOffset % pageSize == 0, tailOffset <= end,
       tailOffset == 0 || tailOffset >= FileLayout.firstExtentOffset(pageSize: pageSize),
-      end % pageSize == 0, end <= Extent.addressLimit(pageSize: pageSize),
+      end % pageSize == 0, end >= FileLayout.firstExtentOffset(pageSize: pageSize),
+      end <= Extent.addressLimit(pageSize: pageSize),
       commit < LogRecordHeader.commitLimit, nextTreeID > SpaceTree.treeID
     else { throw .senselessRecord("checkpoint") }
     logExtents = (0..<logExtentCount).map { index in
@@ -137,11 +138,14 @@ struct CheckpointRecord: Hashable {
       )
     }
     let end = self.end
-    let all = logExtents + [replayStart?.position.use.extent].compactMap(\.self)
+    // Replay may begin in an extent that is newer than the record's table, and so lies after `end`.
+    let replayExtents = [replayStart?.position.use.extent].compactMap(\.self)
     guard
-      all.allSatisfy({
-        $0.isPlausible(pageSize: pageSize) && $0.byteCount <= LogExtentUse.byteLimit && $0.end <= end
-      })
+      (logExtents + replayExtents).allSatisfy({
+        $0.isPlausible(pageSize: pageSize) && $0.byteCount <= LogExtentUse.byteLimit
+      }),
+      logExtents.allSatisfy({ $0.end <= end }),
+      replayExtents.allSatisfy({ $0.end <= end || $0.offset >= end })
     else { throw .senselessRecord("checkpoint") }
     // The extents don't overlap, so that together they are no longer than the file.
     let ordered = logExtents.sorted { $0.offset < $1.offset }

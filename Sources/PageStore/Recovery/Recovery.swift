@@ -49,6 +49,8 @@ struct Recovery {
     if let chain = try search.newestChain() {
       return chain.checkpoint.content.commit == 0 && !chain.hasTransactions
     }
+    // The only record of an unfinished creation is a checkpoint, which would have been found.
+    if search.foundRecords { return false }
     let first = FileLayout.firstExtentOffset(pageSize: UInt64(blocks.identity.pageSize))
     var walk = try ExtentWalk(file, blocks.identity, from: first)
     while let found = try walk.next() {
@@ -162,6 +164,8 @@ private struct LogSearch {
   private(set) var strays: [Extent] = []
   /// Whether complete records, which were never acknowledged, follow the end of the log.
   private(set) var foundLeftovers = false
+  /// Whether a walk, because no anchor leads to a checkpoint, has found complete records.
+  private(set) var foundRecords = false
 
   init(file: StoreFile, blocks: FixedBlocks, trustsClosingMark: Bool) {
     self.file = file
@@ -214,6 +218,7 @@ private struct LogSearch {
       let image = try LogExtentImage(use, from: file, budget)
       try evidence.search(image, from: use.firstRecordOffset, beyond: 0)
     }
+    foundRecords = evidence.hasRecords
     return try newestChain(of: evidence)
   }
 

@@ -25,6 +25,7 @@ struct ExtentHeaders {
 
   private let file: StoreFile
   let identity: FormatIdentity
+  private let synchronize: @Sendable () throws(StoreError) -> Void
   private let random: @Sendable () -> UInt64
   /// The newest commit.
   private let commit: @Sendable () -> UInt64
@@ -36,16 +37,19 @@ struct ExtentHeaders {
   /// Whether headers of new extents were written before the sync in progress began.
   private var areNewBeingSynced = false
 
+  /// - Parameter synchronize: syncs the file, and fences the store if that fails.
   init(
     file: StoreFile,
     identity: FormatIdentity,
     isDurable: Bool,
+    synchronize: @escaping @Sendable () throws(StoreError) -> Void,
     random: @escaping @Sendable () -> UInt64,
     commit: @escaping @Sendable () -> UInt64
   ) {
     self.file = file
     self.identity = identity
     self.isDurable = isDurable
+    self.synchronize = synchronize
     self.random = random
     self.commit = commit
   }
@@ -78,7 +82,7 @@ struct ExtentHeaders {
   private mutating func makeDurable() throws(StoreError) {
     if isDurable { return }
     // guard: sync-headers-found
-    try file.synchronizeApart()
+    try synchronize()
     isDurable = true
   }
 

@@ -161,10 +161,21 @@ struct PageSpace {
   /// Takes the free pages at the end of the file, except `keeping` of them. Nil if there are no more than
   /// that, or if pages after `recordedEnd` are in use, which the checkpoint that would record the cut doesn't
   /// know.
-  mutating func beginCut(keeping: UInt64, before recordedEnd: UInt64) -> Cut? {
+  ///
+  /// - Parameters:
+  ///   - reserved: the number of pages that stay ready, because commits were accepted for which they were set
+  ///     aside.
+  ///   - run: how many of these are adjacent.
+  mutating func beginCut(
+    keeping: UInt64,
+    reserving reserved: UInt64,
+    run: UInt64,
+    before recordedEnd: UInt64
+  ) -> Cut? {
     let usedEnd = usedEndWithoutHeaders
-    let newEnd = usedEnd + (usedEnd == map.usedEnd ? keeping : 0)
-    guard newEnd < map.end, newEnd * pageSize <= recordedEnd,
+    let least = usedEnd + (usedEnd == map.usedEnd ? keeping : 0)
+    guard let newEnd = map.end(from: least, keepingReady: reserved, run: run),
+      newEnd < map.end, newEnd * pageSize <= recordedEnd,
       let newTail = try? Optional(pageExtent(around: (newEnd - 1) * pageSize))
     else { return nil }
     let free = map.ready.runs(in: newEnd..<map.end)
@@ -181,9 +192,9 @@ struct PageSpace {
   /// The page after the last one in use, not counting the headers of empty page extents.
   private var usedEndWithoutHeaders: UInt64 {
     var end = map.usedEnd
-    // The kind is checked because, with large pages, a log extent may be a single page.
-    while end > 0, let found = try? ExtentWalk.extent(at: (end - 1) * pageSize, in: file, headers.identity),
-      found.header.kind == .pages
+    // The walk knows where extents begin: the bytes of a value may look like a header.
+    while end > 0, let extent = try? pageExtent(around: (end - 1) * pageSize),
+      extent.offset == (end - 1) * pageSize
     {
       end = map.usedEnd(before: end - 1)
     }

@@ -116,6 +116,15 @@ struct SpaceMap {
   /// Whether `count` ready pages are adjacent.
   func hasReadyRun(of count: UInt64) -> Bool { Self.firstRun(of: count, in: ready) != nil }
 
+  /// The lowest end of the file from `least` on before which `count` pages are ready, and `run` of them
+  /// adjacent; nil if there are not so many.
+  func end(from least: UInt64, keepingReady count: UInt64, run: UInt64) -> UInt64? {
+    guard ready.count >= count else { return nil }
+    let end = max(least, Self.lowest(count, in: ready).last?.upperBound ?? 0)
+    if run == 0 { return end }
+    return Self.firstRun(of: run, in: ready).map { max(end, $0.upperBound) }
+  }
+
   /// The first `count` adjacent free pages, ready or bare; nil if there are none.
   func firstFreeRun(of count: UInt64) -> Range<UInt64>? {
     Self.firstRun(of: count, in: free)

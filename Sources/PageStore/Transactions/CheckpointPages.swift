@@ -213,13 +213,19 @@ extension Committer {
         }
         let needsSync = space.needsSync
         space.beginSync()
-        let own = try SpaceTree.update(
-          plan.spaceEditor,
-          from: space.map.recorded,
-          to: &reached,
-          end: space.map.end,
-          takingFrom: &spare
-        )
+        let own: [Range<UInt64>]
+        do throws(StoreError) {
+          own = try SpaceTree.update(
+            plan.spaceEditor,
+            from: space.map.recorded,
+            to: &reached,
+            end: space.map.end,
+            takingFrom: &spare
+          )
+        } catch {
+          space.giveBack(extra)
+          throw error
+        }
         return SealedSpace(
           needsSync: needsSync,
           reached: reached,

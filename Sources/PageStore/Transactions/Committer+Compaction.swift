@@ -117,7 +117,11 @@ extension Committer {
         let dirtyAfter = try admit(transaction)
         transaction.end()
         let version = Version(relocating: transaction)
-        versions.supersede(with: version)
+        guard versions.supersede(transaction.base, with: version) else {
+          // Only a failure of the log takes versions back.
+          try log.checkFence()
+          throw StoreError(.fenced, "the version that was compacted has been taken back")
+        }
         dirtyByteCount = dirtyAfter
         dirtyRunPageCount += UInt64(transaction.dirty.runPageCount)
         let retired = transaction.dirty.finish()

@@ -39,6 +39,9 @@ extension Committer {
         file: file,
         identity: identity,
         isDurable: areHeadersDurable,
+        synchronize: { [log, file] () throws(StoreError) in
+          try log.fencing { () throws(StoreError) in try file.synchronizeApart() }
+        },
         random: environment.random
       ) { [versions] in versions.latest.commit }
     )
@@ -143,8 +146,9 @@ extension Committer {
 
   /// Writes the last checkpoint's record again: then two durable checkpoints don't reach the pages that it
   /// has replaced, so that they are free at once instead of after the next checkpoint. It takes two synced
-  /// writes. If pages at the end of the file are free afterwards, they are cut off, except `keeping` of them;
-  /// ``truncateFile(_:)`` then makes the file shorter. Called with `checkpointing` held.
+  /// writes. If pages at the end of the file are free afterwards, they are cut off, except `keeping` of them
+  /// and the room that was set aside for commits since; ``truncateFile(_:)`` then makes the file shorter.
+  /// Called with `checkpointing` held.
   func restate(keeping: UInt64, withState: WithState) throws(StoreError) {
     var record = lastRecord
     var appended: LogWriter.Appended?
@@ -158,7 +162,13 @@ extension Committer {
         if !log.hasRoom(forRecord: byteCount, isCheckpoint: false) {
           try log.moveOn(to: nextLogExtent(forRecord: byteCount))
         }
-        cut = space?.beginCut(keeping: keeping, before: record.end)
+        let isDirty = dirtyByteCount > 0
+        cut = space?.beginCut(
+          keeping: keeping,
+          reserving: isDirty ? reservedPageCount(end: record.end / pageSize) : 0,
+          run: isDirty ? dirtyRunPageCount : 0,
+          before: record.end
+        )
         if let proposed = cut, extents.extents.contains(where: { $0.end > proposed.end }) {
           // The log is never cut off.
           space?.cancel(proposed)

@@ -272,21 +272,23 @@ final class Committer: @unchecked Sendable {
     try withSpace { (space) throws(StoreError) in
       let pages =
         (grown + reserve) / pageSize
-        + checkpointOverhead(end: space.map.end, treeCount: transaction.directory.names.count)
+        + checkpointOverhead(end: space.map.end, transaction.directory)
       try space.ensure(pages, run: dirtyRunPageCount + UInt64(transaction.dirty.runPageCount))
     }
     return grown
   }
 
   /// The number of pages of the catalogue and the space tree that a checkpoint may write.
-  private func checkpointOverhead(end: UInt64, treeCount: Int) -> UInt64 {
-    UInt64(4 + treeCount / 16) + SpaceTree.largestPageCount(end: end)
+  private func checkpointOverhead(end: UInt64, _ directory: TreeDirectory) -> UInt64 {
+    // Sixteen short names fit into half a leaf. A long one may take a share of a leaf and a page of its own.
+    UInt64(4 + directory.names.count / 16 + 2 * directory.longNameCount)
+      + SpaceTree.largestPageCount(end: end)
   }
 
   /// The number of pages that are kept free in a file with `end` pages.
   func reservedPageCount(end: UInt64) -> UInt64 {
     (dirtyByteCount + PageSpace.removalReserve(pageSize: pageSize)) / pageSize
-      + checkpointOverhead(end: end, treeCount: versions.latest.directory.names.count)
+      + checkpointOverhead(end: end, versions.latest.directory)
   }
 
   // MARK: Upkeep

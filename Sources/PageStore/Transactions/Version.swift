@@ -25,12 +25,17 @@ struct TreeDirectory: Sendable {
   private var sortedSlots: [Int]
   /// Slots of dropped trees, for new ones.
   private var freeSlots: [Int] = []
+  /// The number of trees whose entry in the catalogue may take more than a sixteenth of half a leaf.
+  private(set) var longNameCount: Int
 
   /// - Parameter names: in order of their bytes.
   init(sortedNames names: TreeNames) {
     self.names = names
     sortedSlots = Array(names.indices)
+    longNameCount = names.count { $0.map(Self.isLong) ?? false }
   }
+
+  private static func isLong(_ name: String) -> Bool { name.utf8.count > 64 }
 
   /// The number of trees.
   var count: Int { sortedSlots.count }
@@ -47,6 +52,7 @@ struct TreeDirectory: Sendable {
     let slot = freeSlots.popLast() ?? names.count
     if slot == names.count { names.append(name) } else { names[slot] = name }
     sortedSlots.insert(slot, at: rank)
+    if Self.isLong(name) { longNameCount += 1 }
     return slot
   }
 
@@ -54,6 +60,7 @@ struct TreeDirectory: Sendable {
     guard let name = names[slot] else { return }
     sortedSlots.remove(at: rank(of: name).rank)
     names[slot] = nil
+    if Self.isLong(name) { longNameCount -= 1 }
     freeSlots.append(slot)
   }
 

@@ -56,11 +56,13 @@ final class VersionTable: Sendable {
     }
   }
 
-  /// Replaces the newest version by one with the same contents, which is durable and published as soon as
-  /// that is.
-  func supersede(with version: Version) {
+  /// Replaces the newest version, `base`, by one with the same contents, which is durable and published as
+  /// soon as that is. False, with nothing changed, if `base` isn't the newest version any more, because it was
+  /// taken back.
+  func supersede(_ base: Version, with version: Version) -> Bool {
     state.withLock { state in
-      let isDurable = state.latest === state.durable
+      guard state.latest === base else { return false }
+      let isDurable = base === state.durable
       state.latest = version
       if isDurable {
         state.durable = version
@@ -68,6 +70,7 @@ final class VersionTable: Sendable {
       } else {
         state.queue.append(version)
       }
+      return true
     }
   }
 

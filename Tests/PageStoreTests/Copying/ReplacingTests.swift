@@ -168,4 +168,16 @@ struct ReplacingTests {
     #expect(try !early.isAt(path))
     #expect(code { _ = try PosixFile.openLocked(path: path) } == .inputOutput)
   }
+
+  /// Where a file can't be renamed without replacing another, it has both names for a moment.
+  @Test func aCopyThatACrashHasLeftWithTwoNamesCanBeDestroyedAndReplaced() throws {
+    try makeStoreAndBackup()
+    let second = PosixCopyPlace.temporaryPath(of: path)
+    #expect(link(path, second) == 0)
+    try Store.replace(at: path, byCopyOf: backup)
+    #expect(try names() == ["backup", "store"])
+    #expect(link(path, second) == 0)
+    try Store.destroy(at: path)
+    #expect(try names() == ["backup"])
+  }
 }

@@ -1,6 +1,7 @@
-@_spi(Testing) import PageStore
 @_spi(Testing) import TestSupport
 import Testing
+
+@_spi(Testing) @testable import PageStore
 
 /// Files with bytes that are not what was written: refused with a typed error, or read to the same result.
 struct DamageTests {
@@ -192,5 +193,20 @@ struct DamageTests {
     #expect(image.byteCount() == 100_512)
     #expect(code { _ = try open([UInt8](repeating: 0, count: 100_000)) } == nil)
     #expect(code { _ = try open([], isReadOnly: true) } == .notAStore)
+  }
+
+  /// Its records prove that it isn't the remains of a store that was being made.
+  @Test func aYoungStoreWithoutHeaderAndCheckpointIsNotMadeAnew() throws {
+    let fixture = StoreFixture()
+    let store = try fixture.open()
+    let checkpoint = store.committer.anchors[0].checkpoint.offset
+    for index in 0..<10 { try store.put("k", "\(index)") }
+    // The header of the first extent of pages wasn't synced.
+    let next = StoreFixture(SimulatedDisk(fixture.disk.crashPoint.image(.allLost, seed: 0)))
+    for (offset, count) in [(0, FormatIdentity.blockByteCount), (checkpoint, 64)] as [(UInt64, Int)] {
+      let zeros = [UInt8](repeating: 0, count: count)
+      _ = zeros.withUnsafeBytes { next.disk.write($0, at: offset) }
+    }
+    #expect(code { _ = try next.open() } == .corrupt)
   }
 }

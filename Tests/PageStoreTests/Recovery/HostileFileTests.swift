@@ -17,7 +17,7 @@ struct HostileFileTests {
   }
 
   @Test(arguments: [
-    HostileFile.endlessLogExtents, .claimingSectors, .sharedPages, .sharedEmptyPages, .farEnd,
+    HostileFile.endlessLogExtents, .claimingSectors, .sharedPages, .sharedEmptyPages, .farEnd, .earlyEnd,
   ])
   func whatNoStoreSaysIsRefused(_ file: HostileFile) {
     #expect(use(file) == .corrupt)

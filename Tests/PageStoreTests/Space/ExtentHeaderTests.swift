@@ -1,3 +1,4 @@
+import Glibc
 @_spi(Testing) import TestSupport
 import Testing
 
@@ -9,7 +10,14 @@ struct ExtentHeaderTests {
   private let start: UInt64 = 16_384
 
   private func headers(_ file: StoreFile) -> ExtentHeaders {
-    ExtentHeaders(file: file, identity: identity, isDurable: true, random: { 7 }, commit: { 1 })
+    ExtentHeaders(
+      file: file,
+      identity: identity,
+      isDurable: true,
+      synchronize: {},
+      random: { 7 },
+      commit: { 1 }
+    )
   }
 
   private func extent(_ pageCount: UInt64) -> Extent { Extent(offset: start, byteCount: pageCount * 4_096) }
@@ -84,5 +92,20 @@ struct ExtentHeaderTests {
     let after = try headers()
     try #require(!before.isEmpty)
     for (old, new) in zip(before, after) { #expect(new.revision > old.revision, "\(new.extent)") }
+  }
+
+  /// After a sync that failed, the next one may succeed without having written anything.
+  @Test func aFailedSyncOfHeadersThatWereFoundFences() throws {
+    let before = StoreFixture()
+    let store = try before.open()
+    try store.put("a", "1")
+    try store.checkpoint()
+    let fixture = StoreFixture(before.disk.afterProcessDeath())
+    let next = try fixture.open()
+    fixture.disk.inject(DiskFault(.synchronize, at: 0, .error(EIO)))
+    #expect(code { try next.put("a", "2") } != nil)
+    #expect(fixture.disk.firedFaultCount == 1)
+    #expect(code { try next.put("a", "3") } == .fenced)
+    #expect(try fixture.reopened(powerFailed: true).value("a") == "1")
   }
 }

@@ -1,4 +1,5 @@
 import Dispatch
+import Glibc
 import Synchronization
 @_spi(Testing) import TestSupport
 import Testing
@@ -42,6 +43,41 @@ struct ConcurrentCheckpointTests {
     for index in 1...4 { #expect(try reopened.value("k\(index)") == "beside") }
     #expect(try reopened.value("before299")?.count == 100)
     #expect(try reopened.verify().isEmpty)
+  }
+
+  /// What a checkpoint takes when it settles the pages in use is free again if that fails.
+  @Test func aCheckpointThatCannotReadTheRecordOfPagesLosesNone() throws {
+    let fixture = StoreFixture()
+    let held = Mutex<Store?>(nil)
+    var environment = fixture.environment
+    environment.duringCheckpoint = {
+      guard let committer = held.withLock({ $0.take() })?.committer else { return }
+      #expect(throws: Never.self) {
+        try committer.state.withLock { () throws(StoreError) in
+          // The record of a file so much longer takes more pages.
+          try committer.withSpace { (space) throws(StoreError) in
+            try space.ensure(space.map.ready.count + 8 * SpaceTree.chunkPageCount)
+          }
+        }
+      }
+      committer.pool.cache.drop([committer.lastRecord.spaceTree.root.reference.location.number])
+      fixture.disk.inject(DiskFault(.read, at: 0, .error(EIO)))
+    }
+    let store = try Store.open(
+      file: fixture.disk,
+      path: "test",
+      options: fixture.options,
+      environment: environment
+    )
+    try store.put("a", "1")
+    try store.checkpoint()
+    try store.put("a", "2")
+    held.withLock { $0 = store }
+    #expect(code { try store.checkpointConcurrently() } == .inputOutput)
+    #expect(fixture.disk.firedFaultCount == 1)
+    #expect(try store.verify() == [])
+    try store.checkpointConcurrently()
+    #expect(try store.verify() == [])
   }
 
   @Test func aPageWrittenBesideIsNotWrittenAgain() throws {

@@ -268,4 +268,24 @@ struct FailureTests {
       }
     }
   }
+
+  /// The catalogue has a page for each name.
+  @Test func aFullDiskHasRoomForTheNamesOfNewTrees() throws {
+    for pageCount in stride(from: 0, to: 200, by: 20) as StrideTo<UInt64> {
+      let fixture = StoreFixture()
+      let store = try fixture.open()
+      try store.put("a", "1")
+      try store.checkpoint()
+      fixture.disk.setCapacity(fixture.disk.content.byteCount + pageCount * 4_096)
+      let failure = code {
+        try store.write { transaction in
+          for index in 0..<100 {
+            _ = try transaction.tree("\(index)" + String(repeating: "x", count: 1_000))
+          }
+        }
+      }
+      #expect(failure == nil || failure == .diskFull)
+      #expect(throws: Never.self) { try store.checkpoint() }
+    }
+  }
 }

@@ -1,0 +1,32 @@
+import Testing
+
+@testable import PageStore
+
+struct VersionTableTests {
+  private func version(_ commit: UInt64, _ generation: UInt64) -> Version {
+    Version(
+      commit: commit,
+      timestamp: 0,
+      generation: generation,
+      directory: TreeDirectory(sortedNames: TreeNames()),
+      roots: [],
+      nextTreeID: 3,
+      sequence: commit,
+      durability: .full,
+      link: CommitLink(commit)
+    )
+  }
+
+  /// The version that was compacted waited for a sync, which has failed since.
+  @Test func aCompactedVersionDoesNotBringBackWhatWasTakenBack() {
+    let table = VersionTable(version(1, 1))
+    let takenBack = version(2, 2)
+    table.append(takenBack)
+    table.fallBack()
+    #expect(!table.supersede(takenBack, with: version(2, 3)))
+    #expect(table.latest.commit == 1)
+    #expect(table.published.commit == 1)
+    #expect(table.supersede(table.latest, with: version(1, 2)))
+    #expect(table.published.generation == 2)
+  }
+}
