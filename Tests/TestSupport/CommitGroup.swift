@@ -15,11 +15,12 @@ final class CommitGroup: Sendable {
   private let startedCount = Atomic(0)
 
   /// How long the leader waits for the record of one of the others.
-  private static let patience: Duration = .milliseconds(20)
+  private let patience: Duration
   /// Whoever takes so long hangs.
   private static let limit: DispatchTimeInterval = .seconds(60)
 
-  init(_ commits: [CheckedCommit]) {
+  init(_ commits: [CheckedCommit], patience: Duration) {
+    self.patience = patience
     self.commits = commits
     outcomes = Mutex(Array(repeating: nil, count: commits.count))
   }
@@ -51,7 +52,7 @@ final class CommitGroup: Sendable {
     let store = commits[0].store
     for index in commits.indices.dropFirst() {
       let before = store.newestCommit
-      let deadline = ContinuousClock.now + Self.patience
+      let deadline = ContinuousClock.now + patience
       start(index)
       while store.newestCommit == before, outcomes.withLock({ $0[index] == nil }) {
         if ContinuousClock.now > deadline { return }

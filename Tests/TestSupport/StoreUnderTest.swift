@@ -60,14 +60,17 @@ public final class StoreUnderTest: SimulatedStore<StoreState> {
   /// Makes small transactions of these durabilities, each on a thread of its own: while the first one's record is about to be
   /// written the records of the others gather, and are then written together. What became of each, as far as they were
   /// begun: the first may fail alone.
+  ///
+  /// - Parameter patience: how long the first one waits for each of the others. One that waits for the first one to end isn't written together with it.
   public func groupCommit(
     _ durabilities: [Durability?],
-    changeCounts: ClosedRange<Int> = 0...5
+    changeCounts: ClosedRange<Int> = 0...5,
+    patience: Duration = .milliseconds(20)
   ) throws -> [Outcome] {
     let commits = try durabilities.map { durability in
       try checkedCommit(workload.groupOperations(changeCounts), durability: durability)
     }
-    return try CommitGroup(commits).run()
+    return try CommitGroup(commits, patience: patience).run()
   }
 
   /// Does `body` while a snapshot is held, which has to stay as it was.
