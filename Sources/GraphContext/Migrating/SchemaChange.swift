@@ -79,7 +79,12 @@ struct SchemaChange {
   /// - Throws: `schemaMismatch` if trees have to be made: a store that is open for reading only gets none.
   func checkNothingToBuild() throws(ContextError) {
     let derived = derivedAnew.sorted().compactMap(target.entity).map { "the derived values of \($0.name)" }
-    let names = work.compactMap(nameOfTree) + derived
+    let inverses = newInverses.compactMap { inverse in
+      target.entity(inverse.entity).flatMap { entity in
+        entity.property(inverse.property).map { "the values of \(entity.name).\($0.name)" }
+      }
+    }
+    let names = work.compactMap(nameOfTree) + derived + inverses
     guard !names.isEmpty else { return }
     var context = ContextError.Context()
     if case .index(let number, let index) = work.first, let entity = target.entity(number) {

@@ -286,6 +286,8 @@ struct ConversionRuleTests {
       (.uint(.max), .int64, nil), (.uint(.max), .uint64, .uint(.max)), (.double(3), .int16, .int(3)),
       (.double(3.5), .int16, nil), (.double(.nan), .int16, nil), (.int(1 << 53 + 1), .double, nil),
       (.int(1 << 53), .double, .double(0x1p53)), (.double(0.1), .float, nil),
+      (.double(0x1p60), .int64, .int(1 << 60)), (.int(1 << 60), .double, .double(0x1p60)),
+      (.double(0x1p63), .uint64, .uint(1 << 63)), (.int(1_152_921_504_606_847_000), .double, nil),
       (.double(0.5), .float, .double(0.5)),
       (.decimal(Decimal(12)), .int32, .int(12)), (.string("12"), .int32, .int(12)),
       (.string("12x"), .int32, nil),

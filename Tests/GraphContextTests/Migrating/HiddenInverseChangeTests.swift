@@ -1,4 +1,5 @@
 import Foundation
+import PageStore
 import Predicates
 import Testing
 
@@ -45,6 +46,21 @@ struct HiddenInverseChangeTests {
     _ context: ManagedObjectContext
   ) throws -> ManagedRecord {
     try #require(try context.records(of: entity, where: PredicateTree(format: "name == '\(name)'")).first)
+  }
+
+  /// Records have no values of the new inverse yet, and a store that is open for reading only gets none.
+  @Test func aNewToOneInverseIsNotReadWhereNothingIsWritten() async throws {
+    try await fill([], [alone], ["a", "b"])
+    var options = StoreOptions()
+    options.isReadOnly = true
+    let next = try schema([album], [link("songs", to: "Song", .many, inverse: "album")])
+    do {
+      _ = try await PersistentContainer("Changing", schema: next, at: store.url, options: options)
+      Issue.record("the store was opened")
+    } catch {
+      #expect(error.code == .schemaMismatch)
+      #expect(error.message.contains("the values of Song.album"))
+    }
   }
 
   @Test func aToManyRelationshipWithoutAnInverseIsAdded() async throws {

@@ -88,9 +88,16 @@ extension AttributeValue {
     case .int(let value): Decimal(value)
     case .uint(let value): Decimal(value)
     case .decimal(let value): value.isNaN ? nil : value
-    case .double(let value): value.isFinite ? Decimal(string: "\(value)") : nil
+    case .double(let value): Self.number(value)
     default: nil
     }
+  }
+
+  /// A whole number exactly, because the shortest text that reads back as a great one is that of another integer.
+  private static func number(_ value: Double) -> Decimal? {
+    if let whole = Int64(exactly: value) { return Decimal(whole) }
+    if let whole = UInt64(exactly: value) { return Decimal(whole) }
+    return value.isFinite ? Decimal(string: "\(value)") : nil
   }
 
   /// What Swift writes for the value.

@@ -66,8 +66,10 @@ struct SchemaTransition {
     try check()
     var whole = wholeChange
     let interrupted = try SchemaTree.migration(in: snapshot)
-    let resumed = interrupted.flatMap { [whole] in $0.canGoOn(as: whole) ? $0 : nil }
+    var resumed = interrupted.flatMap { [whole] in $0.canGoOn(as: whole) ? $0 : nil }
     if let resumed { whole.target = resumed.target }
+    // Bytes of the store don't say which trees to remove.
+    resumed?.droppedTrees = whole.droppedTrees
     if let interrupted, resumed == nil {
       try giveUp(interrupted, monitor)
       return try startingAfresh().run(monitor)
