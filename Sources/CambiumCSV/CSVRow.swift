@@ -132,7 +132,7 @@ struct CSVReader {
   private var columns: [String] = []
   /// Rows that were parsed, the next one last.
   private var parsed: [[String]] = []
-  /// What is wrong with the record after those that were parsed: it is told when they have been read.
+  /// The error of the record after those in ``parsed``, thrown when these have been read.
   private var failure: (any Error)?
   private var rowCount = 0
 

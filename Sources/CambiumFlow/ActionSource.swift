@@ -26,7 +26,7 @@ public struct DispatchedAction<Action: Sendable>: Sendable {
   public let action: Action
   /// The place that dispatched the action.
   public let source: ActionSource
-  /// Whether the action is still to be handled when its turn comes; nil for always.
+  /// A closure that the store asks before it handles the action: false if the effect that sent the action was cancelled or replaced. Nil for an action that is always handled.
   let isWanted: (@Sendable () -> Bool)?
 
   /// Makes a dispatched action.

@@ -19,7 +19,7 @@ extension PersistentContainer {
       }
       try ofValue { try value.update(object) }
       try context.save()
-      // The save has let go of the object if somebody deleted it meanwhile, and has put another in its place if a unique value was taken.
+      // The object is gone if another context has deleted it meanwhile. If its unique value was taken, its ID leads to the existing object.
       guard let saved = try context.find(Value.Object.self, object.objectID) else {
         throw FlowError.saving(ObjectGone(objectID: object.objectID))
       }

@@ -88,7 +88,7 @@ extension ModelDeclaration {
 }
 
 extension ModelProperty {
-  /// What a visitor calls a value.
+  /// The argument label of the `visit` method that takes the value.
   fileprivate var valuesLabel: String {
     switch kind {
     case .attribute: "attribute"

@@ -11,7 +11,7 @@ public final class GroupChainOperation: ResultOperation<Void>, ConsumesResult, @
   @ResultSlot public var input: Result<Void, any Error> = .success(())
   private let last: Operation
   private let chainProgress: ObservableProgress?
-  /// Whether the operations of the chain have a queue that ends them.
+  /// Whether the operations of the chain were put into a queue.
   private let isChainEnqueued = Mutex(false)
 
   init(_ last: Operation, collatesProgress: Bool) {
@@ -34,7 +34,7 @@ public final class GroupChainOperation: ResultOperation<Void>, ConsumesResult, @
     OperationQueue().addOperation(end)
   }
 
-  /// Ends the group. If it hasn't run, its operations finish without work, because somebody may wait for them.
+  /// Ends the group. If the group hasn't run, this cancels its operations and puts them into a queue, so that they finish and no waiting code hangs.
   public override func finish() {
     let isAbandoned = isChainEnqueued.withLock { isEnqueued in
       defer { isEnqueued = true }

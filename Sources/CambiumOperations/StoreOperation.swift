@@ -88,7 +88,7 @@ open class StoreOperation<Output: Sendable>: RetryingOperation<Output>, @uncheck
     }
   }
 
-  /// Adds what the context saves to ``savedChanges``, whoever has it saved.
+  /// Adds the changes of every save of the context to ``savedChanges``, also of saves that hooks and listeners make.
   private func countSaves(of context: ManagedObjectContext) {
     let saves = context.onDidSave { [weak self] changes in self?.work.withLock { $0.saved.add(changes) } }
     work.withLock { $0.saves = saves }

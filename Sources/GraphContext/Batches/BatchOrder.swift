@@ -1,10 +1,18 @@
 import Predicates
 
-/// Makes the objects of an insertion by batch the last ones of the ordered lists that they join, as an object that is linked is. The place of a new object is that of its
-/// number, which isn't the last one in a list whose members were moved to its end.
+/// Makes the objects of an insertion by batch the last ones of the ordered lists that they join, as an object that is linked is. The place of a row's object is that of the
+/// number which the row was given, and which isn't the last one in a list whose members were moved to its end.
 struct BatchOrder {
   let changes: EntityChanges
   let source: any ObjectSource
+
+  /// An object that joins a list.
+  private struct Member {
+    let entry: ListEntry
+    /// Among the inserted objects, or among the patches of existing ones that rows were settled with.
+    let index: Int
+    let isInserted: Bool
+  }
 
   /// O(rows + owners · log n).
   func place() throws(ContextError) {
@@ -14,31 +22,40 @@ struct BatchOrder {
   }
 
   private func place(in list: ListTable) throws(ContextError) {
-    var members: [ObjectNumber: [Int]] = [:]
-    for index in changes.inserted.indices {
-      let owner = record(index).reference(list.slot)
-      if !owner.isNone { members[owner, default: []].append(index) }
-    }
-    for (owner, indices) in members {
-      guard let last = try last(of: owner, in: list) else { continue }
-      let first = changes.inserted[indices[0]].number
-      if last < ListEntry(place: ListPlace(of: first), number: first) { continue }
+    for (owner, members) in members(of: list) {
+      let members = members.sorted { $0.entry < $1.entry }
+      guard let last = try last(of: owner, in: list), members[0].entry < last else { continue }
       let places = ListPlace.places(
-        indices.count,
+        members.count,
         after: last.place,
         before: nil,
         limit: ListPlace.greatestByteCount
       )
       // Without places behind the last one, which takes 2⁶³ moves, the numbers decide.
-      for (index, place) in zip(indices, places ?? []) { set(place, in: list, at: index) }
+      for (member, place) in zip(members, places ?? []) { set(place, in: list, of: member) }
     }
   }
 
-  private func record(_ index: Int) -> RecordView {
-    RecordView(
-      validated: UnsafeRawBufferPointer(changes.inserted[index].bytes),
-      layout: changes.entity.layout
-    )
+  /// The objects that join the lists of each owner.
+  private func members(of list: ListTable) -> [ObjectNumber: [Member]] {
+    var members: [ObjectNumber: [Member]] = [:]
+    func add(_ number: ObjectNumber, _ record: RecordView, at index: Int, isInserted: Bool) {
+      let owner = record.reference(list.slot)
+      if owner.isNone { return }
+      let entry = record.listEntry(number, in: list)
+      members[owner, default: []].append(Member(entry: entry, index: index, isInserted: isInserted))
+    }
+    for (index, new) in changes.inserted.enumerated() {
+      add(new.number, view(UnsafeRawBufferPointer(new.bytes)), at: index, isInserted: true)
+    }
+    for (index, patch) in changes.updated.enumerated() where patch.slots & list.referenceBit != 0 {
+      add(patch.number, view(patch.bytes), at: index, isInserted: false)
+    }
+    return members
+  }
+
+  private func view(_ bytes: UnsafeRawBufferPointer) -> RecordView {
+    RecordView(validated: bytes, layout: changes.entity.layout)
   }
 
   private func last(of owner: ObjectNumber, in list: ListTable) throws(ContextError) -> ListEntry? {
@@ -46,12 +63,17 @@ struct BatchOrder {
     return count == 0 ? nil : try source.entries(of: owner, at: count - 1..<count, in: list).first
   }
 
-  private func set(_ place: ListPlace, in list: ListTable, at index: Int) {
-    let bytes = changes.encoder.encode(
-      record(index),
-      replacing: list.placeSlot,
-      with: place._attributeValue
-    )
-    changes.inserted[index] = .init(number: changes.inserted[index].number, bytes: bytes)
+  private func set(_ place: ListPlace, in list: ListTable, of member: Member) {
+    let index = member.index
+    let old =
+      member.isInserted ? UnsafeRawBufferPointer(changes.inserted[index].bytes) : changes.updated[index].bytes
+    let value = place._attributeValue
+    let bytes = changes.encoder.encode(view(old), replacing: list.placeSlot, with: value)
+    if member.isInserted {
+      changes.inserted[index] = .init(number: member.entry.number, bytes: bytes)
+    } else {
+      changes.updated[index].bytes = UnsafeRawBufferPointer(bytes)
+      changes.updated[index].slots |= list.placeBit
+    }
   }
 }

@@ -26,8 +26,8 @@ extension AttributeKind {
 }
 
 extension AttributeDescription {
-  /// Whether the attribute's values are values of the other one too. Where queries compare the elements of the other one, they have to be elements of a kind that is
-  /// known; what other encoded values hold, their types alone know.
+  /// Returns whether the other attribute can take over the stored values. Where queries compare the elements of the other attribute, the stored
+  /// elements must be of a known kind, and that kind must widen to the other one.
   func canContinue(as other: AttributeDescription) -> Bool {
     guard let wanted = other.elementKind else { return kind.canWiden(to: other.kind) }
     return elementKind?.canWiden(to: wanted) ?? false

@@ -129,7 +129,7 @@ package struct CataloguedProperty: Sendable, Hashable {
   package var content: Content
   /// How each element of a list is stored; nil for what is no list.
   package var elementKind: AttributeKind?
-  /// Whether a part of an embedded value that may be nil is nil only where that value is.
+  /// True for a part of an optional embedded value that is nil only if the whole value is nil.
   package var isRequiredPart = false
   /// The value of objects whose records were stored before the property was added; of a part of an embedded value that may be nil, only where that value is there.
   package var absentValue: AttributeValue = .null

@@ -13,7 +13,8 @@ struct StoredEmbeddedValue: Sendable {
   /// Bits of the flag and the parts.
   var slots: UInt64 { flagBit | parts }
 
-  /// Whether two sets of changes make nil of the value, or something of nil, and a change of it: one of both has to have the whole value.
+  /// Returns whether two sets of changes both change the value, and at least one of them sets it to nil or from nil. Then a merge can't combine their
+  /// parts: it takes the whole value from one of them.
   func isWhole(in one: UInt64, _ other: UInt64) -> Bool {
     one & slots != 0 && other & slots != 0 && (one | other) & flagBit != 0
   }
@@ -49,7 +50,7 @@ extension StoredEntity {
     embeddedValues.reduce(0) { $1.isWhole(in: one, other) ? $0 | $1.slots : $0 }
   }
 
-  /// Whether the slot is that of a part of a value that the record says is nil.
+  /// Returns whether the slot is a part of an embedded value that is nil in the record.
   func isPartOfNil(_ slot: Int, _ record: RecordView) -> Bool {
     embeddedValues.contains { $0.parts & 1 << UInt64(slot) != 0 && record.isNull($0.flag) }
   }

@@ -255,8 +255,13 @@ extension ManagedObjectContext {
   private func accept(_ patch: EntityChanges.Patch, _ entity: StoredEntity) {
     let object = object(patch.number, of: entity)
     var loader = RecordLoader(patch.bytes, entity.layout)
-    for slot in entity.schema.stored.indices
-    where patch.slots & ~(entity.referenceSlots | entity.placeSlots) & 1 << UInt64(slot) != 0 {
+    var slots = patch.slots & ~(entity.referenceSlots | entity.placeSlots)
+    // A part of a value that is nil here by now has nowhere to go.
+    for value in entity.embeddedValues
+    where patch.slots & value.flagBit == 0 && object.attributeValue(at: value.flag).isNull {
+      slots &= ~value.parts
+    }
+    for slot in entity.schema.stored.indices where slots & 1 << UInt64(slot) != 0 {
       object._$willSet(slot)
       object._$visit(slot, &loader)
     }

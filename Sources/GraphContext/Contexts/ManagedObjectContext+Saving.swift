@@ -217,6 +217,7 @@ extension ManagedObjectContext {
     }
     let shown = valuesShownToChildren(of: settlement.reverted)
     let aliases = leaveSettled(settlement.aliases) { attempts.saved = finishSave() }
+    undoManager?.noteDeletions(by: outcome.ruleChanges, coordinator.schema)
     if outcome.changes == nil, settlement.reverted.isEmpty { return true }
     // The save is done: if the context can't move on, that is the next call's failure.
     deferringError(()) { () throws(ContextError) in

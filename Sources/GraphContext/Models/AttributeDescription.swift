@@ -24,7 +24,8 @@ public struct AttributeDescription: Sendable, Codable {
   /// What the store makes the value of; nil for an attribute that programs set.
   public var derivation: AttributeDerivation?
 
-  /// Whether a part of an embedded value that may be nil is nil only where that value is; nil for any other attribute, and where the schema doesn't say.
+  /// True for a part that every embedded value has, if it isn't nil itself; false for an optional part. Nil for an attribute that is no part of an optional embedded
+  /// value, and where the schema doesn't say.
   var isRequiredPart: Bool?
   /// What such a part is in values that were stored before the part existed; nil where the schema doesn't say.
   var partDefault: AttributeValue?

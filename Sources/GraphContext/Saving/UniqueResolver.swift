@@ -127,9 +127,11 @@ struct UniqueResolver {
           inserted.append(record)
           continue
         }
-        if policy != .keep { owners.give(bytes, to: owner) }
+        let object = SettledObject(entity: entity, number: record.number, policy: policy, bytes: bytes)
+        let taken = values(of: RecordView(validated: bytes, layout: entity.layout), object)
+        owners.give(bytes, to: owner, in: taken)
         aliases[entity.ordinal][record.number] = owner
-        settled.append(SettledObject(entity: entity, number: record.number, policy: policy, bytes: bytes))
+        settled.append(object)
       }
       if inserted.count < changes.inserted.count { changes.inserted = inserted }
     }
@@ -381,14 +383,19 @@ private struct UniqueOwners {
     if constraints.count > 1 { keys[place][number] = key }
   }
 
-  /// Notes that an object gets the keys of a record, and that its own are free. By the only constraint of an entity it has the record's key already.
-  mutating func give(_ bytes: UnsafeRawBufferPointer, to owner: ObjectNumber) {
-    guard constraints.count > 1 else { return claim(bytes, for: owner) }
+  /// Notes that an object gets values of a record, and that its own keys of them are free. By the only constraint of an entity it has the record's key already.
+  ///
+  /// - Parameter slots: bits of the slots whose values it gets. A key of which it gets some values only is nobody's until the store checks it.
+  mutating func give(_ bytes: UnsafeRawBufferPointer, to owner: ObjectNumber, in slots: UInt64) {
+    if constraints.count == 1 { return }
     for (place, _) in constraints {
-      guard let key = key(of: bytes, place), claims[place][key] != owner else { continue }
+      let mask = changes.entity.declaredIndexes[place].slotMask
+      if mask & slots == 0 { continue }
+      let key = key(of: bytes, place)
+      if let key, claims[place][key] == owner { continue }
       if let old = keys[place].removeValue(forKey: owner) { claims[place][old] = nil }
       changed[place].insert(owner)
-      claim(key, place, for: owner)
+      if let key, mask & ~slots == 0 { claim(key, place, for: owner) }
     }
   }
 

@@ -143,6 +143,9 @@ extension ContextUndoManager {
   /// True if a save lies between an image of these values and now.
   func wasSaved(since values: UndoGroup.Values) -> Bool { values.saveCount != saveCount }
 
+  /// The delete rules of a save have deleted objects in the store.
+  func noteDeletions(by rules: RuleChanges, _ schema: StoredSchema) { open.noteDeletions(by: rules, schema) }
+
   /// The context is about to show another state, which may lack values that the images of its changes only refer to.
   func willMove(in context: ManagedObjectContext) { open.loadExternals(in: context) }
 
@@ -162,8 +165,9 @@ extension ContextUndoManager {
       if !isChanged { return }
       redoGroups = []
       undoGroups.append(group)
-    case .redoing: undoGroups.append(group)
-    case .undoing: redoGroups.append(group)
+    // Empty if what was replayed made no difference: others have deleted the objects.
+    case .redoing: if !group.isEmpty { undoGroups.append(group) }
+    case .undoing: if !group.isEmpty { redoGroups.append(group) }
     }
     trim()
   }

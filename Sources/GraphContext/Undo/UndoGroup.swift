@@ -121,6 +121,14 @@ struct UndoGroup {
     }
   }
 
+  /// Notes which objects the delete rules of a save have deleted in the store: that is the group's work, too. O(images).
+  mutating func noteDeletions(by rules: RuleChanges, _ schema: StoredSchema) {
+    for key in images.keys
+    where rules.objects[schema.entities[key.entity].number]?.deleted.contains(key.number) == true {
+      images[key]?.isDeletionSaved = true
+    }
+  }
+
   /// Compares every object with its image: notes what the group has changed, and forgets objects and pairs that are as they were. What others have saved while the group
   /// was open is no change of it.
   ///
@@ -143,6 +151,10 @@ struct UndoGroup {
         image.slots = different
         if values.isSaved, values.saveCount == saveCount, object._$state.phase == .persistent {
           image.slots |= values.changed ^ object._$state.changed
+        }
+        // An embedded value that becomes nil, or something, does so in all its parts.
+        for value in context.entity(key.entity).embeddedValues where image.slots & value.flagBit != 0 {
+          image.slots |= value.slots
         }
       }
       let isMoved = image.isThereAfter != (image.values != nil)

@@ -125,9 +125,10 @@ extension ModelWithValues {
       }
     )
     for flag in new.indices where names.isFlag(at: flag) {
-      if changed.contains(flag) {
+      if changed.contains(flag) || old.map({ $0[flag] != new[flag] }) == true {
         // A value that becomes nil, or something, is another one in all its parts.
-        changed.formUnion(names.parts(ofFlagAt: flag))
+        let isSet = changed.contains(flag)
+        changed.formUnion(names.parts(ofFlagAt: flag).filter { isSet || new[$0] != now[$0] })
       } else if now[flag].value == .attribute(.null) {
         // What was edited is part of a value that isn't there any more.
         changed.subtract(names.parts(ofFlagAt: flag))

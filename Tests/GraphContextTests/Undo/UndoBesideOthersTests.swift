@@ -99,4 +99,34 @@ struct UndoBesideOthersTests {
     try child.save()
     #expect(writer.rank == 1 && writer.email == "a@")
   }
+
+  /// The store deletes the book by the rule of the writer's deletion, which is the group's.
+  @Test func whatTheRuleOfAnOwnDeletionTakesComesBack() throws {
+    defer { context.end() }
+    let book = Book("B", publisher: Publisher("P"))
+    context.insert(book)
+    try context.save()
+    let bookID = book.objectID
+    context.undoManager?.beginUndoGrouping()
+    book.title = "C"
+    context.delete(writer)
+    try other { same, other in try other.existingObject(Book.self, with: bookID).writer = same }
+    try context.save()
+    context.undoManager?.endUndoGrouping()
+    context.undo()
+    let (writers, books) = (From<Writer>(), From<Book>())
+    #expect(try context.count(writers) == 1)
+    #expect(try context.fetch(books).map(\.title) == ["B"])
+  }
+
+  @Test func thereIsNothingToRedoOfWhatOthersHaveDeleted() throws {
+    defer { context.end() }
+    writer.rank = 2
+    try other { same, context in context.delete(same) }
+    try context.refresh()
+    #expect(context.undo())
+    let all = From<Writer>()
+    #expect(try context.count(all) == 0)
+    #expect(context.undoManager?.canRedo == false && !context.redo())
+  }
 }

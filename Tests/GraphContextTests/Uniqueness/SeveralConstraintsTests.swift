@@ -13,6 +13,25 @@ import Testing
   init(_ code: Int, _ isbn: String) { (self.code, self.isbn) = (code, isbn) }
 }
 
+@Model private final class Release {
+  #Unique<Release>([\.code], ifExists: .replace)
+  #Unique<Release>([\.isbn], ifExists: .replace)
+  var code: Int
+  var isbn: String?
+  init(_ code: Int, _ isbn: String?) { (self.code, self.isbn) = (code, isbn) }
+}
+
+@Model private final class Subscriber {
+  #Unique<Subscriber>([\.email], ifExists: .merge)
+  #Unique<Subscriber>([\.token], ifExists: .merge)
+  var email: String
+  @Attribute(.perInsert { UUID() }) var token: UUID
+  init(_ email: String, token: UUID) {
+    self.email = email
+    self.token = token
+  }
+}
+
 /// Objects with several unique values, of which a save replaces some.
 struct SeveralConstraintsTests {
   /// A row takes a value from the object that it is settled with: the next row may have that value. One commit does what a commit for each row does.
@@ -37,5 +56,38 @@ struct SeveralConstraintsTests {
     }
     #expect(found == ["1 Y", "2 X"])
     #expect(try store.verify().map(\.description) == [])
+  }
+
+  @Test(arguments: [1, 10]) func aValueThatBecomesNilIsFree(chunkSize: Int) async throws {
+    let store = try await PersistentContainer("Releases", models: Release.self, at: .inMemory)
+    try await store.write { $0.insert(Release(1, "X")) }
+    let rows: [(Int, String?)] = [(1, nil), (2, "X")]
+    try await store.batchInsert(
+      Release.self,
+      from: rows,
+      .set(\.code) { $0.0 },
+      .set(\.isbn) { $0.1 },
+      chunkSize: chunkSize
+    )
+    let found = try await store.query { context in
+      try context.fetch(From<Release>().orderBy(\.code)).map { "\($0.code) \($0.isbn ?? "-")" }
+    }
+    #expect(found == ["1 -", "2 X"])
+  }
+
+  /// The existing object keeps its token, as a merge gives it none that belongs to an insertion.
+  @Test(arguments: [1, 10]) func aValueThatIsKeptIsNotFree(chunkSize: Int) async throws {
+    let (kept, other) = (UUID(), UUID())
+    let store = try await PersistentContainer("Subscribers", models: Subscriber.self, at: .inMemory)
+    try await store.write { $0.insert(Subscriber("a", token: kept)) }
+    try await store.batchInsert(
+      Subscriber.self,
+      from: [("a", other), ("b", kept)],
+      .set(\.email) { $0.0 },
+      .set(\.token) { $0.1 },
+      chunkSize: chunkSize
+    )
+    let emails = try await store.query { try $0.fetch(From<Subscriber>()).map(\.email) }
+    #expect(emails == ["b"])
   }
 }

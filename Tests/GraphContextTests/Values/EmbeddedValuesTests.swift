@@ -133,6 +133,16 @@ struct EmbeddedValuesTests {
     #expect(try container.verify().map(\.description) == [])
   }
 
+  @Test func aValueThatWasMadeReplacesAnotherWhole() throws {
+    defer { context.end() }
+    let base = concert.values
+    var edited = base
+    edited.second = Self.cellar
+    concert.second = Hall(name: "New", seats: 5)
+    try concert.apply(edited, since: base)
+    #expect(concert.second == Self.cellar)
+  }
+
   @Test func valuesAreInserted() async throws {
     let values = [
       Concert.Values(hall: Self.cellar, title: "A"),
@@ -149,5 +159,40 @@ struct EmbeddedValuesTests {
     for (one, other) in zip(stored, values + values) { #expect(one.differences(from: other) == []) }
     #expect(try container.verify().map(\.description) == [])
     context.end()
+  }
+
+  // MARK: Whole values in children and groups
+
+  @Test(arguments: [false, true]) func aChildsPartOfNilIsNotKept(isSavedBefore: Bool) throws {
+    defer { context.end() }
+    concert.second = Self.cellar
+    try context.save()
+    let child = context.makeChild()
+    let copy = try child.existingObject(Concert.self, with: concert.objectID)
+    copy.second?.seats = 2
+    concert.second = nil
+    if isSavedBefore { try context.save() }
+    try child.save()
+    try context.save()
+    #expect(concert.second == nil && copy.second == nil)
+    #expect(try container.verify().map(\.description) == [])
+  }
+
+  @Test func undoTakesAValueBackWhole() throws {
+    defer { context.end() }
+    let manager = ContextUndoManager()
+    context.undoManager = manager
+    manager.beginUndoGrouping()
+    concert.second = Hall(name: "A")
+    try context.save()
+    manager.endUndoGrouping()
+    let other = try container.context()
+    defer { other.end() }
+    try other.existingObject(Concert.self, with: concert.objectID).second?.seats = 9
+    try other.save()
+    try context.refresh()
+    #expect(context.undo() && concert.second == nil)
+    try context.save()
+    #expect(try container.verify().map(\.description) == [])
   }
 }
