@@ -22,6 +22,25 @@ struct HostileCatalogueTests {
     schema.entities.firstIndex { $0.name == "Song" } ?? 0
   }
 
+  /// The list of trees that an interrupted change removes comes from disk. It names one that is in use.
+  @Test func aChangeRemovesOnlyWhatItHasReplaced() throws {
+    let store = try Store.inMemory()
+    try Copying.fill(store)
+    let index = IndexDescription(["code"])
+    let next = try Schema(entities: [entity("Item", [attribute("code", .int64)], indexes: [index])])
+    let cancelled = ContainerOpening(monitor: Reports(chunkByteCount: 200).monitor(cancellingAfter: 1))
+    let error = #expect(throws: ContextError.self) { _ = try openStaged(store, next, cancelled) }
+    #expect(error?.code == .cancelled)
+    var state = try #require(try SchemaTree.migration(in: store.snapshot()))
+    state.droppedTrees = state.target.entities.map(\.tree)
+    let forged = state
+    try store.write { try SchemaTree.store(forged, in: &$0) }
+    let container = try openStaged(store, next)
+    let count = try container.context().records(of: "Item").count
+    #expect(count == Copying.count)
+    #expect(try container.verify().map(\.description) == [])
+  }
+
   @Test func aCatalogueOfTheLibraryIsSound() throws {
     #expect(try catalogue().unsoundness == nil)
   }
