@@ -36,7 +36,7 @@ struct ShelfOracleTests {
       let dumps = try paths.map(dump)
       #expect(dumps[1] == dumps[0] && dumps[2] == dumps[0])
     }
-    #expect(saveCount > 50)
+    #expect(saveCount > 20)
   }
 
   private func open(_ path: String, form: Int) async throws -> PersistentContainer {
