@@ -96,7 +96,9 @@ package struct SplitReader<Splitter: RecordSplitter> {
     buffer.append(contentsOf: chunk)
     if hasBegun { return }
     // The mark of the byte order is three bytes, which may come one by one.
-    while buffer.count < 3, let chunk = try chunks() { buffer.append(contentsOf: chunk) }
+    while buffer.count < 3, !isAtEnd {
+      if let chunk = try chunks() { buffer.append(contentsOf: chunk) } else { isAtEnd = true }
+    }
     hasBegun = true
     if buffer.starts(with: [0xEF, 0xBB, 0xBF]) { buffer.removeFirst(3) }
   }

@@ -55,7 +55,7 @@ struct ImportJob<Record: Sendable, Object: ManagedObject>: Sendable {
       // The save may have settled new objects with existing ones.
       let existing = context.aliases
       outcome.ids += ids.map { existing[$0] ?? $0 }
-      commitCount += 1
+      if !changes.isEmpty { commitCount += 1 }
     }
     outcome.report = ImportReport(run.counts)
     outcome.report.commitCount = commitCount

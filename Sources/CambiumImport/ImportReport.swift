@@ -12,7 +12,7 @@ public struct ImportReport: Sendable {
   public internal(set) var refusedCount = 0
   /// The queries for unique IDs: one for each batch and pass, none where the cache knew every ID.
   public internal(set) var lookupCount = 0
-  /// The commits of the import.
+  /// The commits of the import. A save that finds nothing to change is none.
   public internal(set) var commitCount = 0
   /// The objects whose unique ID other stored objects have as well, and those. The import has updated the first, which are the keys.
   public internal(set) var storedDuplicates: [ManagedObjectID: [ManagedObjectID]] = [:]
@@ -63,6 +63,9 @@ public struct ImportChanges: Sendable, Hashable {
 
   /// The changes of one save.
   public init(_ changes: ObjectChanges) { add(changes) }
+
+  /// Whether nothing was inserted, updated or deleted.
+  public var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
 
   /// Inserted and updated objects.
   public var all: Set<ManagedObjectID> { inserted.union(updated) }

@@ -1,4 +1,5 @@
 import Cambium
+import Foundation
 
 /// One import in one context, batch by batch.
 struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
@@ -11,8 +12,8 @@ struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
   private var insertedPosition = 0
   /// The numbers of the next batch's first record in each pass, for passes that are made one after the other.
   private var nextRecord = (properties: 0, relationships: 0)
-  /// The numbers of the records that conditions have refused in a first pass that is made alone.
-  private var refused: Set<Int> = []
+  /// The numbers of the records that conditions have refused in a first pass that is made alone. An `IndexSet`, because a file may have runs of millions of them.
+  private var refused = IndexSet()
 
   /// The passes that a call makes.
   enum Passes { case properties, relationships, both }

@@ -19,35 +19,36 @@ private struct StreamingImport<Record: Sendable, Object: ManagedObject>: Sendabl
       try monitor.check()
       batch.append(record)
       if batch.count < options.commits.batchCount(after: counts.records) { continue }
-      counts += try await run(batch)
-      if options.commits != .once { commitCount += 1 }
+      try await run(batch, &counts, &commitCount)
       batch.removeAll()
     }
     // Some sequences end when their task is cancelled.
     try monitor.check()
-    if !batch.isEmpty { counts += try await run(batch) }
-    if options.commits == .once || !batch.isEmpty { commitCount += 1 }
+    if !batch.isEmpty { try await run(batch, &counts, &commitCount) }
     var report = ImportReport(counts)
-    report.commitCount = commitCount
     if options.commits == .once {
-      report.changes = try await context.perform { try $0.commitImport(options, cache, monitor) }
+      let changes = try await context.perform { try $0.commitImport(options, cache, monitor) }
+      if !changes.isEmpty { commitCount += 1 }
+      report.changes = changes
     }
+    report.commitCount = commitCount
     monitor.finish(counts.records * description.passCount)
     return report
   }
 
-  private func run(_ batch: [Record]) async throws -> ImportCounts {
-    try await context.perform { context in
+  private func run(_ batch: [Record], _ counts: inout ImportCounts, _ commitCount: inout Int) async throws {
+    let (imported, hasCommitted) = try await context.perform { context in
       context.author = options.author
       var run = ImportRun(description, in: context, cache: cache, monitor)
       _ = try run.run(batch)
-      if options.commits != .once {
-        _ = try context.commitImport(options, cache, monitor)
-        // What is saved needs no object in memory any more.
-        context.reset()
-      }
-      return run.counts
+      if options.commits == .once { return (run.counts, false) }
+      let changes = try context.commitImport(options, cache, monitor)
+      // What is saved needs no object in memory any more.
+      context.reset()
+      return (run.counts, !changes.isEmpty)
     }
+    counts += imported
+    if hasCommitted { commitCount += 1 }
   }
 }
 

@@ -230,6 +230,32 @@ struct ContainerImportTests {
     #expect(stars == 7)
   }
 
+  @Test func aBatchThatChangesNothingIsNoCommit() async throws {
+    var options = ImportOptions()
+    options.commits = .eachBatch(of: 10)
+    var description = PlainRecord.objectImport
+    description.shouldInsert = { _, _ in false }
+    let plain = (0..<50).map { PlainRecord(code: "\($0)", title: "a") }
+    let before = try await tunes.commit()
+    let report = try await tunes.container.importRecords(
+      ImportInput(plain),
+      with: description,
+      options: options
+    )
+    #expect(report.refusedCount == 50 && report.commitCount == 0)
+    options.commits = .once
+    let streamed = try await tunes.container.importRecords(
+      from: AsyncStream { continuation in
+        for record in plain { continuation.yield(record) }
+        continuation.finish()
+      },
+      with: description,
+      options: options
+    )
+    #expect(streamed.refusedCount == 50 && streamed.commitCount == 0)
+    #expect(try await tunes.commit() == before)
+  }
+
   @Test func whatWasCommittedStays() async throws {
     var options = ImportOptions()
     options.commits = .eachBatch(of: 10)

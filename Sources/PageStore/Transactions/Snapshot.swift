@@ -12,7 +12,10 @@ public final class Snapshot: Sendable {
   init(of store: SharedStore, label: String, lifetime: Duration?) {
     self.store = store
     expiry = lifetime.map { SnapshotExpiry(deadline: .now + min(max($0, .zero), Self.longestLifetime)) }
-    (version, lease) = store.versions.lease(label, expiry)
+    let (version, lease) = store.versions.lease(label, expiry)
+    // The links of later commits are freed while a snapshot that has expired still exists.
+    self.version = expiry == nil ? version : version.withoutLaterCommits()
+    self.lease = lease
   }
 
   /// Makes a snapshot of the version on which the next writer builds.
@@ -35,7 +38,8 @@ public final class Snapshot: Sendable {
 
   /// The attachments of the commits after `other`, another snapshot of the store, up to and including this
   /// one, in order. If `other` is the later one, because the store has taken commits back, those of the
-  /// commits that were taken back. O(commits between).
+  /// commits that were taken back. None after a snapshot with a lifetime, which keeps no attachments in
+  /// memory. O(commits between).
   package func attachments(after other: Snapshot) -> [any Sendable] {
     let (first, last) = other.commit <= commit ? (other, self) : (self, other)
     return first.version.link.attachments(through: last.commit)

@@ -129,4 +129,19 @@ final class Version: Sendable {
     self.durability = durability
     self.link = link
   }
+
+  /// The same state with a link of its own, which no later commit is added to.
+  func withoutLaterCommits() -> Version {
+    Version(
+      commit: commit,
+      timestamp: timestamp,
+      generation: generation,
+      directory: directory,
+      roots: roots,
+      nextTreeID: nextTreeID,
+      sequence: sequence,
+      durability: durability,
+      link: CommitLink(commit)
+    )
+  }
 }

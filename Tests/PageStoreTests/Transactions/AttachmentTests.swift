@@ -78,6 +78,27 @@ struct AttachmentTests {
     #expect(try found.get() == [1, linkCount + 1, linkCount, 1])
   }
 
+  @Test func aSnapshotWithALifetimeKeepsNoAttachments() throws {
+    let store = try StoreFixture().open()
+    let held = try store.snapshot(label: "forgotten", lifetime: .seconds(3_600))
+    var watches: [Weak] = []
+    for number in 0..<10 {
+      let object = Watched()
+      watches.append(Weak(object))
+      try commit(number, to: store, attaching: object)
+    }
+    // The newest commit keeps its own.
+    #expect(watches.count { $0.object != nil } == 1)
+    #expect(try numbers(store.snapshot(), after: held) == [])
+    withExtendedLifetime(held) {}
+  }
+
+  private final class Watched: Sendable {}
+  private struct Weak {
+    weak var object: Watched?
+    init(_ object: Watched) { self.object = object }
+  }
+
   /// How many attachments there are after a few commits, then beside a snapshot and as many commits as links are asked for, how many are
   /// found after the snapshot, and how many there are when it is gone.
   private func counts(ofLinks linkCount: Int) throws -> [Int] {
