@@ -113,10 +113,16 @@ extension ListChanges {
     for change in changes.changes {
       if let position = change.newPosition { values[change.objectID] = try value(list[position]) }
     }
+    // A value of an object that couldn't be read is none.
+    try list.context?.checkUsable()
     continuation.yield(.changes(changes, values: values))
   }
 
-  private func tellAll() throws { continuation.yield(.all(try list.map(value))) }
+  private func tellAll() throws {
+    let values = try list.map(value)
+    try list.context?.checkUsable()
+    continuation.yield(.all(values))
+  }
 
   private func value(_ object: Value.Object) throws(FlowError) -> Value { try ofValue { try Value(object) } }
 

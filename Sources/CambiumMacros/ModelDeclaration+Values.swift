@@ -29,6 +29,23 @@ extension ModelDeclaration {
     )
   }
 
+  /// What a parameter of the initializer has if the caller leaves it out.
+  private func defaultArgument(_ value: String, of property: ModelProperty, at level: AccessLevel) -> String {
+    if value == "nil" { return value }
+    return level < .isPublic ? "Values._$initial(\(value))" : "Values._$default_\(property.name)"
+  }
+
+  /// A variable for the default argument of an initializer that other modules call: their code may name it, and not what a model of this module begins with.
+  private func defaultValue(of property: ModelProperty, at level: AccessLevel) -> String? {
+    guard level == .isPublic, property.accessLevel >= level, let value = property.valuesDefault,
+      value != "nil"
+    else {
+      return nil
+    }
+    return
+      "@usableFromInline static var _$default_\(property.name): \(property.valuesType) { Values._$initial(\(value)) }"
+  }
+
   /// The declaration of the type. It is `Sendable` unchecked, so that a type which can't be stored is one mistake, that of the getter: every type
   /// that can be is `Sendable`.
   var values: DeclSyntax {
@@ -37,17 +54,19 @@ extension ModelDeclaration {
     let level = initializerAccess
     let parameters = properties.filter { $0.accessLevel >= level }.map { property in
       ", \(property.identifier): \(property.valuesType)"
-        + (property.valuesDefault.map { $0 == "nil" ? " = nil" : " = Values._$initial(\($0))" } ?? "")
+        + (property.valuesDefault.map { " = \(defaultArgument($0, of: property, at: level))" } ?? "")
     }
+    let defaults = properties.compactMap { defaultValue(of: $0, at: level) }
     let assignments = properties.map { property in
       let value =
         property.accessLevel >= level
         ? property.identifier : "Values._$initial(\(property.valuesDefault ?? "nil"))"
       return "self.\(property.identifier) = \(value)"
     }
-    let readings = properties.map { "\($0.identifier) = \($0.valuesReading)" }
+    // A property may have the name of a parameter.
+    let readings = properties.map { "self.\($0.identifier) = \($0.valuesReading)" }
     let visits = properties.map {
-      "visitor.visit(\($0.valuesLabel): \($0.wrapped($0.identifier)))"
+      "visitor.visit(\($0.valuesLabel): \($0.wrapped("self.\($0.identifier)")))"
     }
     // Safety: the values are attributes and IDs, all of `Sendable` types.
     let conformances = "GraphContext.ModelValues, @unchecked Sendable"
@@ -55,14 +74,14 @@ extension ModelDeclaration {
       nonisolated \(raw: access)struct \(raw: Self.valuesName): \(raw: conformances) {
         \(raw: access)typealias _$Model = \(raw: name)
         \(raw: access)static let _$names: [String] = \(raw: Self.names(of: properties))
-        \(raw: (["\(access)var objectID: GraphContext.ManagedObjectID?"] + variables).joined(separator: "\n  "))
+        \(raw: (["\(access)var objectID: GraphContext.ManagedObjectID?"] + variables + defaults).joined(separator: "\n  "))
 
         \(raw: level.modifier)init(objectID: GraphContext.ManagedObjectID? = nil\(raw: parameters.joined())) {
           self.objectID = objectID
           \(raw: assignments.joined(separator: "\n    "))
         }
         \(raw: access)init<Reader: GraphContext.ValuesReader>(_$from reader: inout Reader) throws(Reader.Failure) {
-          objectID = try reader.objectID()
+          self.objectID = try reader.objectID()
           \(raw: readings.joined(separator: "\n    "))
         }
         \(raw: access)func _$visit<Visitor: GraphContext.ValuesVisitor>(_ visitor: inout Visitor) {

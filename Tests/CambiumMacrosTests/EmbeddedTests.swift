@@ -44,8 +44,8 @@ struct EmbeddedTests {
       )
     )
     #expect(text.contains("name: String, home: Address, work: Address? = nil) {"))
-    #expect(text.contains("home = try reader.embedded()"))
-    #expect(text.contains("visitor.visit(embedded: work)"))
+    #expect(text.contains("self.home = try reader.embedded()"))
+    #expect(text.contains("visitor.visit(embedded: self.work)"))
   }
 
   @Test func aStructHasACacheForEachPart() {

@@ -204,19 +204,19 @@ struct ExpansionTests {
               self.`class` = `class`
             }
             public init<Reader: GraphContext.ValuesReader>(_$from reader: inout Reader) throws(Reader.Failure) {
-              objectID = try reader.objectID()
-              isrc = try reader.attribute()
-              title = try reader.attribute()
-              album = try reader.toOne()
-              rating = try reader.attribute()
-              `class` = try reader.attribute()
+              self.objectID = try reader.objectID()
+              self.isrc = try reader.attribute()
+              self.title = try reader.attribute()
+              self.album = try reader.toOne()
+              self.rating = try reader.attribute()
+              self.`class` = try reader.attribute()
             }
             public func _$visit<Visitor: GraphContext.ValuesVisitor>(_ visitor: inout Visitor) {
-              visitor.visit(attribute: isrc)
-              visitor.visit(attribute: title)
-              visitor.visit(toOne: album)
-              visitor.visit(attribute: rating)
-              visitor.visit(attribute: `class`)
+              visitor.visit(attribute: self.isrc)
+              visitor.visit(attribute: self.title)
+              visitor.visit(toOne: self.album)
+              visitor.visit(attribute: self.rating)
+              visitor.visit(attribute: self.`class`)
             }
           }
         }
@@ -340,7 +340,7 @@ struct ExpansionTests {
     )
     #expect(
       text.contains(
-        "public init(objectID: GraphContext.ManagedObjectID? = nil, plays: Int = Values._$initial(0), title: String) {"
+        "public init(objectID: GraphContext.ManagedObjectID? = nil, plays: Int = Values._$default_plays, title: String) {"
       )
     )
     #expect(

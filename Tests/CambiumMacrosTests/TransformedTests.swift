@@ -32,8 +32,8 @@ struct TransformedTests {
     )
     let transformed = "GraphContext.Transformed<_$Transformer_color>"
     #expect(text.contains("._$attribute(\"color\", (\(transformed)).self, default: \(transformed)(.black)),"))
-    #expect(text.contains("color = (try reader.attribute() as \(transformed)).value"))
-    #expect(text.contains("visitor.visit(attribute: \(transformed)(color))"))
+    #expect(text.contains("self.color = (try reader.attribute() as \(transformed)).value"))
+    #expect(text.contains("visitor.visit(attribute: \(transformed)(self.color))"))
   }
 
   @Test(arguments: ["Color?", "Optional<Color>"])

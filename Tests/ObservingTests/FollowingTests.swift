@@ -87,4 +87,16 @@ struct FollowingTests {
     try await insert([2], in: container)
     try container.close()
   }
+
+  @Test(.timeLimit(.minutes(60))) func valuesThatCouldNotBeReadAreNotTold() async throws {
+    let container = try await Airport.open(count: 1)
+    // As a getter does that reads a damaged record.
+    let updates = container.follow(From<Departure>()) { flight -> Int in
+      (flight._$state.host as? ManagedObjectContext)?.deferred.note(ContextError(.corrupt, "damaged"))
+      return flight.minute
+    }
+    var count = 0
+    await #expect(throws: ContextError.self) { for try await _ in updates { count += 1 } }
+    #expect(count == 0)
+  }
 }

@@ -81,4 +81,57 @@ struct ListDependencyTests {
     #expect(counter.count == 0)
     #expect(list.isEmpty)
   }
+
+  /// A save under the policy `rollback` takes a name back, and shows what another context has stored of the same object.
+  @Test func whatASaveTakesBackMovesTheObjectsThatLeadToIt() async throws {
+    let container = try await Airport.open()
+    let context = try container.context()
+    context.mergePolicy = .rollback
+    let airlines = [Airline("A"), Airline("B")]
+    for (minute, airline) in airlines.enumerated() {
+      let flight = Departure(minute, "x")
+      context.insert(flight)
+      flight.airline = airline
+    }
+    try context.save()
+    let byAirline = From<Departure>().orderBy(\.airline?.name, \.minute)
+    let list = try FollowedList(
+      byAirline,
+      SectionedBy(\.airline?.name),
+      section: { $0.airline?.name ?? "" },
+      in: context
+    )
+    airlines[0].name = "Z"
+    context.processPendingChanges()
+    try list.check()
+    let other = try container.context()
+    try other.existingObject(Airline.self, with: airlines[0].objectID).rank = 9
+    try other.save()
+    try context.save()
+    #expect(airlines[0].name == "A" && airlines[0].rank == 9)
+    try list.check()
+  }
+
+  /// The same by a listener that rolls back.
+  @Test func aListenerThatRollsBackLeavesListsRight() async throws {
+    let context = try await Airport.open().context()
+    let airlines = [Airline("A"), Airline("B")]
+    for (minute, airline) in airlines.enumerated() {
+      let flight = Departure(minute, "x")
+      context.insert(flight)
+      flight.airline = airline
+    }
+    try context.save()
+    let first = airlines[0].objectID
+    let subscription = context.onObjectsDidChange { [unowned context] changes in
+      if changes.changedProperties[first] == ["rank"] { context.rollback() }
+    }
+    let list = try FollowedList(From<Departure>().orderBy(\.airline?.name, \.minute), in: context)
+    airlines[0].name = "Z"
+    context.processPendingChanges()
+    airlines[0].rank = 1
+    context.processPendingChanges()
+    try list.check()
+    withExtendedLifetime(subscription) {}
+  }
 }

@@ -262,6 +262,25 @@ struct ListTargetTests {
     }
     #expect(violations(twice) == 1)
   }
+
+  @Test func aSurfaceThatComesBeforeADifferenceShowsIt() async throws {
+    final class Opener: ListObserver {
+      let target = RecordingListTarget()
+      var source: ListDataSource<Departure>?
+      func listWillChange(_ list: FetchedResults<Departure>) {
+        if source == nil { source = ListDataSource(list, target: target) }
+      }
+    }
+    let list = try FetchedResults(From<Departure>().orderBy(\.minute), in: context)
+    let opener = Opener()
+    list.addObserver(opener)
+    context.insert(Departure(1, "x"))
+    context.processPendingChanges()
+    #expect(opener.target.shown == [list.map(\.objectID)])
+    context.insert(Departure(2, "x"))
+    context.processPendingChanges()
+    #expect(opener.target.violations == [])
+  }
 }
 
 extension ListChanges.Event {

@@ -87,4 +87,29 @@ struct ObserverDetailTests {
     #expect(snapshot[1..<3].indices == 1..<3)
     #expect(Array(snapshot.dropFirst(2).prefix(1)) == [all[2]])
   }
+
+  @Test func aListMadeInTheParentsTurnForgetsWhatGoesInIt() async throws {
+    let context = try await Airport.open().context()
+    let child = context.makeChild()
+    let listening = context.onObjectsDidChange { _ in }
+    let flight = Departure(1, "x")
+    context.insert(flight)
+    let list = try FetchedResults(From<Departure>().orderBy(\.minute), in: child)
+    let counter = try CountObserver(From<Departure>(), in: child)
+    context.delete(flight)
+    context.processPendingChanges()
+    #expect(try child.fetchIDs(From<Departure>()) == [])
+    #expect(list.isEmpty)
+    #expect(counter.count == 0)
+    withExtendedLifetime(listening) {}
+  }
+
+  @Test func aListThatFollowsShowsUnsavedChanges() async throws {
+    let context = try await Airport.open().context()
+    let saved = From<Departure>().orderBy(\.minute).includingUnsavedChanges(false)
+    let list = #expect(throws: ContextError.self) { try FetchedResults(saved, in: context) }
+    #expect(list?.code == .invalidQuery)
+    let counter = #expect(throws: ContextError.self) { try CountObserver(saved, in: context) }
+    #expect(counter?.code == .invalidQuery)
+  }
 }

@@ -47,4 +47,20 @@ struct ObserverEndTests {
     #expect(told == ["1 changed", "4 objects", "4 counted", "initial"])
     withExtendedLifetime((list, counter, observer)) {}
   }
+
+  @Test(.timeLimit(.minutes(60))) func aSequenceOfAGoneContextEnds() async throws {
+    let container = try await Airport.open()
+    var context: ManagedObjectContext? = try container.context()
+    let list = try FetchedResults(From<Departure>().orderBy(\.minute), in: context!)
+    context = nil
+    for await _ in list.changes() {}
+    withExtendedLifetime(list) {}
+  }
+
+  @Test(.timeLimit(.minutes(60))) func closingTheStoreEndsWhatFollowsIt() async throws {
+    let container = try await Airport.open()
+    let updates = container.follow(From<Departure>().orderBy(\.minute))
+    let reading = Task { for try await _ in updates { try container.close() } }
+    await #expect(throws: ContextError.self) { try await reading.value }
+  }
 }

@@ -154,4 +154,11 @@ struct SnapshotDifferenceTests {
     }
     #expect(list.sections.map(\.name) == ["x"])
   }
+
+  @Test func anArrangementOfADamagedIndexDoesNotTrap() throws {
+    var runs = SectionRuns()
+    runs.append("a", 3)
+    let state = ListArrangement(NumberedContent([ObjectNumber(rawValue: 1)]), from: 0, runs)
+    #expect(try state.number(at: ListPath(item: 2)) == nil)
+  }
 }

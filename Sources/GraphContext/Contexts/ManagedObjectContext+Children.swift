@@ -225,17 +225,19 @@ extension ManagedObjectContext {
     reviving former: (any ManagedObject)? = nil
   ) {
     func make<Object: ManagedObject>(_ type: Object.Type) -> any ManagedObject {
-      coordinator.makeObject(type, ObjectState(), entity.ordinal)
+      coordinator.makeObject(type, ObjectState(lacking: entity.derivedSlots), entity.ordinal)
     }
     // The program may have asked for the object by its ID before.
     let known = knownObject(number, of: entity)
     let isStored = known?._$state.phase == .deleted
     if let known, isStored { noteChange(of: known) }
     let former = known ?? former.flatMap { $0._$state.host == nil ? $0 : nil }
-    former?._$state.becomeNew()
+    former?._$state.becomeNew(lacking: entity.derivedSlots)
     let object = former ?? make(coordinator.type(of: number, entity.ordinal))
     var loader = RecordLoader(bytes, entity.layout)
-    for slot in entity.schema.stored.indices { object._$visit(slot, &loader) }
+    // What a save derives isn't known yet.
+    let slots = entity.slots(~entity.derivedSlots)
+    for slot in slots { load(slot, of: object, &loader) }
     object._$state.enter(self, number: number)
     if observation?.observes(ObjectKey(entity: entity.ordinal, number: number)) == true {
       object._$state.hearers.insert(.observers)
@@ -244,12 +246,22 @@ extension ManagedObjectContext {
     entities[entity.ordinal].encoded?.noteStale(number)
     if isStored {
       object._$state.becomeSaved()
-      for slot in entity.schema.stored.indices { object._$state.didSet(slot) }
+      for slot in slots { object._$state.didSet(slot) }
       entities[entity.ordinal].changes.noteUpdated(object)
     } else {
       entities[entity.ordinal].changes.noteInserted(object)
       noteEntry(of: object)
     }
+  }
+
+  /// Fills a property of which the object's state says that it is loaded. A value that its type takes for none is noted, and a placeholder stands for it.
+  private func load(_ slot: Int, of object: any ManagedObject, _ loader: inout RecordLoader) {
+    loader.isUnreadable = false
+    object._$visit(slot, &loader)
+    guard loader.isUnreadable else { return }
+    var filler = SlotFiller(value: .null)
+    object._$visit(slot, &filler)
+    unreadableValue(of: object, slot: slot)
   }
 
   private func accept(_ patch: EntityChanges.Patch, _ entity: StoredEntity) {
@@ -263,7 +275,7 @@ extension ManagedObjectContext {
     }
     for slot in entity.schema.stored.indices where slots & 1 << UInt64(slot) != 0 {
       object._$willSet(slot)
-      object._$visit(slot, &loader)
+      load(slot, of: object, &loader)
     }
     let places = entity.toOnes.compactMap(\.list).map { list in
       let keeper = OrderKeeper(self, list)

@@ -384,10 +384,8 @@ extension ManagedObjectContext {
       guard let record = try source.record(new, of: entity) else { return 0 }
       let view = RecordView(validated: record, layout: entity.layout)
       var slots: UInt64 = 0
-      for derivation in entity.derivations where entity.ownSlots(of: new) & derivation.bit != 0 {
-        let value = view.value(derivation.slot)
-        let isEmpty = value == derivation.emptyValue || derivation.aggregate == nil && value == .string("")
-        if !isEmpty { slots |= derivation.bit }
+      for (slot, unsaved) in entity.unsavedDerivedValues(of: new) where view.value(slot) != unsaved {
+        slots |= 1 << UInt64(slot)
       }
       return slots
     }

@@ -96,6 +96,8 @@ extension ObjectChanges {
     deleted += others.deleted
     refreshed += others.refreshed
     changedProperties.merge(others.changedProperties) { Set($0).union($1).sorted() }
+    // Nobody knows which properties of these differ, although another event has named some.
+    for id in inserted + deleted + refreshed { changedProperties[id] = nil }
     invalidatesAll = invalidatesAll || others.invalidatesAll
   }
 

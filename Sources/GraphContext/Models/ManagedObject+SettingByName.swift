@@ -47,7 +47,8 @@ extension ManagedObject {
   /// Whether the JSON for a list is one of elements of its kind; true for what is no list.
   private func hasElements(_ value: AttributeValue, _ slot: Int) -> Bool {
     guard let kind = attribute(slot)?.elementKind, case .string(let json) = value else { return true }
-    return (try? ListElements.values(of: json, kind)) != nil
+    guard let elements = try? ListElements.values(of: json, kind) else { return false }
+    return elements.allSatisfy { $0.isNull || kind.value(from: $0) != nil }
   }
 
   func attributeSlot(_ name: String) throws(ContextError) -> Int {
@@ -64,7 +65,7 @@ extension ManagedObject {
 }
 
 /// Puts a value into the cache of an attribute whose type takes it, or only finds out whether it does.
-private struct AttributeSetter: PropertyVisitor {
+struct AttributeSetter: PropertyVisitor {
   private let value: AttributeValue
   private let isTrial: Bool
   private(set) var isAccepted = false

@@ -5,6 +5,8 @@ struct RecordLoader: PropertyVisitor {
   private let record: RecordView
   /// Whether an attribute was visited whose value could be decoded.
   var hasLoadedAttribute = false
+  /// Whether an attribute was visited whose value could not be decoded.
+  var isUnreadable = false
 
   /// - Parameter bytes: were accepted by `RecordView(_:layout:)`.
   init(_ bytes: UnsafeRawBufferPointer, _ layout: RecordLayout) {
@@ -12,7 +14,10 @@ struct RecordLoader: PropertyVisitor {
   }
 
   mutating func visit<Value: AttributeType>(attribute slot: Int, _ cache: inout Cached<Value>) {
-    guard let value = Value(_record: record, slot: slot) else { return }
+    guard let value = Value(_record: record, slot: slot) else {
+      isUnreadable = true
+      return
+    }
     cache = Cached(value)
     hasLoadedAttribute = true
   }

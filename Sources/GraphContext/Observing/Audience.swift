@@ -1,6 +1,7 @@
 /// Those whom an observer tells: closures that are kept for as long as their subscription, and owners that are held weakly.
 final class Audience<Event> {
-  private let listeners = EventListeners<Event>()
+  private var listeners = EventListeners<Event>()
+  private var hasEnded = false
   private var owners: [ObjectIdentifier: WeakOwner] = [:]
 
   private struct WeakOwner {
@@ -35,10 +36,20 @@ final class Audience<Event> {
     listeners.releaseEnded()
   }
 
-  /// A sequence of what `element` makes of the events from now on, after a first one if it is given. It ends when the audience is released.
+  /// Tells nobody anything from now on, and ends the sequences.
+  func end() {
+    hasEnded = true
+    owners = [:]
+    listeners = EventListeners()
+  }
+
+  /// A sequence of what `element` makes of the events from now on, after a first one if it is given. It ends with the audience, or when that is released.
   func stream<Element: Sendable>(
     from first: Element?,
     _ policy: AsyncStream<Element>.Continuation.BufferingPolicy = .unbounded,
     _ element: @escaping (Event) -> Element?
-  ) -> AsyncStream<Element> { listeners.stream(from: first, policy, element) }
+  ) -> AsyncStream<Element> {
+    // Listeners that nobody keeps end their sequences at once.
+    (hasEnded ? EventListeners() : listeners).stream(from: first, policy, element)
+  }
 }

@@ -20,17 +20,16 @@ public final class CountObserver<Object: ManagedObject> {
   private weak var context: ManagedObjectContext?
   private let query: ResolvedQuery
   private let dependencies: ListDependencies
-  private var audience = Audience<Int>()
+  private let audience = Audience<Int>()
   private var subscription: ContextSubscription?
   private var isStale = false
 
   /// Counts the objects.
   ///
-  /// - Throws: what a count of the query by the context throws.
+  /// - Throws: what a count of the query by the context throws; `invalidQuery` also for a request without unsaved changes.
   public init(_ request: From<Object>, in context: ManagedObjectContext) throws(ContextError) {
-    context.processPendingChanges()
     (self.request, self.context) = (request, context)
-    query = try context.resolved(request).query
+    query = try context.observedQuery(request)
     dependencies = ListDependencies(query, section: nil)
     count = try context.count(query)
     let end = ContextEnd { [weak self] in self?.end() }
@@ -74,7 +73,7 @@ public final class CountObserver<Object: ManagedObject> {
   }
 
   /// The context is gone: nobody is told anything any more.
-  private func end() { audience = Audience() }
+  private func end() { audience.end() }
 
   private func follow(_ changes: ObjectChanges) {
     audience.releaseEnded()

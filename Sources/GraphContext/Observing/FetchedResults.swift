@@ -29,7 +29,7 @@ public final class FetchedResults<Object: ManagedObject> {
   public private(set) var failure: ContextError?
   private(set) var list: LiveList
   private(set) var sectioning: ListSections?
-  private(set) var audience = Audience<ListChanges>()
+  let audience = Audience<ListChanges>()
   private var observers: [ObserverBox<Object>] = []
   private var subscriptions: [ContextSubscription] = []
   /// Objects that are read together.
@@ -53,7 +53,8 @@ public final class FetchedResults<Object: ManagedObject> {
   ///   - request: the query. Limit and offset are allowed.
   ///   - sectionedBy: what divides the list. The first key of the request's order must be that of the sections.
   ///   - context: the context that the list follows.
-  /// - Throws: what ``ManagedObjectContext/fetch(_:)-(From<Root>)`` throws; `invalidQuery` also where the first key of the order isn't that of the sections.
+  /// - Throws: what ``ManagedObjectContext/fetch(_:)-(From<Root>)`` throws; `invalidQuery` also where the first key of the order isn't that of the sections, and for a
+  ///   request without unsaved changes.
   public init(
     _ request: From<Object>,
     sectionedBy: SectionedBy<Object>? = nil,
@@ -61,8 +62,6 @@ public final class FetchedResults<Object: ManagedObject> {
   ) throws(ContextError) {
     self.request = request
     self.sectionedBy = sectionedBy
-    // What was noted so far is in the list already.
-    context.processPendingChanges()
     (list, sectioning) = try Self.fetched(request, sectionedBy, in: context)
     let end = ContextEnd { [weak self] in self?.end() }
     subscriptions = [
@@ -78,7 +77,7 @@ public final class FetchedResults<Object: ManagedObject> {
     _ sectionedBy: SectionedBy<Object>?,
     in context: ManagedObjectContext
   ) throws(ContextError) -> (LiveList, ListSections?) {
-    let query = try context.resolved(request).query
+    let query = try context.observedQuery(request)
     guard let sectionedBy else { return (try LiveList(query, section: nil, in: context), nil) }
     let entity = try context.modelEntity(of: Object.self)
     let schema = context.coordinator.schema
@@ -314,7 +313,6 @@ extension FetchedResults {
   /// - Throws: what the initializer throws; the list then stays as it is.
   public func refetch(_ request: From<Object>, sectionedBy: SectionedBy<Object>?) throws(ContextError) {
     guard let context else { throw ContextError.contextGone() }
-    context.processPendingChanges()
     let (list, sections) = try Self.fetched(request, sectionedBy, in: context)
     show(list, sections, request, sectionedBy, in: context)
   }
@@ -348,7 +346,7 @@ extension FetchedResults {
 
   /// The context is gone: nobody is told anything any more.
   private func end() {
-    audience = Audience()
+    audience.end()
     observers = []
   }
 
@@ -456,11 +454,15 @@ extension FetchedResults {
     isTelling = true
     defer { isTelling = false }
     observers.removeAll(where: \.isGone)
-    let observers = observers
-    for observer in observers { observer.willChange(self) }
+    var told: [ObserverBox<Object>] = []
+    // One that comes meanwhile has seen the old state, so it hears of the difference.
+    while let next = observers.first(where: { box in !told.contains { $0 === box } }) {
+      told.append(next)
+      next.willChange(self)
+    }
     let tellListeners = audience.telling()
     let changes = change()
-    for observer in observers { observer.didChange(self, changes) }
+    for observer in told { observer.didChange(self, changes) }
     tellListeners(changes)
   }
 }

@@ -21,7 +21,7 @@ extension ManagedObject {
     guard let context = _$state.host as? ManagedObjectContext else {
       throw ContextError(.objectNotFound, "an object of \(Self.entityName) is observed that is in no context")
     }
-    context.processPendingChanges()
+    context.tellBeforeObserving()
     var last = self[keyPath: property]
     let subscription = context.onObjectsDidChange { [weak self] _ in
       guard let self, _$state.host != nil, !isDeleted else { return }

@@ -124,3 +124,28 @@ extension ManagedObjectContext {
     }
   }
 }
+
+// MARK: - Beginning
+
+extension ManagedObjectContext {
+  /// Tells of all changes that an observer sees as it begins: those of the parents, its own, and those of the children.
+  func tellBeforeObserving() {
+    tellOfUntold()
+    processPendingChanges()
+  }
+
+  /// The query of a list or a count that begins to follow the context.
+  ///
+  /// - Throws: `invalidQuery`, also for a query without unsaved changes: events tell when an object changes, and not when the change is saved.
+  func observedQuery<Object>(_ request: From<Object>) throws(ContextError) -> ResolvedQuery {
+    let query = try resolved(request).query
+    if !query.includesUnsavedChanges {
+      throw ContextError(
+        .invalidQuery,
+        "a list or a count that follows a context shows its unsaved changes; one of a context without any shows what is stored"
+      )
+    }
+    tellBeforeObserving()
+    return query
+  }
+}

@@ -33,7 +33,7 @@ public final class ObjectObserver<Object: ManagedObject> {
   public private(set) var isPaused = false
   /// Whether the object is gone.
   public private(set) var isDeleted = false
-  private var audience = Audience<Change>()
+  private let audience = Audience<Change>()
   private var subscriptions: [ContextSubscription] = []
 
   /// Observes an object in its context.
@@ -53,7 +53,7 @@ public final class ObjectObserver<Object: ManagedObject> {
   ///
   /// - Throws: what ``ManagedObjectContext/object(_:with:)`` throws.
   public init(_ id: ManagedObjectID, in context: ManagedObjectContext) throws(ContextError) {
-    context.processPendingChanges()
+    context.tellBeforeObserving()
     let object: Object = try context.object(with: id)
     objectID = object.objectID
     self.context = context
@@ -105,7 +105,7 @@ public final class ObjectObserver<Object: ManagedObject> {
   public func resume() { isPaused = false }
 
   /// The context is gone: nobody is told anything any more.
-  private func end() { audience = Audience() }
+  private func end() { audience.end() }
 
   /// A save that has settled the object with another one is done.
   private func followSettled() {

@@ -138,11 +138,15 @@ private actor ListFeed<Object: ManagedObject, Value: Sendable> {
     for change in changes.changes {
       if let position = change.newPosition { values[change.objectID] = try value(list[position]) }
     }
+    // A value of an object that couldn't be read is none.
+    try list.context?.checkUsable()
     continuation.yield(.changes(changes, values: values))
   }
 
   private func tellAll(_ list: FetchedResults<Object>) throws {
-    continuation.yield(.all(try list.map(value)))
+    let values = try list.map(value)
+    try list.context?.checkUsable()
+    continuation.yield(.all(values))
   }
 
   private func finishingOnFailure(_ body: () throws -> Void) {

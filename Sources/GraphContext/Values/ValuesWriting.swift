@@ -9,7 +9,7 @@ extension ManagedObjectContext {
   /// insertion is like any other.
   ///
   /// - Throws: `unknownEntity` when the container was made without the model. For the ID of a relationship: `objectNotFound`, `provisionalID`,
-  ///   `unknownEntity` or `wrongDestination`. `wrongValue` for a value that can't be encoded. Nothing has changed then.
+  ///   `unknownEntity` or `wrongDestination`. `wrongValue` for a value that can't be encoded, or of whose stored form its type makes none. Nothing has changed then.
   @discardableResult
   public func insert<Values: ModelValues>(_ values: Values) throws(ContextError) -> Values._$Model {
     typealias Model = Values._$Model
@@ -23,6 +23,7 @@ extension ManagedObjectContext {
     let lacking = model.insertionDefaults.keys.filter { !given.contains($0) }
     let object = Model(_$state: ObjectState(lacking: lacking.reduce(0) { $0 | 1 << UInt64($1) }))
     object.fill(model, assignments, lacking: Set(lacking))
+    for assignment in assignments { try object.check(assignment) }
     adopt(object)
     for assignment in assignments { object.link(assignment, in: self) }
     awakeInserted()
@@ -115,7 +116,7 @@ extension ModelWithValues {
   /// The ID of the values takes no part.
   ///
   /// - Throws: For the ID of a relationship that is set: `objectNotFound`, `provisionalID`, `unknownEntity` or `wrongDestination`; `otherContext` where this
-  ///   object is in no context. `wrongValue` for a value that can't be encoded. No property is set then.
+  ///   object is in no context. `wrongValue` for a value that can't be encoded, or of whose stored form its type makes none. No property is set then.
   public func apply(_ values: Values, since base: Values? = nil) throws(ContextError) {
     let (new, old, now) = (values.list, base?.list, Values(self).list)
     let names = ValuesNames(Values._$names)
@@ -138,6 +139,7 @@ extension ModelWithValues {
     for place in changed.sorted() {
       assignments.append(try assignment(of: new[place].value, to: Values._$names[place]))
     }
+    for assignment in assignments { try check(assignment) }
     for assignment in assignments {
       if case .attribute(let slot, let value) = assignment {
         _$willSet(slot)
@@ -177,6 +179,20 @@ private enum ValueAssignment {
 }
 
 extension ManagedObject {
+  /// - Throws: `wrongValue` for a value whose type makes none of what is stored of it. A program that has it has changed it in a way that its initialiser refuses.
+  fileprivate func check(_ assignment: ValueAssignment) throws(ContextError) {
+    guard case .attribute(let slot, let value) = assignment, !value.isNull else { return }
+    var trial = AttributeSetter(value, isTrial: true)
+    _$visit(slot, &trial)
+    if !trial.isAccepted {
+      throw error(
+        .wrongValue,
+        _$objectModel.visitedNames[slot],
+        "can't have this value: its type makes none of what would be stored"
+      )
+    }
+  }
+
   /// Makes a relationship lead to an object in the context, and the inverse follow.
   fileprivate func link(_ assignment: ValueAssignment, in context: ManagedObjectContext) {
     guard case .toOne(let slot, let new) = assignment else { return }
@@ -224,7 +240,7 @@ extension ManagedObject {
 }
 
 /// Gives an attribute a value of its kind, or one that stands for none.
-private struct SlotFiller: PropertyVisitor {
+struct SlotFiller: PropertyVisitor {
   let value: AttributeValue
 
   mutating func visit<Value: AttributeType>(attribute slot: Int, _ cache: inout Cached<Value>) {

@@ -13,9 +13,12 @@ extension Array: AttributeType where Element: AttributeType {
   /// No elements.
   public static var tracerValue: [Element]? { [] }
 
-  /// The JSON of the elements in their order.
+  /// The JSON of the elements in their order; data without bytes, which no attribute takes, if one can't be encoded.
   public var _attributeValue: AttributeValue {
-    .string(ListText.json(of: lazy.map(\._attributeValue), Element._attributeKind))
+    if Element._attributeKind == .coded, contains(where: \._attributeValue.isUnencodable) {
+      return .data(Data())
+    }
+    return .string(ListText.json(of: lazy.map(\._attributeValue), Element._attributeKind))
   }
 
   /// Nil for JSON that is no list, or has an element of another type.
@@ -40,8 +43,11 @@ extension Set: AttributeType where Element: AttributeType {
   /// No elements.
   public static var tracerValue: Set<Element>? { [] }
 
-  /// The JSON of the elements, in the order of their own JSON: equal sets have equal bytes.
+  /// The JSON of the elements, in the order of their own JSON: equal sets have equal bytes. Data without bytes if one can't be encoded.
   public var _attributeValue: AttributeValue {
+    if Element._attributeKind == .coded, contains(where: \._attributeValue.isUnencodable) {
+      return .data(Data())
+    }
     let elements = map { ListText.json(of: CollectionOfOne($0._attributeValue), Element._attributeKind) }
     return .string("[" + elements.sorted().map { $0.dropFirst().dropLast() }.joined(separator: ",") + "]")
   }
@@ -51,4 +57,9 @@ extension Set: AttributeType where Element: AttributeType {
     guard let elements = [Element](_attributeValue: stored) else { return nil }
     self.init(elements)
   }
+}
+
+extension AttributeValue {
+  /// Whether this is what a value gives that can't be encoded as JSON.
+  fileprivate var isUnencodable: Bool { if case .data = self { true } else { false } }
 }

@@ -90,6 +90,8 @@ extension PersistentContainer {
   ///   `storeError` of code `nestedWrite`, and does nothing.
   public func close() throws(ContextError) {
     do throws(StoreError) { try handle.store.close() } catch { throw ContextError(error) }
+    // What follows the store finds it closed, and ends.
+    coordinator.tellListeners()
   }
 
   /// What the store has done since it was opened, and how big it is.

@@ -25,7 +25,9 @@ struct ListArrangement {
     guard let count = count(inSection: path.section), path.item >= 0, path.item < count else { return nil }
     let place = runs.start(of: path.section) + path.item
     let position = start + removed.number(ofGap: place) { $0 }
-    return try content.numbers(at: position..<position + 1)[0]
+    // A damaged index may count more objects in its groups than the list has.
+    guard position < content.count else { return nil }
+    return try content.numbers(at: position..<position + 1).first
   }
 
   /// The state between two that a stage leads to, unless it is the last one.

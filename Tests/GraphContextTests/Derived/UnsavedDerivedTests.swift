@@ -1,0 +1,58 @@
+import Cambium
+import Testing
+
+/// Derived attributes of objects that no save has worked them out for.
+struct UnsavedDerivedTests {
+  @Test func aDerivedValueOfAnObjectThatWasRolledBackIsEmpty() async throws {
+    let container = try await Derived.open()
+    let context = try container.context()
+    defer { context.end() }
+    let album = Derived.Album("A")
+    context.insert(album)
+    context.rollback()
+    #expect(album.songCount == 0 && album.canonicalTitle == "" && album.longest == nil)
+    context.insert(album)
+    #expect(album.songCount == 0)
+    context.delete(album)
+    #expect(album.price == 0)
+  }
+
+  @Test func aParentShowsEmptyDerivedValuesOfWhatAChildHasInserted() async throws {
+    let container = try await Derived.open()
+    let context = try container.context()
+    defer { context.end() }
+    let child = context.makeChild()
+    child.insert(Derived.Album("A"))
+    try child.save()
+    let album = try #require(try context.fetch(From<Derived.Album>()).first)
+    #expect(album.songCount == 0 && album.canonicalTitle == "")
+  }
+
+  @Test func aRedoneInsertionHasEmptyDerivedValues() async throws {
+    let container = try await Derived.open()
+    let context = try container.context()
+    defer { context.end() }
+    context.undoManager = ContextUndoManager()
+    let album = Derived.Album("A")
+    context.insert(album)
+    #expect(context.undo())
+    #expect(album.songCount == 0)
+    #expect(context.redo())
+    #expect(album.songCount == 0)
+  }
+
+  @Test func unsavedObjectsHaveEmptyDerivedValuesEverywhere() async throws {
+    let container = try await Derived.open()
+    let context = try container.context()
+    defer { context.end() }
+    context.insert(Derived.Album("A"))
+    let rows = try context.fetch(From<Derived.Album>().select(\.title, \.songCount))
+    #expect(rows.map(\.1) == [0])
+    let empty = From<Derived.Album>().where { $0.songCount == 0 }
+    #expect(try context.count(empty) == 1)
+    let child = context.makeChild()
+    let album = try #require(try child.fetch(From<Derived.Album>()).first)
+    #expect(album.songCount == 0 && album.canonicalTitle == "")
+    #expect(try child.count(From<Derived.Album>()) == 1)
+  }
+}
