@@ -3,6 +3,12 @@ import Predicates
 // Records that get values which are made of what the store has: those of new inverses, and derived ones.
 
 extension SchemaChange {
+  /// The properties whose values are known only when the change has been carried out.
+  var filledProperties: Set<PropertyNumber> {
+    let derived = derivedAnew.compactMap(target.entity).flatMap(\.properties).filter { $0.derivation != nil }
+    return Set(newInverses.map(\.property) + derived.map(\.number))
+  }
+
   /// Has records copied into trees of their own, unless they are already, and then filled by these steps.
   mutating func fillRecords(of entities: Set<EntityNumber>, by steps: [MigrationStep]) {
     if steps.isEmpty { return }
