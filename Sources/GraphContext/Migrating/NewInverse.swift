@@ -16,25 +16,14 @@ extension SchemaChange {
 
   /// Has the records of entities with new inverses copied into trees of their own, where each object gets its destination.
   mutating func fillNewInverses() {
-    if newInverses.isEmpty { return }
-    var steps: [MigrationStep] = []
-    for place in target.entities.indices where hasNewInverse(target.entities[place].number) {
-      let entity = target.entities[place]
-      target.entities[place].tree = target.takeTree(.records)
-      steps.append(.records(entity: entity.number, from: entity.tree))
-    }
-    for inverse in newInverses {
-      steps.append(
-        .inverse(
-          entity: inverse.entity,
-          inverse.property,
-          links: inverse.links,
-          isExchanged: inverse.isExchanged
-        )
+    let steps = newInverses.map { inverse in
+      MigrationStep.inverse(
+        entity: inverse.entity,
+        inverse.property,
+        links: inverse.links,
+        isExchanged: inverse.isExchanged
       )
     }
-    // Indexes are built of these records.
-    work = steps + work
-    noteDroppedTrees()
+    fillRecords(of: Set(newInverses.map(\.entity)), by: steps)
   }
 }

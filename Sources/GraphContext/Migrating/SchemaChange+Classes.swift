@@ -34,12 +34,13 @@ extension SchemaChange {
     }
     .sorted { $0.tag < $1.tag }
     noteTakenNames(of: described, entity)
-    guard match.old != nil else { return classes }
+    guard let old = match.old else { return classes }
     if known.isEmpty {
       noteAbstractRoot(of: classes, match, entity)
     } else {
       noteChanges(of: known, to: classes, match, entity)
     }
+    if !match.isEmpty { noteMovedProperties(from: old, to: classes, entity) }
     return classes
   }
 
@@ -70,10 +71,6 @@ extension SchemaChange {
     _ entity: CataloguedEntity
   ) {
     let byTag = classes.dictionary(by: \.tag)
-    let owners = Dictionary(
-      known.flatMap { member in member.properties.map { ($0, member.tag) } },
-      uniquingKeysWith: { first, _ in first }
-    )
     for former in known {
       guard let member = byTag[former.tag] else {
         note(entity.name, nil, "\(entity.name) has no subclass \(former.name) any more, and the store has")
@@ -87,6 +84,15 @@ extension SchemaChange {
       }
       noteRequirements(of: former, member, match, entity)
     }
+  }
+
+  /// The objects that are there would keep values that their classes don't declare.
+  private mutating func noteMovedProperties(
+    from old: CataloguedEntity,
+    to classes: [CataloguedClass],
+    _ entity: CataloguedEntity
+  ) {
+    let owners = old.ownersOfProperties
     for member in classes {
       for number in member.properties where owners[number].map({ $0 != member.tag }) ?? false {
         let name = entity.property(number)?.name ?? ""
@@ -116,6 +122,15 @@ extension SchemaChange {
 }
 
 extension CataloguedEntity {
+  /// The tags of the classes that declare the properties. Without subclasses all of them are the root's.
+  fileprivate var ownersOfProperties: [PropertyNumber: UInt16] {
+    let owners =
+      classes.isEmpty
+      ? properties.map { ($0.number, 0) }
+      : classes.flatMap { member in member.properties.map { ($0, member.tag) } }
+    return Dictionary(owners, uniquingKeysWith: { first, _ in first })
+  }
+
   /// Properties that are new to subclasses have no value for the objects in the store: it would be that of other classes' objects too.
   ///
   /// - Parameter old: the entity as the store has it; nil for a new one.

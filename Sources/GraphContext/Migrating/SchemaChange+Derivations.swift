@@ -91,22 +91,8 @@ extension SchemaChange {
 
   /// Has the records of entities with new derived values copied into trees of their own, where the values are computed.
   mutating func fillDerived() {
-    if derivedAnew.isEmpty { return }
-    let known = Set(old.entities.flatMap(\.trees))
-    var copies: [MigrationStep] = []
-    var derivations: [MigrationStep] = []
-    for place in target.entities.indices where derivedAnew.contains(target.entities[place].number) {
-      let entity = target.entities[place]
-      if known.contains(entity.tree) {
-        target.entities[place].tree = target.takeTree(.records)
-        copies.append(.records(entity: entity.number, from: entity.tree))
-      }
-      derivations.append(.derived(entity: entity.number))
-    }
-    // Values are computed of links and records, and indexes are built of them.
-    let (last, first) = (work.filter(\.needsValues), work.filter { !$0.needsValues })
-    work = first + copies + derivations + last
-    noteDroppedTrees()
+    let numbers = target.entities.map(\.number).filter(derivedAnew.contains)
+    fillRecords(of: derivedAnew, by: numbers.map { .derived(entity: $0) })
   }
 }
 
@@ -114,14 +100,5 @@ extension CataloguedEntity {
   /// By layout, what is read for nil.
   fileprivate func nilValues(of property: PropertyNumber) -> [AttributeValue?] {
     layouts.map { layout in layout.fields.first { $0.property == property }?.nilValue }.filter { $0 != nil }
-  }
-}
-
-extension MigrationStep {
-  fileprivate var needsValues: Bool {
-    switch self {
-    case .index, .pass: true
-    default: false
-    }
   }
 }

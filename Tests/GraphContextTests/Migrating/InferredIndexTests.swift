@@ -117,4 +117,47 @@ struct InferredIndexTests {
       #expect(try context.numbers("Song", "name == 'Blue'") == [3])
     }
   }
+
+  /// A library that folds strings otherwise has begun an index, and was killed.
+  @Test(arguments: [false, true]) func anIndexThatOtherTablesFoldedInPartBeginsAnew(
+    isForeign: Bool
+  ) throws {
+    let store = try Store.inMemory()
+    do {
+      let context = try openStaged(store, Schema(entities: [song()])).context()
+      for number in 0..<40 { try context.make("Song", ["title": .string("Élan \(number)")]) }
+      try context.save()
+      context.end()
+    }
+    let next = try Schema(entities: [song(IndexDescription(["title"], folding: [.case, .diacritics]))])
+    let cancelled = Reports(chunkByteCount: 200)
+    #expect(throws: ContextError.self) {
+      let opening = ContainerOpening(monitor: cancelled.monitor(cancellingAfter: 3))
+      _ = try openStaged(store, next, opening)
+    }
+    if isForeign { try makeForeign(store) }
+    let again = Reports(chunkByteCount: 200)
+    let container = try openStaged(store, next, ContainerOpening(monitor: again.monitor()))
+    #expect((again.first > cancelled.last) == !isForeign)
+    #expect(try container.verify().map(\.description) == [])
+    let context = try container.context()
+    #expect(try context.numbers("Song", "title ==[cd] 'elan 0'") == [1])
+    context.end()
+  }
+
+  /// Has the change that was interrupted say that other tables folded what is built, where nothing can be found.
+  private func makeForeign(_ store: Store) throws {
+    let state = try #require(try SchemaTree.migration(in: store.snapshot()))
+    try store.write { transaction in
+      let catalogue = try transaction.tree(SchemaTree.name)
+      let bytes = Data(try catalogue.value(for: SchemaTree.migrationKey) ?? [])
+      var content = try #require(try JSONSerialization.jsonObject(with: bytes) as? [String: Any])
+      content["folding"] = "1/1.0"
+      try catalogue.put(
+        SchemaTree.migrationKey,
+        [UInt8](JSONSerialization.data(withJSONObject: content, options: .sortedKeys))
+      )
+      try transaction.dropTree(state.target.entities[0].indexes[0].tree)
+    }
+  }
 }

@@ -231,4 +231,77 @@ struct PlanVersionTests {
       #expect(error.code == .schemaMismatch)
     }
   }
+
+  // MARK: Values that an earlier version fills
+
+  private static func versions(_ schemas: [[EntityDescription]]) throws -> [MigrationPlan] {
+    let documents = try schemas.enumerated().map { place, entities in
+      SchemaDocument(try Schema(entities: entities), version: Schema.Version(UInt32(place + 1)))
+    }
+    return [MigrationPlan(documents: [documents[0]]), MigrationPlan(documents: documents)]
+  }
+
+  /// Before the second version has filled it, no song has an album.
+  @Test(arguments: [true, false]) func aNewInverseIsRequiredInTheVersionAfter(isComplete: Bool) throws {
+    let name = attribute("name", .string)
+    let songs = link("songs", to: "Song", .many, inverse: "album", rule: .cascade)
+    let plans = try Self.versions([
+      [entity("Song", [name]), entity("Album", [name, link("songs", to: "Song", .many)])],
+      [
+        entity("Song", [name, link("album", to: "Album", inverse: "songs")]), entity("Album", [name, songs]),
+      ],
+      [
+        entity("Song", [name, link("album", to: "Album", .required, inverse: "songs")]),
+        entity("Album", [name, songs]),
+      ],
+    ])
+    let store = try Store.inMemory()
+    do {
+      let context = try PersistentContainer("x", plan: plans[0], on: store).context()
+      let album = try context.make("Album", ["name": .string("x")])
+      try album.add(context.make("Song", ["name": .string("a")]), to: "songs")
+      if !isComplete { try context.make("Song", ["name": .string("b")]) }
+      try context.save()
+      context.end()
+    }
+    guard isComplete else {
+      let error = #expect(throws: ContextError.self) {
+        _ = try PersistentContainer("x", plan: plans[1], on: store)
+      }
+      #expect(error?.code == .missingValue)
+      #expect(error?.refusal?.offenders.map(\.objectID.number.rawValue) == [2])
+      #expect(try SchemaTree.schema(in: store.snapshot())?.version == Schema.Version(2))
+      #expect(try stagedProblems(store) == [])
+      return
+    }
+    let container = try PersistentContainer("x", plan: plans[1], on: store)
+    let context = try container.context()
+    #expect(try context.linked("Song", "album", "name") == [[.string("x")]])
+    context.end()
+    #expect(try container.verify().map(\.description) == [])
+  }
+
+  /// What the store has in an attribute that a version derives is neither unique nor short enough for an index.
+  @Test(arguments: [true, false]) func aDerivedAttributeIsIndexedInTheVersionAfter(isUnique: Bool) throws {
+    let name = attribute("name", .string)
+    let index = IndexDescription(["key"], isUnique: isUnique)
+    let plans = try Self.versions([
+      [entity("Song", [name, attribute("key", .string)])],
+      [entity("Song", [name, .attribute("key", String.self, derived: "name[c]")])],
+      [entity("Song", [name, attribute("key", .string)], indexes: [index])],
+    ])
+    let store = try Store.inMemory()
+    do {
+      let context = try PersistentContainer("x", plan: plans[0], on: store).context()
+      let key = String(repeating: "long", count: isUnique ? 1 : 2_000)
+      for name in ["A", "B"] { try context.make("Song", ["name": .string(name), "key": .string(key)]) }
+      try context.save()
+      context.end()
+    }
+    let container = try PersistentContainer("x", plan: plans[1], on: store)
+    let context = try container.context()
+    #expect(try context.values("Song", "key") == [.string("a"), .string("b")])
+    context.end()
+    #expect(try container.verify().map(\.description) == [])
+  }
 }

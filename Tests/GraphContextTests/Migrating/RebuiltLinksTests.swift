@@ -164,4 +164,50 @@ struct RebuiltLinksTests {
       }
     }
   }
+
+  /// The records of the albums are copied because of the derived value, and get their labels in the copies.
+  @Test func anOwnerOfDerivedValuesGetsAnInverseInAStage() throws {
+    func schema(_ album: [PropertyDescription], _ inverse: String?, isIndexed: Bool = false) throws -> Schema
+    {
+      try Schema(entities: [
+        entity("Label", [attribute("name", .string), link("albums", to: "Album", .many, inverse: inverse)]),
+        entity(
+          "Album",
+          [
+            link("songs", to: "Song", .many, inverse: "album"),
+            .attribute("total", Int.self, derived: "songs.@count"),
+          ] + album,
+          indexes: isIndexed ? [IndexDescription(["total"]), IndexDescription(["label"])] : []
+        ),
+        entity("Song", [attribute("code", .int64), link("album", to: "Album", inverse: "songs")]),
+      ])
+    }
+    let store = try Store.inMemory()
+    do {
+      let context = try openStaged(store, schema([], nil)).context()
+      for name in ["x", "y"] {
+        let album = try context.make("Album", [:])
+        try context.make("Label", ["name": .string(name)]).add(album, to: "albums")
+        try context.make("Song", ["code": .int(1)]).setObject("album", to: album)
+      }
+      try context.save()
+      context.end()
+    }
+    let next = try schema([link("label", to: "Label", inverse: "albums")], "label", isIndexed: true)
+    try takeStage(
+      store,
+      to: next,
+      rebuilding: ["Song"],
+      .init(chunkByteCount: 500),
+      .once { batch in
+        let album = try batch.new.records(of: "Album").last
+        try batch.new.make("Song", ["code": .int(2)]).setObject("album", to: album)
+      }
+    )
+    #expect(try stagedProblems(store) == [])
+    let context = try openStaged(store, next).context()
+    #expect(try context.linked("Album", "label", "name") == [[.string("x")], [.string("y")]])
+    #expect(try context.values("Album", "total") == [.int(1), .int(2)])
+    context.end()
+  }
 }

@@ -4,6 +4,8 @@ import Predicates
 /// Where the parts of an attribute's long values lie in their tree: commit, 8 bytes, ordinal, 4 bytes, and the part's index, 4 bytes, all big-endian → the part.
 enum BlobKey {
   static let byteCount = 16
+  /// The bytes of ``prefix(_:)``.
+  static let prefixByteCount = 12
   /// The bytes of each part but a value's last. With its header such a part fills pages.
   static let partByteCount = (64 << 10) - 64
   /// Longer values lie in a tree of their own, and shorter ones in the record.

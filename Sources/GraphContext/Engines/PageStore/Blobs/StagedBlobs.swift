@@ -34,16 +34,26 @@ enum StagedBlobs {
     return keys
   }
 
+  /// What the keys of the parts begin with that belong to staged values of a tree.
+  static func prefixes(
+    of treeName: String,
+    in catalogue: some OrderedTree
+  ) throws(StoreError) -> Set<[UInt8]> {
+    var prefixes: Set<[UInt8]> = []
+    for key in try keys(in: catalogue) {
+      guard let place = place(key), place.treeName == treeName else { continue }
+      prefixes.insert(BlobKey.prefix(place.commit, ordinal))
+    }
+    return prefixes
+  }
+
   /// The parts of a tree that belong to staged values.
   static func partCount(of treeName: String, in snapshot: Snapshot) throws(StoreError) -> Int {
     guard let catalogue = try snapshot.treeIfPresent(SchemaTree.name),
       let tree = try snapshot.treeIfPresent(treeName)
     else { return 0 }
     var count = 0
-    for key in try keys(in: catalogue) {
-      guard let place = place(key), place.treeName == treeName else { continue }
-      count += try tree.count(in: .prefix(BlobKey.prefix(place.commit, ordinal)))
-    }
+    for prefix in try prefixes(of: treeName, in: catalogue) { count += try tree.count(in: .prefix(prefix)) }
     return count
   }
 
@@ -55,7 +65,7 @@ enum StagedBlobs {
     _ = try tree.removeRange(.prefix(BlobKey.prefix(place.commit, ordinal)))
   }
 
-  /// Removes the values that a process has staged which has ended since.
+  /// Removes all values that are staged: by a process that has ended since, or by containers that another one has taken the store over from.
   static func removeAll(in store: Store) throws {
     guard let catalogue = try store.snapshot().treeIfPresent(SchemaTree.name) else { return }
     let keys = try keys(in: catalogue)

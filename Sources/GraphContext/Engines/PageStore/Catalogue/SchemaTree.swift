@@ -191,8 +191,8 @@ extension SchemaTree {
     )
     try tree.put(modelKey, encoded(schema))
     _ = try tree.remove(spentKey)
-    if schema.storesFoldedStrings {
-      try tree.put(foldingKey, Array(StringFolding.tables.utf8))
+    if let folding = schema.folding {
+      try tree.put(foldingKey, Array(folding.utf8))
     } else {
       _ = try tree.remove(foldingKey)
     }

@@ -42,8 +42,10 @@ struct MigrationChunk {
     case .exchangedPairs(_, let target), .copiedPairs(_, let target):
       try collectPairs(source, range, byteLimit, isExchanged: step.exchangesPairs)
       try store(in: target, &transaction)
-    case .copiedValues(_, let target):
-      try store(collectValues(source, range, byteLimit), in: target, &transaction)
+    case .copiedValues(let name, let target):
+      // Whoever has staged a value can't have it stored after the change.
+      let staged = try StagedBlobs.prefixes(of: name, in: transaction.tree(SchemaTree.name))
+      try store(collectValues(source, besides: staged, range, byteLimit), in: target, &transaction)
     case .records(let number, _):
       guard let entity = schema.entity(number) else { return }
       let records = try collectRecords(of: entity, source, range, byteLimit)
@@ -126,15 +128,22 @@ struct MigrationChunk {
     return changed
   }
 
+  /// - Parameter staged: what the keys of parts begin with that are left out.
   private mutating func collectValues(
     _ values: WriteTree,
+    besides staged: Set<[UInt8]>,
     _ range: KeyRange,
     _ byteLimit: Int
   ) throws -> [(key: [UInt8], value: [UInt8])] {
     var copies: [(key: [UInt8], value: [UInt8])] = []
     var cursor = try values.cursor(in: range)
     while try cursor.next() {
-      let (key, value) = (try cursor.key(), try cursor.value())
+      let key = try cursor.key()
+      if staged.contains([UInt8](key.prefix(BlobKey.prefixByteCount))) {
+        rowCount += 1
+        continue
+      }
+      let value = try cursor.value()
       copies.append(([UInt8](key), [UInt8](value)))
       if count(key.count + value.count, from: key, byteLimit) { break }
     }

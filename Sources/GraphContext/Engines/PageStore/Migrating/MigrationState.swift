@@ -11,6 +11,8 @@ struct MigrationState: Sendable, Hashable {
   var target: CataloguedSchema
   /// Trees to be built, in order.
   var steps: [MigrationStep]
+  /// By what strings are folded in the trees so far (``StringFolding/tables``); nil if ``target`` has none that are.
+  var folding: String?
   /// How many of them are built.
   var finishedStepCount = 0
   /// Of the next step's source, the key that was done last; nil before the first.
@@ -23,10 +25,11 @@ struct MigrationState: Sendable, Hashable {
   /// After the switch, the trees to remove.
   var droppedTrees: [String]
 
-  /// Whether `change` leads to the same catalogue by the same steps. Then the migrator continues this change from its position, with
+  /// Whether `change` leads to the same catalogue by the same steps, and folds strings in the same way. Then the migrator continues this change from its position, with
   /// the defaults that were evaluated when it began.
   func canGoOn(as change: SchemaChange) -> Bool {
     !isSwitched && target.withoutDefaults == change.target.withoutDefaults && steps == change.work
+      && folding == change.target.folding
   }
 
   /// No store comes this far.
@@ -92,6 +95,7 @@ extension MigrationState {
     self.init(
       target: change.target,
       steps: change.work,
+      folding: change.target.folding,
       totalRowCount: try change.work.reduce(0) { try $0 + change.rowCount(of: $1, in: snapshot) },
       droppedTrees: change.droppedTrees
     )
@@ -136,13 +140,14 @@ extension CataloguedSchema {
 extension MigrationState: Codable {
   private enum CodingKeys: CodingKey {
     case target, layouts, steps, finishedStepCount, position, rowCount, totalRowCount, isSwitched
-    case droppedTrees
+    case folding, droppedTrees
   }
 
   init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     target = try container.decode(CataloguedSchema.self, forKey: .target)
     steps = try container.decode([MigrationStep].self, forKey: .steps)
+    folding = try container.decodeIfPresent(String.self, forKey: .folding)
     finishedStepCount = try container.decode(Int.self, forKey: .finishedStepCount)
     position = try container.decodeIfPresent(Data.self, forKey: .position).map { [UInt8]($0) }
     rowCount = try container.decode(Int.self, forKey: .rowCount)
@@ -169,6 +174,7 @@ extension MigrationState: Codable {
     try container.encode(target, forKey: .target)
     try container.encode(target.entities.map(\.layouts), forKey: .layouts)
     try container.encode(steps, forKey: .steps)
+    try container.encodeIfPresent(folding, forKey: .folding)
     try container.encode(finishedStepCount, forKey: .finishedStepCount)
     try container.encodeIfPresent(position.map { Data($0) }, forKey: .position)
     try container.encode(rowCount, forKey: .rowCount)

@@ -11,13 +11,24 @@ struct SchemaChecker {
   private let schema: StoredSchema
   private let snapshot: Snapshot
   private let storeID: UUID
+  /// Properties whose values are not in the snapshot yet.
+  private let unknown: Set<PropertyNumber>
   private let showsValues: Bool
 
-  init(_ change: SchemaChange, _ schema: StoredSchema, _ snapshot: Snapshot, store: UUID, showsValues: Bool) {
+  /// - Parameter unknown: properties whose values are not in the snapshot yet: what has to do with them isn't looked for.
+  init(
+    _ change: SchemaChange,
+    _ schema: StoredSchema,
+    _ snapshot: Snapshot,
+    store: UUID,
+    besides unknown: Set<PropertyNumber> = [],
+    showsValues: Bool
+  ) {
     self.change = change
     self.schema = schema
     self.snapshot = snapshot
     self.storeID = store
+    self.unknown = unknown
     self.showsValues = showsValues
   }
 
@@ -46,17 +57,25 @@ struct SchemaChecker {
   private func find(_ check: SchemaChange.Check, _ refusal: inout SchemaRefusal) throws {
     switch check {
     case .noNil(let number, let property):
-      guard let entity = schema.entity(number), let slot = schema.slot(of: property, in: entity) else {
-        return
-      }
+      guard let entity = schema.entity(number), let slot = schema.slot(of: property, in: entity),
+        !unknown.contains(property)
+      else { return }
       try forEachRecord(of: entity) { object, record in
         if !record.isNull(slot) || entity.isPartOfNil(slot, record) { return }
         refusal.add(offender(.required, object, record, [slot], entity))
       }
     case .unique(let number, let index):
-      guard let entity = schema.entity(number), let index = schema.index(index, of: entity) else { return }
+      guard let entity = schema.entity(number), isKnown(index, of: number),
+        let index = schema.index(index, of: entity)
+      else { return }
       try findTwins(of: index, in: entity, &refusal)
     }
+  }
+
+  /// Whether the snapshot has what the keys of an index are made of.
+  private func isKnown(_ index: IndexNumber, of entity: EntityNumber) -> Bool {
+    let index = change.target.entity(entity)?.indexes.first { $0.number == index }
+    return unknown.isDisjoint(with: index?.properties ?? [])
   }
 
   private func findLongKeys(
@@ -64,7 +83,8 @@ struct SchemaChecker {
     in entity: EntityNumber,
     _ refusal: inout SchemaRefusal
   ) throws {
-    guard let entity = schema.entity(entity), let index = schema.index(number, of: entity),
+    guard isKnown(number, of: entity), let entity = schema.entity(entity),
+      let index = schema.index(number, of: entity),
       index.slots.contains(where: { entity.layout.fields[$0].kind.fixedByteCount == nil })
     else { return }
     var key: [UInt8] = []
@@ -173,7 +193,8 @@ struct SchemaChecker {
   ) throws {
     let stored = try StoredSchema(old)
     let (entity, slot, kind) = try conversion.resolved(in: stored, change.target, new)
-    guard conversion.rule.refusesValues else { return }
+    let number = old.entity(named: conversion.entity)?.property(named: conversion.attribute)?.number
+    guard conversion.rule.refusesValues, number.map(unknown.contains) != true else { return }
     let view = StoreView(schema: stored, snapshot: snapshot)
     try forEachRecord(of: entity) { object, record in
       // The pass finds what can't be read.

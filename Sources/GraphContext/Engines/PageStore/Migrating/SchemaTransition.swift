@@ -118,15 +118,16 @@ struct SchemaTransition {
     }
   }
 
+  /// - Parameter unknown: the properties whose values aren't in the snapshot yet, and are not checked.
   /// - Throws: the error of a refused change, which lists every object in the way.
-  func check() throws {
-    let refusal = try refusal()
+  func check(besides unknown: Set<PropertyNumber> = []) throws {
+    let refusal = try refusal(besides: unknown)
     if !refusal.isEmpty { throw ContextError.refused(refusal) }
     try step.custom?.check(change.old)
   }
 
   /// Everything that is in the way before the step.
-  func refusal() throws -> SchemaRefusal {
+  func refusal(besides unknown: Set<PropertyNumber> = []) throws -> SchemaRefusal {
     // The catalogue of a change with obstacles need not be one.
     if !change.obstacles.isEmpty { return SchemaRefusal(obstacles: change.obstacles) }
     let schema = try StoredSchema(change.target, as: step.schema)
@@ -135,6 +136,7 @@ struct SchemaTransition {
       schema,
       snapshot,
       store: UUID(store.uuid),
+      besides: unknown,
       showsValues: showsValues
     )
     var refusal = try checker.refusal()

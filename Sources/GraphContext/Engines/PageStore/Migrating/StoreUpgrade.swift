@@ -67,14 +67,17 @@ struct StoreUpgrade {
     try SchemaTransition(store, snapshot, from: known, step, showsValues: showsValues)
   }
 
-  /// Checks the steps up to the first custom one: what the passes make of the objects isn't known before they run.
+  /// Checks the steps up to the first custom one: what the passes make of the objects isn't known before they run, nor are the values that a step
+  /// fills.
   private func checkAhead() throws {
     var known = known
+    var filled: Set<PropertyNumber> = []
     for step in steps {
       let transition = try transition(step, from: known, snapshot)
-      try transition.check()
+      try transition.check(besides: filled)
       if step.custom != nil { return }
       known = transition.target
+      filled.formUnion(transition.change.filledProperties)
     }
   }
 }

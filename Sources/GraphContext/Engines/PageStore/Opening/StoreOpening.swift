@@ -101,12 +101,15 @@ struct OpenedStore {
     _ opening: ContainerOpening
   ) throws(ContextError) -> OpenedStore {
     do {
-      if !store.options.isReadOnly { try StagedBlobs.removeAll(in: store) }
       let removed = try RemovedEntities(store, opening.logger)
       let upgrade = try StoreUpgrade(store, models, showsValues: opening.showsValues)
       let schema =
         try store.options.isReadOnly ? upgrade.schemaForReading() : upgrade.run(opening.monitor)
-      if !store.options.isReadOnly { removed?.log(schema.catalogue) }
+      if !store.options.isReadOnly {
+        removed?.log(schema.catalogue)
+        // Not before: where the opening is refused, other containers may go on, and store what they have staged.
+        try StagedBlobs.removeAll(in: store)
+      }
       let leased = try SchemaTree.leasedNumbers(in: try store.snapshot(), schema)
       return OpenedStore(
         PageStoreEngine(store: store.uncounted(), schema: schema, numbers: ObjectNumbers(leased: leased)),

@@ -1,0 +1,38 @@
+import Predicates
+
+// Records that get values which are made of what the store has: those of new inverses, and derived ones.
+
+extension SchemaChange {
+  /// The properties whose values are known only when the change has been carried out.
+  var filledProperties: Set<PropertyNumber> {
+    let derived = derivedAnew.compactMap(target.entity).flatMap(\.properties).filter { $0.derivation != nil }
+    return Set(newInverses.map(\.property) + derived.map(\.number))
+  }
+
+  /// Has records copied into trees of their own, unless they are already, and then filled by these steps.
+  mutating func fillRecords(of entities: Set<EntityNumber>, by steps: [MigrationStep]) {
+    if steps.isEmpty { return }
+    let known = Set(old.entities.flatMap(\.trees))
+    var copies: [MigrationStep] = []
+    for place in target.entities.indices {
+      let entity = target.entities[place]
+      guard entities.contains(entity.number), known.contains(entity.tree) else { continue }
+      target.entities[place].tree = target.takeTree(.records)
+      copies.append(.records(entity: entity.number, from: entity.tree))
+    }
+    // Steps read links and records, and indexes are built of what they have filled.
+    let (last, first) = (work.filter(\.readsWholeRecords), work.filter { !$0.readsWholeRecords })
+    work = first + copies + steps + last
+    noteDroppedTrees()
+  }
+}
+
+extension MigrationStep {
+  /// Whether the step is one for records that have all their values.
+  fileprivate var readsWholeRecords: Bool {
+    switch self {
+    case .index, .pass: true
+    default: false
+    }
+  }
+}
