@@ -1,5 +1,4 @@
 import Cambium
-import Foundation
 
 /// One import in one context, batch by batch.
 struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
