@@ -8,7 +8,7 @@ import Testing
 /// Lines about queries.
 struct QueryLogTests {
   private final class Lines: Sendable {
-    let texts = Mutex<[(message: String, plan: String?)]>([])
+    let texts = Synchronization.Mutex<[(message: String, plan: String?)]>([])
 
     func take() -> [(message: String, plan: String?)] {
       texts.withLock { texts in
