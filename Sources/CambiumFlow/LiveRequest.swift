@@ -109,19 +109,24 @@ extension ListChanges {
 
   private func tell(_ changes: ListChanges) throws {
     if changes.isReload { return try tellAll() }
-    var values: [ManagedObjectID: Value] = [:]
-    for change in changes.changes {
-      if let position = change.newPosition { values[change.objectID] = try value(list[position]) }
+    let values = try reading {
+      var values: [ManagedObjectID: Value] = [:]
+      for change in changes.changes {
+        if let position = change.newPosition { values[change.objectID] = try value(list[position]) }
+      }
+      return values
     }
-    // A value of an object that couldn't be read is none.
-    try list.context?.checkUsable()
     continuation.yield(.changes(changes, values: values))
   }
 
-  private func tellAll() throws {
-    let values = try list.map(value)
-    try list.context?.checkUsable()
-    continuation.yield(.all(values))
+  private func tellAll() throws { continuation.yield(.all(try reading { try list.map(value) })) }
+
+  /// Makes values of objects. A getter that can't read gives a placeholder, which is not to be told: then this throws why. What others have noted in the context before is theirs.
+  private func reading<Values>(_ body: () throws -> Values) throws -> Values {
+    let wasUsable = (try? list.context?.checkUsable()) != nil
+    let values = try body()
+    if wasUsable { try list.context?.checkUsable() }
+    return values
   }
 
   private func value(_ object: Value.Object) throws(FlowError) -> Value { try ofValue { try Value(object) } }

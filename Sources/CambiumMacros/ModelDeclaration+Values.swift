@@ -35,7 +35,7 @@ extension ModelDeclaration {
     return level < .isPublic ? "Values._$initial(\(value))" : "Values._$default_\(property.name)"
   }
 
-  /// A variable for the default argument of an initializer that other modules call: their code may name it, and not what a model of this module begins with.
+  /// A variable for the default argument of a public initializer. A default argument is compiled into the caller, which can't see what is internal here.
   private func defaultValue(of property: ModelProperty, at level: AccessLevel) -> String? {
     guard level == .isPublic, property.accessLevel >= level, let value = property.valuesDefault,
       value != "nil"

@@ -105,17 +105,13 @@ extension StoredEntity {
 }
 
 extension RecordEncoder {
-  /// Sets all values of a record to those of an object, and the derived ones of a new object to what it shows. A value that lies elsewhere and wasn't changed is not read.
+  /// Sets all values of a record to those of an object. A value that lies elsewhere and wasn't changed is not read.
   mutating func setValues(of object: any ManagedObject, _ entity: StoredEntity) {
     let isStored = object._$state.phase == .persistent || object._$state.phase == .deleted
     let kept = isStored ? entity.externalSlots & ~object._$state.changed : 0
     let record = kept == 0 ? nil : object.findRecord()
-    let derived =
-      object._$state.phase == .inserted ? entity.unsavedDerivedValues(of: object._$state.number) : [:]
     for slot in entity.slotsByPlace {
-      if let value = derived[slot] {
-        _ = set(value, at: slot)
-      } else if let record, kept & 1 << UInt64(slot) != 0 {
+      if let record, kept & 1 << UInt64(slot) != 0 {
         copy(slot, from: RecordView(validated: record, layout: entity.layout))
       } else {
         // A value that doesn't fit its kind is left nil here; the save will refuse it.

@@ -29,20 +29,6 @@ struct StoredDerivation: Sendable {
   }
 }
 
-extension StoredEntity {
-  /// What the derived attributes of a new object show until a save has worked them out, by slot.
-  func unsavedDerivedValues(of number: ObjectNumber) -> [Int: AttributeValue] {
-    if derivations.isEmpty { return [:] }
-    let own = ownSlots(of: number)
-    var values: [Int: AttributeValue] = [:]
-    for derivation in derivations where own & derivation.bit != 0 {
-      let isCopy = derivation.aggregate == nil && !schema.stored[derivation.slot].isOptional
-      values[derivation.slot] = isCopy ? .string("") : derivation.emptyValue
-    }
-    return values
-  }
-}
-
 /// What is computed of the members of a to-many relationship.
 struct StoredAggregate: Sendable {
   /// The position of the relationship among the entity's to-many relationships.

@@ -225,19 +225,17 @@ extension ManagedObjectContext {
     reviving former: (any ManagedObject)? = nil
   ) {
     func make<Object: ManagedObject>(_ type: Object.Type) -> any ManagedObject {
-      coordinator.makeObject(type, ObjectState(lacking: entity.derivedSlots), entity.ordinal)
+      coordinator.makeObject(type, ObjectState(), entity.ordinal)
     }
     // The program may have asked for the object by its ID before.
     let known = knownObject(number, of: entity)
     let isStored = known?._$state.phase == .deleted
     if let known, isStored { noteChange(of: known) }
     let former = known ?? former.flatMap { $0._$state.host == nil ? $0 : nil }
-    former?._$state.becomeNew(lacking: entity.derivedSlots)
+    former?._$state.becomeNew()
     let object = former ?? make(coordinator.type(of: number, entity.ordinal))
     var loader = RecordLoader(bytes, entity.layout)
-    // What a save derives isn't known yet.
-    let slots = entity.slots(~entity.derivedSlots)
-    for slot in slots { load(slot, of: object, &loader) }
+    for slot in entity.schema.stored.indices { load(slot, of: object, &loader) }
     object._$state.enter(self, number: number)
     if observation?.observes(ObjectKey(entity: entity.ordinal, number: number)) == true {
       object._$state.hearers.insert(.observers)
@@ -246,7 +244,7 @@ extension ManagedObjectContext {
     entities[entity.ordinal].encoded?.noteStale(number)
     if isStored {
       object._$state.becomeSaved()
-      for slot in slots { object._$state.didSet(slot) }
+      for slot in entity.schema.stored.indices { object._$state.didSet(slot) }
       entities[entity.ordinal].changes.noteUpdated(object)
     } else {
       entities[entity.ordinal].changes.noteInserted(object)
@@ -254,7 +252,7 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Fills a property of which the object's state says that it is loaded. A value that its type takes for none is noted, and a placeholder stands for it.
+  /// Fills a property that the object's state has as loaded. Where the type of the property can't read the value, the error is noted, and a placeholder takes its place.
   private func load(_ slot: Int, of object: any ManagedObject, _ loader: inout RecordLoader) {
     loader.isUnreadable = false
     object._$visit(slot, &loader)

@@ -384,8 +384,10 @@ extension ManagedObjectContext {
       guard let record = try source.record(new, of: entity) else { return 0 }
       let view = RecordView(validated: record, layout: entity.layout)
       var slots: UInt64 = 0
-      for (slot, unsaved) in entity.unsavedDerivedValues(of: new) where view.value(slot) != unsaved {
-        slots |= 1 << UInt64(slot)
+      for derivation in entity.derivations where entity.ownSlots(of: new) & derivation.bit != 0 {
+        let value = view.value(derivation.slot)
+        let isEmpty = value == derivation.emptyValue || derivation.aggregate == nil && value == .string("")
+        if !isEmpty { slots |= derivation.bit }
       }
       return slots
     }

@@ -91,14 +91,24 @@ extension ObjectChanges {
   mutating func append(_ others: ObjectChanges) {
     origin = others.origin
     if author != others.author { author = nil }
+    let names = namesTogether(others)
     inserted += others.inserted
     updated += others.updated
     deleted += others.deleted
     refreshed += others.refreshed
-    changedProperties.merge(others.changedProperties) { Set($0).union($1).sorted() }
-    // Nobody knows which properties of these differ, although another event has named some.
-    for id in inserted + deleted + refreshed { changedProperties[id] = nil }
+    changedProperties = names
     invalidatesAll = invalidatesAll || others.invalidatesAll
+  }
+
+  /// The names of the properties that two events have changed. It has none of an object that one of them inserts, deletes or refreshes: any property of that may differ.
+  private func namesTogether(_ others: ObjectChanges) -> [ManagedObjectID: [String]] {
+    var names = changedProperties
+    let unnamed = others.changedProperties.isEmpty ? [] : Set(inserted + deleted + refreshed)
+    for (id, others) in others.changedProperties where !unnamed.contains(id) {
+      names[id] = names[id].map { Set($0).union(others).sorted() } ?? others
+    }
+    for id in others.inserted + others.deleted + others.refreshed { names[id] = nil }
+    return names
   }
 
   /// Takes objects out of the updated ones.

@@ -97,7 +97,7 @@ extension ManagedObject {
   package func detach() {
     var detacher = RelationshipDetacher()
     for property in _$objectModel.relationshipProperties { _$visit(property, &detacher) }
-    _$state.becomeNew(lacking: _$objectModel.derivedSlots)
+    _$state.becomeNew()
   }
 }
 

@@ -16,8 +16,6 @@ public final class ModelDescription: Sendable {
   let insertionDefaults: [Int: @Sendable () -> any AttributeType]
   /// Bits of the slots among them.
   var insertionSlots: UInt64 { insertionDefaults.keys.reduce(0) { $0 | 1 &<< UInt64($1) } }
-  /// Bits of the slots of derived attributes.
-  let derivedSlots: UInt64
   /// The places of the visited properties, by name.
   private let places: [String: Int]
   /// The relationships among the visited properties, by their place there.
@@ -75,9 +73,6 @@ public final class ModelDescription: Sendable {
         return attribute.insertionDefault.map { (slot, $0) }
       }
     )
-    derivedSlots = stored.enumerated().reduce(0) {
-      $1.element.attribute?.derivation == nil ? $0 : $0 | 1 &<< UInt64($1.offset)
-    }
     relationshipProperties = visited.indices.filter { visited[$0].isRelationship }
   }
 

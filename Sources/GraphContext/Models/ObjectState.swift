@@ -265,10 +265,8 @@ extension ObjectState {
 
   /// An insertion was rolled back: the object is in no context again, and keeps its attributes. Its number is not used
   /// again; a second insertion gives it another. It has another provisional number, too.
-  ///
-  /// - Parameter slots: bits of the slots of derived attributes, which have no value until a save.
-  package mutating func becomeNew(lacking slots: UInt64) {
-    self = ObjectState(lacking: slots)
+  package mutating func becomeNew() {
+    self = ObjectState()
   }
 
   @inlinable

@@ -5,7 +5,7 @@ struct RecordLoader: PropertyVisitor {
   private let record: RecordView
   /// Whether an attribute was visited whose value could be decoded.
   var hasLoadedAttribute = false
-  /// Whether an attribute was visited whose value could not be decoded.
+  /// Whether an attribute was visited that has a value which could not be decoded.
   var isUnreadable = false
 
   /// - Parameter bytes: were accepted by `RecordView(_:layout:)`.
@@ -15,7 +15,7 @@ struct RecordLoader: PropertyVisitor {
 
   mutating func visit<Value: AttributeType>(attribute slot: Int, _ cache: inout Cached<Value>) {
     guard let value = Value(_record: record, slot: slot) else {
-      isUnreadable = true
+      isUnreadable = !record.isNull(slot)
       return
     }
     cache = Cached(value)

@@ -39,8 +39,9 @@ final class Audience<Event> {
   /// Tells nobody anything from now on, and ends the sequences.
   func end() {
     hasEnded = true
-    owners = [:]
-    listeners = EventListeners()
+    // What closures have captured may use the observer when it is released: not while these are being set.
+    let ended = (owners, listeners)
+    withExtendedLifetime(ended) { (owners, listeners) = ([:], EventListeners()) }
   }
 
   /// A sequence of what `element` makes of the events from now on, after a first one if it is given. It ends with the audience, or when that is released.

@@ -29,6 +29,7 @@ public final class CountObserver<Object: ManagedObject> {
   /// - Throws: what a count of the query by the context throws; `invalidQuery` also for a request without unsaved changes.
   public init(_ request: From<Object>, in context: ManagedObjectContext) throws(ContextError) {
     (self.request, self.context) = (request, context)
+    context.tellBeforeObserving()
     query = try context.observedQuery(request)
     dependencies = ListDependencies(query, section: nil)
     count = try context.count(query)

@@ -62,6 +62,8 @@ public final class FetchedResults<Object: ManagedObject> {
   ) throws(ContextError) {
     self.request = request
     self.sectionedBy = sectionedBy
+    // What was noted so far is in the list already.
+    context.tellBeforeObserving()
     (list, sectioning) = try Self.fetched(request, sectionedBy, in: context)
     let end = ContextEnd { [weak self] in self?.end() }
     subscriptions = [
@@ -313,6 +315,7 @@ extension FetchedResults {
   /// - Throws: what the initializer throws; the list then stays as it is.
   public func refetch(_ request: From<Object>, sectionedBy: SectionedBy<Object>?) throws(ContextError) {
     guard let context else { throw ContextError.contextGone() }
+    context.tellBeforeObserving()
     let (list, sections) = try Self.fetched(request, sectionedBy, in: context)
     show(list, sections, request, sectionedBy, in: context)
   }
@@ -454,12 +457,13 @@ extension FetchedResults {
     isTelling = true
     defer { isTelling = false }
     observers.removeAll(where: \.isGone)
-    var told: [ObserverBox<Object>] = []
-    // One that comes meanwhile has seen the old state, so it hears of the difference.
-    while let next = observers.first(where: { box in !told.contains { $0 === box } }) {
-      told.append(next)
-      next.willChange(self)
-    }
+    var told = observers
+    for observer in told { observer.willChange(self) }
+    // One that has come meanwhile has seen the old state, so it hears of the difference.
+    let known = Set(told.map(ObjectIdentifier.init))
+    let late = observers.filter { !known.contains(ObjectIdentifier($0)) }
+    for observer in late { observer.willChange(self) }
+    told += late
     let tellListeners = audience.telling()
     let changes = change()
     for observer in told { observer.didChange(self, changes) }

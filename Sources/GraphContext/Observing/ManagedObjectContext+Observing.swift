@@ -142,10 +142,9 @@ extension ManagedObjectContext {
     if !query.includesUnsavedChanges {
       throw ContextError(
         .invalidQuery,
-        "a list or a count that follows a context shows its unsaved changes; one of a context without any shows what is stored"
+        "a list or a count follows the unsaved changes of its context: leave out includingUnsavedChanges(false)"
       )
     }
-    tellBeforeObserving()
     return query
   }
 }

@@ -25,7 +25,7 @@ public enum ListUpdate<Value: Sendable>: Sendable {
 }
 
 extension PersistentContainer {
-  /// Follows a query in the store: a sequence of its objects as values, for a task on any executor, until the task ends it.
+  /// Follows a query in the store: a sequence of its objects as values, for a task on any executor, until the task ends it or the store is closed.
   ///
   /// ```swift
   /// for try await update in container.follow(From<Flight>().orderBy(\.hour).limit(50)) {
@@ -110,6 +110,8 @@ private actor ListFeed<Object: ManagedObject, Value: Sendable> {
     listener.store(token, ordering: .relaxed)
     finishingOnFailure {
       try blocks.perform { context in
+        // The context has no changes of its own.
+        let request = request.includingUnsavedChanges(true)
         let list = try FetchedResults(request, sectionedBy: sectionedBy, in: context)
         try tellAll(list)
         subscription = list.onChange { [unowned self] changes in
@@ -138,7 +140,7 @@ private actor ListFeed<Object: ManagedObject, Value: Sendable> {
     for change in changes.changes {
       if let position = change.newPosition { values[change.objectID] = try value(list[position]) }
     }
-    // A value of an object that couldn't be read is none.
+    // A getter that can't read gives a placeholder, which is not to be told.
     try list.context?.checkUsable()
     continuation.yield(.changes(changes, values: values))
   }

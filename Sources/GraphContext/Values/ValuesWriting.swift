@@ -9,7 +9,7 @@ extension ManagedObjectContext {
   /// insertion is like any other.
   ///
   /// - Throws: `unknownEntity` when the container was made without the model. For the ID of a relationship: `objectNotFound`, `provisionalID`,
-  ///   `unknownEntity` or `wrongDestination`. `wrongValue` for a value that can't be encoded, or of whose stored form its type makes none. Nothing has changed then.
+  ///   `unknownEntity` or `wrongDestination`. `wrongValue` for a value that can't be encoded, or that its type can't read back from what is stored. Nothing has changed then.
   @discardableResult
   public func insert<Values: ModelValues>(_ values: Values) throws(ContextError) -> Values._$Model {
     typealias Model = Values._$Model
@@ -116,7 +116,7 @@ extension ModelWithValues {
   /// The ID of the values takes no part.
   ///
   /// - Throws: For the ID of a relationship that is set: `objectNotFound`, `provisionalID`, `unknownEntity` or `wrongDestination`; `otherContext` where this
-  ///   object is in no context. `wrongValue` for a value that can't be encoded, or of whose stored form its type makes none. No property is set then.
+  ///   object is in no context. `wrongValue` for a value that can't be encoded, or that its type can't read back from what is stored. No property is set then.
   public func apply(_ values: Values, since base: Values? = nil) throws(ContextError) {
     let (new, old, now) = (values.list, base?.list, Values(self).list)
     let names = ValuesNames(Values._$names)
@@ -179,7 +179,7 @@ private enum ValueAssignment {
 }
 
 extension ManagedObject {
-  /// - Throws: `wrongValue` for a value whose type makes none of what is stored of it. A program that has it has changed it in a way that its initialiser refuses.
+  /// - Throws: `wrongValue` for a value that its type can't read back from what is stored: a raw value, say, that the failable initialiser refuses and that was set afterwards.
   fileprivate func check(_ assignment: ValueAssignment) throws(ContextError) {
     guard case .attribute(let slot, let value) = assignment, !value.isNull else { return }
     var trial = AttributeSetter(value, isTrial: true)
@@ -188,7 +188,7 @@ extension ManagedObject {
       throw error(
         .wrongValue,
         _$objectModel.visitedNames[slot],
-        "can't have this value: its type makes none of what would be stored"
+        "can't have this value: its type can't read it back from what would be stored"
       )
     }
   }

@@ -13,12 +13,14 @@ extension Array: AttributeType where Element: AttributeType {
   /// No elements.
   public static var tracerValue: [Element]? { [] }
 
-  /// The JSON of the elements in their order; data without bytes, which no attribute takes, if one can't be encoded.
+  /// The JSON of the elements in their order; data without bytes, which no attribute of the kind takes, if one can't be encoded.
   public var _attributeValue: AttributeValue {
-    if Element._attributeKind == .coded, contains(where: \._attributeValue.isUnencodable) {
-      return .data(Data())
+    guard Element._attributeKind == .coded else {
+      return .string(ListText.json(of: lazy.map(\._attributeValue), Element._attributeKind))
     }
-    return .string(ListText.json(of: lazy.map(\._attributeValue), Element._attributeKind))
+    let values = map(\._attributeValue)
+    return values.contains(where: \.isUnencodable)
+      ? .data(Data()) : .string(ListText.json(of: values, .coded))
   }
 
   /// Nil for JSON that is no list, or has an element of another type.
@@ -45,10 +47,9 @@ extension Set: AttributeType where Element: AttributeType {
 
   /// The JSON of the elements, in the order of their own JSON: equal sets have equal bytes. Data without bytes if one can't be encoded.
   public var _attributeValue: AttributeValue {
-    if Element._attributeKind == .coded, contains(where: \._attributeValue.isUnencodable) {
-      return .data(Data())
-    }
-    let elements = map { ListText.json(of: CollectionOfOne($0._attributeValue), Element._attributeKind) }
+    let values = map(\._attributeValue)
+    if Element._attributeKind == .coded, values.contains(where: \.isUnencodable) { return .data(Data()) }
+    let elements = values.map { ListText.json(of: CollectionOfOne($0), Element._attributeKind) }
     return .string("[" + elements.sorted().map { $0.dropFirst().dropLast() }.joined(separator: ",") + "]")
   }
 

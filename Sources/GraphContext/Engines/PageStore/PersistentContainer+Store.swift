@@ -89,9 +89,9 @@ extension PersistentContainer {
   /// - Throws: `store` if something could not be written; the container is closed all the same. Inside a save it throws the same with a
   ///   `storeError` of code `nestedWrite`, and does nothing.
   public func close() throws(ContextError) {
-    do throws(StoreError) { try handle.store.close() } catch { throw ContextError(error) }
     // What follows the store finds it closed, and ends.
-    coordinator.tellListeners()
+    defer { coordinator.tellListeners() }
+    do throws(StoreError) { try handle.store.close() } catch { throw ContextError(error) }
   }
 
   /// What the store has done since it was opened, and how big it is.

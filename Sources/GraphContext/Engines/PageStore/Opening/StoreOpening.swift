@@ -105,12 +105,12 @@ struct OpenedStore {
       let upgrade = try StoreUpgrade(store, models, showsValues: opening.showsValues)
       let schema =
         try store.options.isReadOnly ? upgrade.schemaForReading() : upgrade.run(opening.monitor)
+      let leased = try SchemaTree.leasedNumbers(in: try store.snapshot(), schema)
       if !store.options.isReadOnly {
         removed?.log(schema.catalogue)
         // Not before: where the opening is refused, other containers may go on, and store what they have staged.
         try StagedBlobs.removeAll(in: store)
       }
-      let leased = try SchemaTree.leasedNumbers(in: try store.snapshot(), schema)
       return OpenedStore(
         PageStoreEngine(store: store.uncounted(), schema: schema, numbers: ObjectNumbers(leased: leased)),
         types: schema.entities.map { models.type(named: $0.name) }
