@@ -49,7 +49,8 @@ extension ModelDeclaration {
     ]
     if isRoot {
       members += [
-        "@exclusivity(unchecked) nonisolated \(raw: access)final var _$state = GraphContext.ObjectState(\(raw: lackingSlots))",
+        // The values that insertions make are those of subclasses too, whose slots only the model knows.
+        "@exclusivity(unchecked) nonisolated \(raw: access)final var _$state = GraphContext.ObjectState(lacking: \(raw: name)._$hierarchy._$insertionSlots)",
         "nonisolated private static let _$hierarchy = GraphContext.ModelDescription(\(raw: name)._$class)",
         "nonisolated \(raw: access)class var _$model: GraphContext.ModelDescription { _$hierarchy }",
       ]

@@ -217,11 +217,8 @@ private enum StoredProperty {
 
   static func cache(_ declaration: some DeclSyntaxProtocol, _ node: AttributeSyntax) -> [DeclSyntax] {
     guard let property = property(declaration) else { return [] }
-    // The state of an object is its root's, which doesn't know what a subclass's objects lack.
-    let isOfHierarchy = node.argument(labeled: "of") != nil
-    let beginning = property.derivation != nil && isOfHierarchy ? " = ._$derived" : " = .init()"
     return (property.transformer.map { [$0] } ?? []) + [
-      "@exclusivity(unchecked) nonisolated private final var _\(raw: property.name): GraphContext.\(raw: property.cacheType)\(raw: property.isMadeLater ? beginning : "")"
+      "@exclusivity(unchecked) nonisolated private final var _\(raw: property.name): GraphContext.\(raw: property.cacheType)\(raw: property.isMadeLater ? " = .init()" : "")"
     ]
   }
 }

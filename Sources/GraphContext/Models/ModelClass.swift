@@ -71,8 +71,6 @@ extension PropertyDescription {
     switch self {
     case .attribute(var attribute):
       attribute.isOptional = true
-      // The cache of a subclass's derived attribute begins with it.
-      if attribute.derivation != nil { attribute.insertionDefault = nil }
       return .attribute(attribute)
     case .relationship(var relationship):
       if relationship.cardinality == .required { relationship.cardinality = .optional }

@@ -14,8 +14,12 @@ public final class ModelDescription: Sendable {
   let visitedProperties: [PropertyDescription]
   /// What makes the values that new objects begin with, by slot.
   let insertionDefaults: [Int: @Sendable () -> any AttributeType]
-  /// Bits of the slots among them.
-  var insertionSlots: UInt64 { insertionDefaults.keys.reduce(0) { $0 | 1 &<< UInt64($1) } }
+  /// Bits of the slots among them. In a hierarchy those of all classes: what an object of one of them lacks, and slots that it hasn't.
+  public let _$insertionSlots: UInt64
+  /// The bits of each class in a hierarchy, with those that it inherits.
+  private let insertionSlotsOfClasses: [ObjectIdentifier: UInt64]
+  /// The bits of the objects of no class: of records, which in a hierarchy are the root's.
+  private let insertionSlotsOfRecords: UInt64
   /// The places of the visited properties, by name.
   private let places: [String: Int]
   /// The relationships among the visited properties, by their place there.
@@ -67,17 +71,33 @@ public final class ModelDescription: Sendable {
     visitedNames = visited.map(\.name)
     visitedProperties = visited
     places = Dictionary(visited.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
-    insertionDefaults = Dictionary(
+    let insertionDefaults: [Int: @Sendable () -> any AttributeType] = Dictionary(
       uniqueKeysWithValues: stored.enumerated().compactMap { slot, property in
         guard case .attribute(let attribute) = property else { return nil }
         return attribute.insertionDefault.map { (slot, $0) }
       }
     )
+    self.insertionDefaults = insertionDefaults
+    _$insertionSlots = insertionDefaults.keys.reduce(0) { $0 | 1 &<< UInt64($1) }
+    let ofClasses = entity.classes.map { member in
+      insertionDefaults.keys.filter { entity.hasProperty(stored[$0].name, member) }
+        .reduce(UInt64(0)) { $0 | 1 &<< UInt64($1) }
+    }
+    insertionSlotsOfClasses = Dictionary(
+      zip(classes, ofClasses).map { (ObjectIdentifier($0.type), $1) },
+      uniquingKeysWith: { first, _ in first }
+    )
+    insertionSlotsOfRecords = ofClasses.first ?? _$insertionSlots
     relationshipProperties = visited.indices.filter { visited[$0].isRelationship }
   }
 
   /// The place among the visited properties of the one with this name. O(1).
   func place(of name: String) -> Int? { places[name] }
+
+  /// Bits of the slots that get values by the insertion of an object of a class. O(1).
+  func insertionSlots(of type: any ManagedObject.Type) -> UInt64 {
+    insertionSlotsOfClasses[ObjectIdentifier(type)] ?? insertionSlotsOfRecords
+  }
 
   /// The slot of the first part of an embedded value.
   func firstSlot(ofEmbedded ordinal: Int) -> Int { embeddedSlots[ordinal].lowerBound }
