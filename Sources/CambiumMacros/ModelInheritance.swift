@@ -38,7 +38,7 @@ extension ModelDeclaration {
       nonisolated \(raw: access)\(raw: overriding)class var _$class: GraphContext.ModelClass {
         GraphContext.ModelClass(
           \(raw: name).self,
-          \(raw: entityDescription),
+          \(raw: entityDescription)\(raw: embedding),
           isAbstract: \(raw: inheritance.isAbstract),
           subclasses: [\(raw: subclasses)])
       }
@@ -79,7 +79,9 @@ extension ModelDeclaration {
       "visitor.visit(toMany: \(name)._$own.ordinal(\(ordinal)), &_\(property.name))"
     }
     let lines = cases.enumerated().map { "case \($0): \($1)" }
-    let rest = isRoot ? "break" : "super._$visit(property, &visitor)"
+    let inherited = isRoot ? "break" : "super._$visit(property, &visitor)"
+    let rest =
+      embedded.isEmpty ? inherited : visitOfParts("\(name)._$own.part(at: property)", otherwise: inherited)
     return """
       nonisolated \(raw: access)\(raw: isRoot ? "" : "override ")func _$visit<Visitor: GraphContext.PropertyVisitor>(_ property: Int, _ visitor: inout Visitor) {
         switch \(raw: name)._$own.place(of: property) {

@@ -204,8 +204,11 @@ private enum StoredProperty {
       return (name, place)
     }
     let own = "\(className.representedLiteralValue ?? "Self")._$own"
-    let isToMany = property(declaration)?.kind.isToMany ?? false
-    return (name, isToMany ? "\(own).ordinal(\(place))" : "\(own)[\(place)]")
+    return switch property(declaration)?.kind {
+    case .toMany: (name, "\(own).ordinal(\(place))")
+    case .embedded: (name, "\(own).embedded(\(place))")
+    default: (name, "\(own)[\(place)]")
+    }
   }
 
   /// Without diagnostics: `@Model` gave them.

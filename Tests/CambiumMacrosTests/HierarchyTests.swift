@@ -37,4 +37,29 @@ struct HierarchyTests {
     #expect(text.contains(".requiredToOne(\"keeper\", Keeper.self, inverse: \"dogs\"),"))
     #expect(text.contains("return _$requiredToOne(Dog._$own[0], &_keeper)"))
   }
+
+  @Test func aRootHasEmbeddedValues() {
+    let expansion = root("var name: String = \"\"\n@Embedded var home: Address?")
+    let text = expansion.text
+    #expect(expansion.mistakes.isEmpty)
+    #expect(text.contains("embedding: [ .init(\"home\", (Address?).self), ], isAbstract: false".onOneLine))
+    #expect(text.contains("return _$embedded(0, &_home)"))
+    #expect(text.contains("switch Animal._$own.part(at: property) {"))
+    #expect(text.contains("_home.visit(part, at: property, &visitor)\n default:\n break".onOneLine))
+  }
+
+  @Test func aSubclassHasEmbeddedValues() {
+    let expansion = subclass("@Embedded var home: Address\n@Embedded var work: Address?\ninit() {}")
+    let text = expansion.text
+    #expect(expansion.mistakes.isEmpty)
+    #expect(text.contains("return _$embedded(Dog._$own.embedded(0), &_home)"))
+    #expect(text.contains("let change = _$willSetEmbedded(Dog._$own.embedded(1), &_work, newValue)"))
+    #expect(text.contains("case (1, let part)?:\n _work.visit(part, at: property, &visitor)".onOneLine))
+    #expect(text.contains("default:\n super._$visit(property, &visitor)".onOneLine))
+  }
+
+  @Test func anIndexIsOverParts() {
+    let text = subclass("#Index<Dog>([\\.home?.city])\n@Embedded var home: Address?\ninit() {}").text
+    #expect(text.contains("GraphContext.IndexDescription([\"home.city\"], isUnique: false),"))
+  }
 }

@@ -39,31 +39,33 @@ public final class ModelDescription: Sendable {
   ///   - declared: the properties, without those that have embedded values.
   ///   - embedded: the properties with embedded values. Their slots come behind all others, in this order.
   public convenience init(_ declared: EntityDescription, embedding embedded: [EmbeddedDescription] = []) {
-    self.init(declared, embedding: embedded, problems: [])
+    self.init(declared.embedding(embedded), embedded: embedded, problems: [])
   }
 
   /// What a root and its subclasses share.
   public convenience init(_ root: ModelClass) {
-    self.init(root.entity, classes: root.withDescendants().map(\.class), problems: [])
+    let classes = root.withDescendants().map(\.class)
+    self.init(root.entity, embedded: classes.flatMap(\.embedded), classes: classes, problems: [])
   }
 
+  /// - Parameters:
+  ///   - entity: all properties, the parts of each embedded value one after the other.
+  ///   - embedded: the properties with embedded values; in a hierarchy a class's come before those of classes below it.
   init(
-    _ declared: EntityDescription,
-    embedding embedded: [EmbeddedDescription] = [],
+    _ entity: EntityDescription,
+    embedded: [EmbeddedDescription] = [],
     classes: [ModelClass] = [],
     problems: [String]
   ) {
     self.classes = classes
     self.problems = problems
-    let entity = declared.embedding(embedded)
     self.entity = entity
-    var end = declared.storedProperties.count
+    let stored = entity.storedProperties
     embeddedNames = embedded.map(\.name)
     embeddedSlots = embedded.map { value in
-      defer { end += value.attributes.count }
-      return end..<end + value.attributes.count
+      let first = stored.firstIndex { $0.name == value.attributes.first?.name } ?? stored.endIndex
+      return first..<first + value.attributes.count
     }
-    let stored = entity.storedProperties
     layout = RecordLayout(kinds: stored.map(\.storedKind))
     slotCount = stored.count
     // The objects have nothing of the hidden inverses, which come last.
@@ -127,7 +129,14 @@ public final class ModelDescription: Sendable {
     let declared = member.declared.properties
     let visited = declared.filter { !$0.isToMany && !$0.isPlace } + declared.filter(\.isPlace)
     let names = (visited + declared.filter(\.isToMany)).map(\.name)
-    return OwnProperties(names.compactMap { places[$0] }, count: visitedNames.count, slotCount: slotCount)
+    let firstEmbedded = classes.prefix { $0.type != type }.reduce(0) { $0 + $1.embedded.count }
+    return OwnProperties(
+      names.compactMap { places[$0] },
+      count: visitedNames.count,
+      slotCount: slotCount,
+      parts: Array(embeddedSlots[firstEmbedded...].prefix(member.embedded.count)),
+      firstEmbedded: firstEmbedded
+    )
   }
 }
 
