@@ -373,7 +373,7 @@ public macro _StoredToMany(_ ordinal: Int, of className: String? = nil) =
 
 @attached(accessor, names: named(init), named(get), named(set))
 @attached(peer, names: prefixed(_))
-public macro _StoredEmbedded(_ ordinal: Int) =
+public macro _StoredEmbedded(_ ordinal: Int, of className: String? = nil) =
   #externalMacro(module: "CambiumMacros", type: "StoredEmbeddedMacro")
 
 @attached(accessor, names: named(get), named(set))

@@ -84,9 +84,6 @@ struct ModelDeclaration {
     if slotCount > Self.maximumSlotCount {
       diagnostics.append(ModelDiagnostic.tooMany(slotCount, limit: Self.maximumSlotCount).at(model.name))
     }
-    if inheritance != nil, properties.contains(where: \.isEmbedded) {
-      diagnostics.append(ModelDiagnostic.embeddedInHierarchy.at(model.name))
-    }
     // A subclass may have the initializers of its superclass, which the macro doesn't see.
     missingInitializer =
       inheritance?.superclass == nil ? Self.missingInitializer(of: model, properties) : nil

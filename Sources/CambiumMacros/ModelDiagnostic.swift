@@ -26,11 +26,6 @@ extension ModelDiagnostic {
     ModelDiagnostic(id: "notFinal", message: "a model can't be subclassed: '\(name)' must be final")
   }
 
-  static let embeddedInHierarchy = ModelDiagnostic(
-    id: "embeddedInHierarchy",
-    message: "a model that inherits, or that others inherit from, can't have '@Embedded' properties"
-  )
-
   static func hasLocalScope(_ name: String) -> ModelDiagnostic {
     ModelDiagnostic(
       id: "hasLocalScope",

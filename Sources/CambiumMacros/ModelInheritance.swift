@@ -38,7 +38,7 @@ extension ModelDeclaration {
       nonisolated \(raw: access)\(raw: overriding)class var _$class: GraphContext.ModelClass {
         GraphContext.ModelClass(
           \(raw: name).self,
-          \(raw: entityDescription),
+          \(raw: entityDescription)\(raw: embedding),
           isAbstract: \(raw: inheritance.isAbstract),
           subclasses: [\(raw: subclasses)])
       }
@@ -49,7 +49,8 @@ extension ModelDeclaration {
     ]
     if isRoot {
       members += [
-        "@exclusivity(unchecked) nonisolated \(raw: access)final var _$state = GraphContext.ObjectState(\(raw: lackingSlots))",
+        // The values that insertions make are those of subclasses too, whose slots only the model knows.
+        "@exclusivity(unchecked) nonisolated \(raw: access)final var _$state = GraphContext.ObjectState(lacking: \(raw: name)._$hierarchy._$insertionSlots)",
         "nonisolated private static let _$hierarchy = GraphContext.ModelDescription(\(raw: name)._$class)",
         "nonisolated \(raw: access)class var _$model: GraphContext.ModelDescription { _$hierarchy }",
       ]
@@ -78,7 +79,9 @@ extension ModelDeclaration {
       "visitor.visit(toMany: \(name)._$own.ordinal(\(ordinal)), &_\(property.name))"
     }
     let lines = cases.enumerated().map { "case \($0): \($1)" }
-    let rest = isRoot ? "break" : "super._$visit(property, &visitor)"
+    let inherited = isRoot ? "break" : "super._$visit(property, &visitor)"
+    let rest =
+      embedded.isEmpty ? inherited : visitOfParts("\(name)._$own.part(at: property)", otherwise: inherited)
     return """
       nonisolated \(raw: access)\(raw: isRoot ? "" : "override ")func _$visit<Visitor: GraphContext.PropertyVisitor>(_ property: Int, _ visitor: inout Visitor) {
         switch \(raw: name)._$own.place(of: property) {

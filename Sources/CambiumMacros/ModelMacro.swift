@@ -133,7 +133,7 @@ extension ModelDeclaration {
   }
 
   /// The argument with the embedded values.
-  private var embedding: String {
+  var embedding: String {
     if embedded.isEmpty { return "" }
     return ",\n  embedding: [\n    \(embedded.map(\.description).joined(separator: "\n    "))\n  ]"
   }
@@ -169,20 +169,24 @@ extension ModelDeclaration {
       nonisolated \(raw: access)func _$visit<Visitor: GraphContext.PropertyVisitor>(_ property: Int, _ visitor: inout Visitor) {
         switch property {
         \(raw: (slots + places + relationships).joined(separator: "\n  "))
-        default: \(raw: embedded.isEmpty ? failure : visitOfParts(otherwise: failure))
+        default: \(raw: embedded.isEmpty ? failure : visitOfParts("Self._$model._$embeddedPart(at: property)", otherwise: failure))
         }
       }
       """
   }
 
   /// The statement that visits a part of an embedded value.
-  private func visitOfParts(otherwise failure: String) -> String {
+  ///
+  /// - Parameters:
+  ///   - part: the expression for which part of which value it is.
+  ///   - failure: the statement for what is a part of none.
+  func visitOfParts(_ part: String, otherwise failure: String) -> String {
     let cases = embedded.enumerated().map { ordinal, property in
       "case (\(ordinal), let part)?: _\(property.name).visit(part, at: property, &visitor)"
     }
     return """
 
-          switch Self._$model._$embeddedPart(at: property) {
+          switch \(part) {
           \(cases.joined(separator: "\n    "))
           default: \(failure)
           }

@@ -204,8 +204,11 @@ private enum StoredProperty {
       return (name, place)
     }
     let own = "\(className.representedLiteralValue ?? "Self")._$own"
-    let isToMany = property(declaration)?.kind.isToMany ?? false
-    return (name, isToMany ? "\(own).ordinal(\(place))" : "\(own)[\(place)]")
+    return switch property(declaration)?.kind {
+    case .toMany: (name, "\(own).ordinal(\(place))")
+    case .embedded: (name, "\(own).embedded(\(place))")
+    default: (name, "\(own)[\(place)]")
+    }
   }
 
   /// Without diagnostics: `@Model` gave them.
@@ -217,11 +220,8 @@ private enum StoredProperty {
 
   static func cache(_ declaration: some DeclSyntaxProtocol, _ node: AttributeSyntax) -> [DeclSyntax] {
     guard let property = property(declaration) else { return [] }
-    // The state of an object is its root's, which doesn't know what a subclass's objects lack.
-    let isOfHierarchy = node.argument(labeled: "of") != nil
-    let beginning = property.derivation != nil && isOfHierarchy ? " = ._$derived" : " = .init()"
     return (property.transformer.map { [$0] } ?? []) + [
-      "@exclusivity(unchecked) nonisolated private final var _\(raw: property.name): GraphContext.\(raw: property.cacheType)\(raw: property.isMadeLater ? beginning : "")"
+      "@exclusivity(unchecked) nonisolated private final var _\(raw: property.name): GraphContext.\(raw: property.cacheType)\(raw: property.isMadeLater ? " = .init()" : "")"
     ]
   }
 }

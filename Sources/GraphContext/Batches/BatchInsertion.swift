@@ -24,7 +24,7 @@ struct BatchInsertion<Row> {
     checks = RecordChecks(coordinator)
     self.columns = Dictionary(columns.map { ($0.slot, $0) }, uniquingKeysWith: { $1 })
     defaults = coordinator.defaults(of: entity, classTag: classTag)
-    insertionDefaults = coordinator.insertionDefaults(of: entity)
+    insertionDefaults = coordinator.insertionDefaults(of: entity, classTag: classTag)
   }
 
   /// Encodes rows, at most so many.

@@ -227,7 +227,6 @@ package struct StoredToOne: Sendable {
   package let destination: Int
   /// Links from the destination to the object.
   package let links: LinkTable
-  package let isRequired: Bool
   package let deleteRule: DeleteRule
   package let inverse: Inverse
   /// Where the order of the objects is that lead to one; nil where they have none.

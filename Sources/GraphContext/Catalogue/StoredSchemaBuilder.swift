@@ -70,7 +70,6 @@ struct StoredSchemaBuilder {
             origin: .reference(entity: ordinal, slot: slot),
             treeName: try tree(of: relationship.name, entity.description.name)
           ),
-          isRequired: relationship.cardinality == .required,
           deleteRule: relationship.deleteRule,
           inverse: way,
           list: try list(of: relationship, at: slot, in: entity, ordinal)

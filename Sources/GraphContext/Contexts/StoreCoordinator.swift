@@ -94,7 +94,7 @@ package final class StoreCoordinator: Sendable {
   /// The entity of objects with this key, or nil when they are of none.
   func entity(withKey key: ObjectIdentifier) -> StoredEntity? { ordinals[key].map { schema.entities[$0] } }
 
-  /// The defaults that the model of an entity declares, by slot.
+  /// The defaults that the model of an entity, or of one of its classes, declares, by slot.
   func defaults(of entity: StoredEntity, classTag: UInt16 = 0) -> [Int: AttributeValue] {
     let model = models[entity.ordinal]
     let foreign = entity.classes.isEmpty ? 0 : entity.classes[Int(classTag)].foreignSlots
@@ -105,12 +105,16 @@ package final class StoreCoordinator: Sendable {
     return defaults
   }
 
-  /// What makes the values that new objects of an entity begin with, by slot.
-  func insertionDefaults(of entity: StoredEntity) -> [Int: @Sendable () -> any AttributeType] {
+  /// What makes the values that new objects of an entity, or of one of its classes, begin with, by slot.
+  func insertionDefaults(
+    of entity: StoredEntity,
+    classTag: UInt16
+  ) -> [Int: @Sendable () -> any AttributeType] {
     let model = models[entity.ordinal]
     if model.insertionDefaults.isEmpty { return [:] }
+    let foreign = entity.classes.isEmpty ? 0 : entity.classes[Int(classTag)].foreignSlots
     var defaults: [Int: @Sendable () -> any AttributeType] = [:]
-    for (slot, property) in entity.schema.stored.enumerated() {
+    for (slot, property) in entity.schema.stored.enumerated() where foreign & 1 << UInt64(slot) == 0 {
       defaults[slot] = model.attribute(named: property.name)?.insertionDefault
     }
     return defaults

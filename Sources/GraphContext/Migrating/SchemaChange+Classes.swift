@@ -34,6 +34,7 @@ extension SchemaChange {
     }
     .sorted { $0.tag < $1.tag }
     noteTakenNames(of: described, entity)
+    noteNewFlags(of: described, match, entity)
     guard let old = match.old else { return classes }
     if known.isEmpty {
       noteAbstractRoot(of: classes, match, entity)
@@ -52,6 +53,25 @@ extension SchemaChange {
         nil,
         "\(member.name) is an entity of its own in the store, and can't become a subclass of \(entity.name)"
       )
+    }
+  }
+
+  /// An embedded value of a subclass's objects can't be nil from now on: what says whether it is there is new, and would have to be set in these objects
+  /// alone.
+  private mutating func noteNewFlags(
+    of described: [ClassDescription],
+    _ match: SchemaMatching.Entity,
+    _ entity: CataloguedEntity
+  ) {
+    if match.isEmpty { return }
+    for member in described.dropFirst() {
+      for name in member.properties where match.property(named: name).map(match.wasAlwaysThere) ?? false {
+        note(
+          entity.name,
+          name,
+          "\(member.name).\(name) could not be nil so far, and the store may have objects with it: in a subclass it can't become optional"
+        )
+      }
     }
   }
 
@@ -131,14 +151,16 @@ extension CataloguedEntity {
     return Dictionary(owners, uniquingKeysWith: { first, _ in first })
   }
 
-  /// Properties that are new to subclasses have no value for the objects in the store: it would be that of other classes' objects too.
+  /// Properties that are new to subclasses have no value for the objects in the store: it would be that of other classes' objects too. A new part of an
+  /// embedded value that the store has, and that may be nil, keeps its value: only objects that have the embedded value get it.
   ///
   /// - Parameter old: the entity as the store has it; nil for a new one.
   mutating func forgetDefaultsOfSubclasses(continuing old: CataloguedEntity?) {
     let known = Set((old?.properties ?? []).map(\.number))
     let owned = Set(classes.dropFirst().flatMap(\.properties)).subtracting(known)
     for place in properties.indices where owned.contains(properties[place].number) {
-      properties[place].absentValue = .null
+      let flag = properties[place].flag(among: properties).map { properties[$0].number }
+      if flag.map(known.contains) != true { properties[place].absentValue = .null }
     }
   }
 }

@@ -26,11 +26,6 @@ public struct Cached<Value> {
   }
 }
 
-extension Cached where Value: AttributeType {
-  /// What a new object of a hierarchy shows in a derived attribute until it is saved: nil, 0, an empty string.
-  public static var _$derived: Cached { Cached(Value(_attributeValue: .null) ?? Value.anyValue) }
-}
-
 /// Where an object keeps what a to-one relationship leads to: the number of the object there.
 ///
 /// A number, not the object: objects that refer to each other would keep each other alive. Only between objects that

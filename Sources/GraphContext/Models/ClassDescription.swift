@@ -49,6 +49,16 @@ extension EntityDescription {
     classes.first { $0.properties.contains(property) }
   }
 
+  /// Whether objects of a class have a property: the class declares it, or inherits it.
+  func hasProperty(_ property: String, _ member: ClassDescription) -> Bool {
+    declaringClass(of: property).map { isClass(member, oneOf: $0) } ?? false
+  }
+
+  /// Whether objects of some class need a value for a property. The entity alone doesn't say so of a subclass's property.
+  func isRequiredOfSomeClass(_ property: String) -> Bool {
+    classes.contains { $0.required.contains(property) }
+  }
+
   /// Whether a class is another one or inherits from it.
   func isClass(_ member: ClassDescription, oneOf other: ClassDescription) -> Bool {
     var name: String? = member.name

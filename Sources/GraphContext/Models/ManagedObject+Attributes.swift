@@ -74,9 +74,17 @@ extension ManagedObject {
 
   /// Gives a new object that is about to be inserted the values that it lacks.
   package func makeInsertionDefaults() {
-    for (slot, make) in _$objectModel.insertionDefaults where !_$state.isLoaded(slot) {
-      var writer = AttributeWriter(value: make())
-      _$visit(slot, &writer)
+    let model = _$objectModel
+    var lacking = model._$insertionSlots & ~_$state.loaded
+    if lacking == 0 { return }
+    let own = model.insertionSlots(of: type(of: self))
+    while lacking != 0 {
+      let slot = lacking.trailingZeroBitCount
+      lacking &= lacking - 1
+      if own & 1 &<< UInt64(slot) != 0, let make = model.insertionDefaults[slot] {
+        var writer = AttributeWriter(value: make())
+        _$visit(slot, &writer)
+      }
       _$state.didLoad(slot)
     }
   }

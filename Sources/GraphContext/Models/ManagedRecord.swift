@@ -31,10 +31,12 @@ public final class ManagedRecord: ManagedObject {
     values = Array(repeating: .null, count: model.slotCount)
   }
 
-  /// A new record, with what its entity says that new objects have.
+  /// A new record, with what its entity says that new objects have. In a hierarchy it is one of the root.
   convenience init(newOf model: ModelDescription) {
-    self.init(ObjectState(lacking: model.insertionSlots), of: model)
-    for (slot, property) in model.visitedProperties.prefix(model.slotCount).enumerated() {
+    self.init(ObjectState(lacking: model.insertionSlots(of: Self.self)), of: model)
+    let root = model.entity.classes.first
+    for (slot, property) in model.visitedProperties.prefix(model.slotCount).enumerated()
+    where root?.properties.contains(property.name) != false {
       if let value = property.attribute?.defaultValue { values[slot] = value }
     }
   }

@@ -5,31 +5,41 @@ import Predicates
 /// A root's ``ModelDescription`` is made of its model class, and all of its subclasses share it.
 public struct ModelClass: Sendable {
   let type: any ManagedObject.Type
-  /// What the class declares, without what it inherits.
+  /// What the class declares, without what it inherits and without embedded values.
   let declared: EntityDescription
+  /// The properties with embedded values that it declares.
+  let embedded: [EmbeddedDescription]
   let isAbstract: Bool
   let subclasses: [ModelClass]
 
   /// - Parameters:
   ///   - type: the class.
-  ///   - declared: what the class declares itself, named after it.
+  ///   - declared: what the class declares itself, named after it, without the properties that have embedded values.
+  ///   - embedded: the properties with embedded values that it declares itself.
   ///   - isAbstract: whether only subclasses have objects.
   ///   - subclasses: the classes that inherit from it directly.
   public init(
     _ type: any ManagedObject.Type,
     _ declared: EntityDescription,
+    embedding embedded: [EmbeddedDescription] = [],
     isAbstract: Bool = false,
     subclasses: [ModelClass] = []
   ) {
     self.type = type
     self.declared = declared
+    self.embedded = embedded
     self.isAbstract = isAbstract
     self.subclasses = subclasses
   }
 
+  /// What the class declares, the parts of embedded values behind other properties.
+  private var declaredProperties: [PropertyDescription] {
+    declared.declaredProperties + embedded.flatMap(\.attributes)
+  }
+
   /// What is wrong with the indexes: objects of other classes have nil in what the class declares itself, and values in what it inherits.
   var indexProblems: [String] {
-    let own = Set(declared.properties.map(\.name))
+    let own = Set((declared.properties + embedded.flatMap(\.attributes)).map(\.name))
     return declared.indexes.filter { !own.isSuperset(of: $0.properties) }.map {
       "the index \($0.name) of \(declared.name) is over properties that the class doesn't declare itself"
     }
@@ -46,12 +56,12 @@ public struct ModelClass: Sendable {
     return EntityDescription(
       name: declared.name,
       properties: classes.flatMap { member, parent in
-        member.declared.declaredProperties.map { parent == nil ? $0 : $0.optional }
+        member.declaredProperties.map { parent == nil ? $0 : $0.optional }
       },
       indexes: classes.flatMap(\.class.declared.declaredIndexes),
       originalName: declared.originalName,
       classes: classes.map { member, parent in
-        let properties = member.declared.declaredProperties
+        let properties = member.declaredProperties
         return ClassDescription(
           name: member.declared.name,
           parent: parent,
@@ -71,8 +81,6 @@ extension PropertyDescription {
     switch self {
     case .attribute(var attribute):
       attribute.isOptional = true
-      // The cache of a subclass's derived attribute begins with it.
-      if attribute.derivation != nil { attribute.insertionDefault = nil }
       return .attribute(attribute)
     case .relationship(var relationship):
       if relationship.cardinality == .required { relationship.cardinality = .optional }
@@ -96,9 +104,21 @@ public struct OwnProperties: Sendable {
   private let own: [Int]
   /// The to-many relationships among ``places``, as their ordinals in the hierarchy.
   private let ordinals: [Int]
+  /// The slots of the parts of each of the class's own embedded values.
+  private let parts: [Range<Int>]
+  /// The ordinal in the hierarchy of the first of these values.
+  private let firstEmbedded: Int
 
-  init(_ places: [Int], count: Int, slotCount: Int) {
+  /// - Parameters:
+  ///   - places: the properties, without embedded values, by their place among the class's own.
+  ///   - count: how many properties the hierarchy has.
+  ///   - slotCount: how many of them have slots.
+  ///   - parts: the slots of the parts of each of the class's own embedded values.
+  ///   - firstEmbedded: the ordinal in the hierarchy of the first of these values.
+  init(_ places: [Int], count: Int, slotCount: Int, parts: [Range<Int>], firstEmbedded: Int) {
     self.places = places
+    self.parts = parts
+    self.firstEmbedded = firstEmbedded
     ordinals = places.filter { $0 >= slotCount }.map { $0 - slotCount }
     var own = [Int](repeating: -1, count: count)
     for (place, property) in places.enumerated() { own[property] = place }
@@ -111,7 +131,15 @@ public struct OwnProperties: Sendable {
   /// The ordinal in the hierarchy of one of the class's own to-many relationships. O(1).
   public func ordinal(_ place: Int) -> Int { ordinals[place] }
 
-  /// The place of a property among the class's own; -1 for what another class declares. O(1).
+  /// The ordinal in the hierarchy of one of the class's own embedded values. O(1).
+  public func embedded(_ place: Int) -> Int { firstEmbedded + place }
+
+  /// Which part of which of the class's own embedded values lies at a slot; nil for another property. O(embedded values).
+  public func part(at slot: Int) -> (place: Int, part: Int)? {
+    parts.firstIndex { $0.contains(slot) }.map { ($0, slot - parts[$0].lowerBound) }
+  }
+
+  /// The place of a property among the class's own; -1 for a part of an embedded value, and for what another class declares. O(1).
   public func place(of property: Int) -> Int { own[property] }
 }
 

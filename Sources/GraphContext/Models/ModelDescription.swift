@@ -14,8 +14,12 @@ public final class ModelDescription: Sendable {
   let visitedProperties: [PropertyDescription]
   /// What makes the values that new objects begin with, by slot.
   let insertionDefaults: [Int: @Sendable () -> any AttributeType]
-  /// Bits of the slots among them.
-  var insertionSlots: UInt64 { insertionDefaults.keys.reduce(0) { $0 | 1 &<< UInt64($1) } }
+  /// Bits of the slots among them. In a hierarchy those of all classes: what an object of one of them lacks, and slots that it hasn't.
+  public let _$insertionSlots: UInt64
+  /// The bits of each class in a hierarchy, with those that it inherits.
+  private let insertionSlotsOfClasses: [ObjectIdentifier: UInt64]
+  /// The bits of the objects of no class: of records, which in a hierarchy are the root's.
+  private let insertionSlotsOfRecords: UInt64
   /// The places of the visited properties, by name.
   private let places: [String: Int]
   /// The relationships among the visited properties, by their place there.
@@ -35,31 +39,33 @@ public final class ModelDescription: Sendable {
   ///   - declared: the properties, without those that have embedded values.
   ///   - embedded: the properties with embedded values. Their slots come behind all others, in this order.
   public convenience init(_ declared: EntityDescription, embedding embedded: [EmbeddedDescription] = []) {
-    self.init(declared, embedding: embedded, problems: [])
+    self.init(declared.embedding(embedded), embedded: embedded, problems: [])
   }
 
   /// What a root and its subclasses share.
   public convenience init(_ root: ModelClass) {
-    self.init(root.entity, classes: root.withDescendants().map(\.class), problems: [])
+    let classes = root.withDescendants().map(\.class)
+    self.init(root.entity, embedded: classes.flatMap(\.embedded), classes: classes, problems: [])
   }
 
+  /// - Parameters:
+  ///   - entity: all properties, the parts of each embedded value one after the other.
+  ///   - embedded: the properties with embedded values; in a hierarchy a class's come before those of classes below it.
   init(
-    _ declared: EntityDescription,
-    embedding embedded: [EmbeddedDescription] = [],
+    _ entity: EntityDescription,
+    embedded: [EmbeddedDescription] = [],
     classes: [ModelClass] = [],
     problems: [String]
   ) {
     self.classes = classes
     self.problems = problems
-    let entity = declared.embedding(embedded)
     self.entity = entity
-    var end = declared.storedProperties.count
+    let stored = entity.storedProperties
     embeddedNames = embedded.map(\.name)
     embeddedSlots = embedded.map { value in
-      defer { end += value.attributes.count }
-      return end..<end + value.attributes.count
+      let first = stored.firstIndex { $0.name == value.attributes.first?.name } ?? stored.endIndex
+      return first..<first + value.attributes.count
     }
-    let stored = entity.storedProperties
     layout = RecordLayout(kinds: stored.map(\.storedKind))
     slotCount = stored.count
     // The objects have nothing of the hidden inverses, which come last.
@@ -67,17 +73,33 @@ public final class ModelDescription: Sendable {
     visitedNames = visited.map(\.name)
     visitedProperties = visited
     places = Dictionary(visited.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
-    insertionDefaults = Dictionary(
+    let insertionDefaults: [Int: @Sendable () -> any AttributeType] = Dictionary(
       uniqueKeysWithValues: stored.enumerated().compactMap { slot, property in
         guard case .attribute(let attribute) = property else { return nil }
         return attribute.insertionDefault.map { (slot, $0) }
       }
     )
+    self.insertionDefaults = insertionDefaults
+    _$insertionSlots = insertionDefaults.keys.reduce(0) { $0 | 1 &<< UInt64($1) }
+    let ofClasses = entity.classes.map { member in
+      insertionDefaults.keys.filter { entity.hasProperty(stored[$0].name, member) }
+        .reduce(UInt64(0)) { $0 | 1 &<< UInt64($1) }
+    }
+    insertionSlotsOfClasses = Dictionary(
+      zip(classes, ofClasses).map { (ObjectIdentifier($0.type), $1) },
+      uniquingKeysWith: { first, _ in first }
+    )
+    insertionSlotsOfRecords = ofClasses.first ?? _$insertionSlots
     relationshipProperties = visited.indices.filter { visited[$0].isRelationship }
   }
 
   /// The place among the visited properties of the one with this name. O(1).
   func place(of name: String) -> Int? { places[name] }
+
+  /// Bits of the slots that get values by the insertion of an object of a class. O(1).
+  func insertionSlots(of type: any ManagedObject.Type) -> UInt64 {
+    insertionSlotsOfClasses[ObjectIdentifier(type)] ?? insertionSlotsOfRecords
+  }
 
   /// The slot of the first part of an embedded value.
   func firstSlot(ofEmbedded ordinal: Int) -> Int { embeddedSlots[ordinal].lowerBound }
@@ -107,7 +129,14 @@ public final class ModelDescription: Sendable {
     let declared = member.declared.properties
     let visited = declared.filter { !$0.isToMany && !$0.isPlace } + declared.filter(\.isPlace)
     let names = (visited + declared.filter(\.isToMany)).map(\.name)
-    return OwnProperties(names.compactMap { places[$0] }, count: visitedNames.count, slotCount: slotCount)
+    let firstEmbedded = classes.prefix { $0.type != type }.reduce(0) { $0 + $1.embedded.count }
+    return OwnProperties(
+      names.compactMap { places[$0] },
+      count: visitedNames.count,
+      slotCount: slotCount,
+      parts: Array(embeddedSlots[firstEmbedded...].prefix(member.embedded.count)),
+      firstEmbedded: firstEmbedded
+    )
   }
 }
 

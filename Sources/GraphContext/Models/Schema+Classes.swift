@@ -37,11 +37,11 @@ extension Schema {
   private static func problem(of property: PropertyDescription, _ member: ClassDescription) -> String? {
     let name = "\(member.name).\(property.name)"
     switch property {
+    case .relationship(let relationship) where relationship.cardinality == .required:
+      return "\(name) is required of its root's other objects, too"
     case .relationship(let relationship)
-    where relationship.cardinality == .required || member.required.contains(property.name):
-      return "\(name) can't be required: a subclass's relationship to one can be nil"
-    case .attribute(let attribute) where attribute.insertionDefault != nil:
-      return "\(name) can't get its value at the insertion: only a root's attributes do"
+    where relationship.isToMany && member.required.contains(property.name):
+      return "\(name) can't be required: it leads to many objects"
     case .attribute(let attribute) where !attribute.isOptional:
       return "\(name) is required of its root's other objects, too"
     default: return nil

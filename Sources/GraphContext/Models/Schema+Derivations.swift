@@ -46,7 +46,7 @@ private struct CheckedDerivation {
 
   /// Whether an object of the class that declares an attribute of the entity can lack a value. In the entity the attributes of subclasses are all optional.
   private func isOptional(_ attribute: AttributeDescription) -> Bool {
-    attribute.isOptional && !entity.classes.contains { $0.required.contains(attribute.name) }
+    attribute.isOptional && !entity.isRequiredOfSomeClass(attribute.name)
   }
 
   private var problemOfRule: String? {

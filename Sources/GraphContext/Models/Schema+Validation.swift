@@ -148,7 +148,9 @@ extension Schema {
         named: "\(destination.name).\(inverseName)"
       )
     }
-    if inverse.cardinality == .required, relationship.deleteRule == .nullify {
+    let isRequired =
+      inverse.cardinality == .required || destination.isRequiredOfSomeClass(inverse.name)
+    if isRequired, relationship.deleteRule == .nullify {
       return [
         "\(name) can't nullify: \(destination.name).\(inverseName) is required; use cascade or deny"
       ]

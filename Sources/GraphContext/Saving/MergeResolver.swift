@@ -348,7 +348,7 @@ struct MergeResolver {
     let bytes = UnsafeRawBufferPointer(changes.inserted[index].bytes)
     let record = RecordView(validated: bytes, layout: entity.layout)
     guard record.reference(slot) == partner else { return }
-    if entity.requiredSlots & 1 << UInt64(slot) != 0 {
+    if entity.requiredSlots(of: number) & 1 << UInt64(slot) != 0 {
       return noteConflict(number, entity, 1 << UInt64(slot))
     }
     let new = changes.encoder.encode(record, replacing: slot, with: .null)

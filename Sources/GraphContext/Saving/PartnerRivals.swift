@@ -77,7 +77,7 @@ struct PartnerRivals {
     guard !changes.deletes(number),
       try newest.reference(at: slot, of: number, entity) == target
     else { return }
-    if entity.requiredSlots & bit != 0 {
+    if entity.requiredSlots(of: number) & bit != 0 {
       return request.failures.note(.conflict(id(number, entity), "changed", entity.names(of: bit)))
     }
     reverted[entity.ordinal].insert(number)

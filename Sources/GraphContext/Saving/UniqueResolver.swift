@@ -265,7 +265,9 @@ struct UniqueResolver {
         if record.isNull(slot) || record.value(slot) == defaults[slot] { slots &= ~(1 << UInt64(slot)) }
       }
       // The existing object has had its own insertion.
-      for slot in coordinator.insertionDefaults(of: entity).keys { slots &= ~(1 << UInt64(slot)) }
+      for slot in coordinator.insertionDefaults(of: entity, classTag: key.classTag).keys {
+        slots &= ~(1 << UInt64(slot))
+      }
       slots &= ~entity.derivedSlots
       return slots & ~entity.placeSlots | entity.places(of: slots)
     }
@@ -317,7 +319,7 @@ struct UniqueResolver {
     let record = RecordView(validated: bytes, layout: entity.layout)
     guard record.reference(slot) == target else { return }
     let bit: UInt64 = 1 << UInt64(slot)
-    if entity.requiredSlots & bit != 0 {
+    if entity.requiredSlots(of: number) & bit != 0 {
       let id = ManagedObjectID(entity: entity.label(of: number), number: number, storeID: coordinator.storeID)
       return request.failures.note(.conflict(id, "changed", entity.names(of: bit)))
     }

@@ -220,7 +220,7 @@ extension ManagedObject {
   /// Makes an object in no context without an initialiser of its class: attributes begin as in their declaration, as far as the model's description says.
   static func _$makeNew() -> Self {
     let model = _$model
-    var lacking = model.insertionSlots
+    var lacking = model._$insertionSlots
     var values: [Int: AttributeValue] = [:]
     for slot in 0..<model.slotCount where model.insertionDefaults[slot] == nil {
       guard let attribute = model.visitedProperties[slot].attribute else { continue }

@@ -140,7 +140,7 @@ struct PlainSave {
         case .deny:
           denials.append(({ $0.reference(slot, of: referrer, source.ordinal) == number }, entity, number))
         case .nullify:
-          if incoming.toOne.isRequired {
+          if source.requiredSlots(of: referrer) & 1 << UInt64(slot) != 0 {
             throw ContextError(.missingValue, "\(source.name) \(referrer) needs \(entity.name) \(number)")
           }
           store.rows[source.ordinal][referrer]?.values[slot] = .null

@@ -293,7 +293,9 @@ struct HierarchyKindsTests {
       #expect(try store.count(of: "Book") == 2 && store.count(of: "Item") == 3)
       #expect(
         try store.columns(of: DynamicQuery("Disc")) == [
-          "code", "title", "year", "tags", "plainTitle", "shelf", "minutes", "trackCount", "longest",
+          "code", "title", "year", "tags", "plainTitle", "shelf", "size", "size.width", "size.depth",
+          "size.note",
+          "minutes", "mark", "trackCount", "longest", "slot", "slot.width", "slot.depth", "slot.note",
         ]
       )
       let rows = try store.rows(of: DynamicQuery("Book", where: try PredicateTree(format: "noteCount == 0")))

@@ -1,8 +1,15 @@
 import Cambium
 import Foundation
 
-/// A hierarchy in which every kind of property meets: derived values, ordered lists, external values, lists with an index, unique values.
+/// A hierarchy in which every kind of property meets: derived values, ordered lists, external values, lists with an index, unique values, embedded
+/// values, values that insertions make.
 enum Media {
+  @Embeddable struct Size: Hashable {
+    var width: Int = 1
+    var depth: Int = 2
+    var note: String?
+  }
+
   @Model final class Shelf {
     #Index<Shelf>([\.itemCount])
     @Attribute(.unique) var name: String
@@ -25,6 +32,7 @@ enum Media {
     var tags: [String] = []
     @Attribute(.derived("title[cd]")) var plainTitle: String
     @Attribute(.externalStorage) var cover: Data?
+    @Embedded var size: Size?
     @Relationship(.ordered, inverse: \Shelf.items) var shelf: Shelf?
 
     init(_ code: Int) { self.code = code }
@@ -32,10 +40,11 @@ enum Media {
 
   @Model(superclass: "Item", subclasses: ["Atlas"])
   class Book: Item {
-    #Index<Book>([\.words, \.pages], [\.noteCount])
+    #Index<Book>([\.words, \.pages], [\.noteCount], [\.spine.width])
     var pages: Int = 100
     var words: [String] = []
     var motto: String?
+    @Embedded var spine: Size = Size()
     @Attribute(.unique) var isbn: Int?
     @Attribute(.derived("motto[c]")) var plainMotto: String?
     @Attribute(.derived("notes.@count")) var noteCount: Int
@@ -51,6 +60,7 @@ enum Media {
   @Model(superclass: "Book")
   final class Atlas: Book {
     var scale: Int = 1_000
+    @Attribute(.perInsert { 3 }) var edition: Int
     @Attribute(.derived("title[c]")) var smallTitle: String
 
     override init(_ code: Int) { super.init(code) }
@@ -58,7 +68,10 @@ enum Media {
 
   @Model(superclass: "Item")
   final class Disc: Item {
+    #Index<Disc>([\.slot?.width])
     var minutes: Int = 40
+    @Embedded var slot: Size?
+    @Attribute(.perInsert { "made" }) var mark: String
     @Attribute(.derived("tracks.@count")) var trackCount: Int
     @Attribute(.derived("tracks.@max.seconds")) var longest: Int?
     @Relationship(deleteRule: .cascade) var tracks: [Tune] = []

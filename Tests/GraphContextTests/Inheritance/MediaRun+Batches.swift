@@ -27,10 +27,12 @@ extension MediaRun {
       try await container.batchUpdate(
         From<Media.Book>().where { $0.year < limit },
         .set(\.motto, to: title),
+        .set(\.spine.width, to: limit),
         .set(\.pages) { $0.pages + 1 }
       )
       for item in shown.items(of: "Book") where item.year < limit {
         shown.items[item.code]?.motto = title
+        shown.items[item.code]?.spine.width = limit
         shown.items[item.code]?.pages += 1
       }
     default:
@@ -137,6 +139,7 @@ extension MediaRun {
     let (cover, tags) = (bytes(), list())
     theirs.cover = cover
     theirs.title = "Theirs"
+    theirs.size = Media.Size(width: 8)
     mine.tags = tags
     mine.year = 3
     if let book = theirs as? Media.Book { book.notes.append(PlainMedium.note("theirs")) }
@@ -145,6 +148,7 @@ extension MediaRun {
     try other.save()
     shown.items[code]?.cover = cover
     shown.items[code]?.title = "Theirs"
+    shown.items[code]?.size = Media.Size(width: 8)
     shown.items[code]?.tags = tags
     shown.items[code]?.year = 3
     if shown.items[code]?.kind.isBook == true {

@@ -30,6 +30,20 @@ extension MediaRun {
       From<Media.Book>().where { $0.words.contains(tag) },
       shown.items(of: "Book").filter { $0.words.contains(tag) }
     )
+    try same(
+      From<Media.Book>().where { $0.spine.width == year },
+      shown.items(of: "Book").filter { $0.spine.width == year }
+    )
+    try same(
+      From<Media.Disc>().where { $0.slot.width <= year && $0.mark != tag },
+      shown.items(of: "Disc").filter { item in
+        item.slot.map { $0.width <= year } ?? false && item.mark != tag
+      }
+    )
+    try same(
+      From<Media.Item>().where { $0.size.note == tag },
+      shown.items.values.filter { $0.size?.note == tag }
+    )
     let format = "TYPE == \"Book\" AND ANY words == %@ OR KIND == \"Disc\" AND year < %d"
     let condition = try Where<Media.Item>(format: format, arguments: [tag, year])
     let expected = shown.items.values.filter { item in

@@ -71,6 +71,24 @@ final class MediaRun {
     return Data(repeating: byte, count: generator.pick([0, 1, 512, 513, 70_000]))
   }
 
+  func size() -> Media.Size {
+    let note = generator.chance(1, in: 2) ? nil : generator.pick(Self.words)
+    return Media.Size(
+      width: generator.number(in: 0...5),
+      depth: generator.number(in: 0...5),
+      note: note
+    )
+  }
+
+  /// Changes a value as a whole, or a part of it.
+  func change(_ value: inout Media.Size?) {
+    switch generator.number(in: 0...2) {
+    case 0: value = nil
+    case 1: value = size()
+    default: value?.depth += 1
+    }
+  }
+
   func makeMedium() -> PlainMedium {
     defer { nextCode += 1 }
     return PlainMedium(generator.pick(PlainMedium.Kind.allCases), nextCode)
@@ -94,15 +112,29 @@ final class MediaRun {
       plain.cover = bytes()
       item.cover = plain.cover
     }
+    if happens() {
+      change(&plain.size)
+      item.size = plain.size
+    }
     if let book = item as? Media.Book { try change(book, &plain) }
     if let atlas = item as? Media.Atlas, happens() {
       plain.scale = generator.number(in: 1...5)
       atlas.scale = plain.scale
+      plain.edition += 1
+      atlas.edition += 1
     }
     if let disc = item as? Media.Disc {
       if happens() {
         plain.minutes = generator.number(in: 1...90)
         disc.minutes = plain.minutes
+      }
+      if happens() {
+        change(&plain.slot)
+        disc.slot = plain.slot
+      }
+      if happens() {
+        plain.mark = generator.pick(Self.words)
+        disc.mark = plain.mark
       }
       if happens() { changeTracks(of: disc, &plain) }
     }
@@ -121,6 +153,10 @@ final class MediaRun {
     if happens() {
       plain.motto = generator.chance(1, in: 3) ? nil : "M\(generator.number(in: 0...9))"
       book.motto = plain.motto
+    }
+    if happens() {
+      plain.spine = size()
+      book.spine = plain.spine
     }
     if happens() {
       plain.isbn = generator.chance(1, in: 2) ? nil : plain.code + 1_000

@@ -25,18 +25,23 @@ struct PlainMedium: Equatable {
   var year = 0
   var tags: [String] = []
   var cover: Data?
+  var size: Media.Size?
   /// Of books.
   var pages = 100
   var words: [String] = []
   var motto: String?
+  var spine = Media.Size()
   var isbn: Int?
   var text: String?
   var notes: [String] = []
   var fans: Set<String> = []
   /// Of atlases.
   var scale = 1_000
+  var edition = 3
   /// Of discs.
   var minutes = 40
+  var slot: Media.Size?
+  var mark = "made"
   var tracks: [Int] = []
 
   init(_ kind: Kind, _ code: Int) {
@@ -51,18 +56,25 @@ struct PlainMedium: Equatable {
     year = item.year
     tags = item.tags
     cover = item.cover
+    size = item.size
     if let book = item as? Media.Book {
       pages = book.pages
       words = book.words
       motto = book.motto
+      spine = book.spine
       isbn = book.isbn
       text = book.text
       notes = book.notes.map(\.text)
       fans = Set(book.fans.map(\.name))
     }
-    if let atlas = item as? Media.Atlas { scale = atlas.scale }
+    if let atlas = item as? Media.Atlas {
+      scale = atlas.scale
+      edition = atlas.edition
+    }
     if let disc = item as? Media.Disc {
       minutes = disc.minutes
+      slot = disc.slot
+      mark = disc.mark
       tracks = disc.tracks.map(\.seconds).sorted()
     }
   }

@@ -54,7 +54,7 @@ final class StoredShape: @unchecked Sendable {
     namesAlone = ModelDescription(
       EntityDescription(name: type.entityName, properties: fields.compactMap(Self.property))
     )
-    insertionSlots = namesAlone.insertionSlots
+    insertionSlots = namesAlone._$insertionSlots
     emptyPlaces = Array(repeating: Cached(nil), count: namesAlone.slotCount - slots.count)
   }
 

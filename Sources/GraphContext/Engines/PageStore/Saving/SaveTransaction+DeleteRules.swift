@@ -157,7 +157,7 @@ extension SaveTransaction {
     _ entity: StoredEntity,
     _ transaction: inout WriteTransaction
   ) throws {
-    if toOne.isRequired {
+    if entity.requiredSlots(of: number) & 1 << UInt64(toOne.slot) != 0 {
       let failure = ContextError(
         .missingValue,
         "\(entity.name).\(toOne.name) is required, and the object that \(entity.name) \(number) has there is deleted",
