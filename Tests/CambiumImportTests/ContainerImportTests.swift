@@ -236,7 +236,7 @@ struct ContainerImportTests {
     var description = PlainRecord.objectImport
     description.shouldInsert = { _, _ in false }
     let plain = (0..<50).map { PlainRecord(code: "\($0)", title: "a") }
-    let before = try await tunes.commit()
+    let before = try tunes.commit()
     let report = try await tunes.container.importRecords(
       ImportInput(plain),
       with: description,
@@ -253,7 +253,7 @@ struct ContainerImportTests {
       options: options
     )
     #expect(streamed.refusedCount == 50 && streamed.commitCount == 0)
-    #expect(try await tunes.commit() == before)
+    #expect(try tunes.commit() == before)
   }
 
   @Test func whatWasCommittedStays() async throws {
