@@ -121,7 +121,7 @@ extension ListChanges {
 
   private func tellAll() throws { continuation.yield(.all(try reading { try list.map(value) })) }
 
-  /// Makes values of objects. A getter that can't read gives a placeholder, which is not to be told: then this throws why. What others have noted in the context before is theirs.
+  /// Makes values of objects. A getter that can't read gives a placeholder, which is not to be told: then this throws why. It doesn't throw an error that was noted in the context before.
   private func reading<Values>(_ body: () throws -> Values) throws -> Values {
     let wasUsable = (try? list.context?.checkUsable()) != nil
     let values = try body()

@@ -29,7 +29,7 @@ extension ModelDeclaration {
     )
   }
 
-  /// What a parameter of the initializer has if the caller leaves it out.
+  /// The default argument of a parameter of the initializer.
   private func defaultArgument(_ value: String, of property: ModelProperty, at level: AccessLevel) -> String {
     if value == "nil" { return value }
     return level < .isPublic ? "Values._$initial(\(value))" : "Values._$default_\(property.name)"

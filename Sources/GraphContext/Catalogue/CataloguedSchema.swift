@@ -28,7 +28,7 @@ package struct CataloguedSchema: Sendable, Hashable {
   var storesFoldedStrings: Bool {
     hasFoldedIndexes || entities.contains { $0.properties.contains { $0.derivation?.folding != nil } }
   }
-  /// By what this library folds the strings that a store of the schema has folded; nil if it has none.
+  /// The tables with which this library folds the strings of a store of the schema; nil if the store has no folded strings.
   var folding: String? { storesFoldedStrings ? StringFolding.tables : nil }
   var hasHiddenInverses: Bool { entities.contains { $0.properties.contains(where: \.isHiddenInverse) } }
   /// Whether objects of several classes have places in ordered relationships.

@@ -266,7 +266,7 @@ extension ManagedObjectContext {
     let object = object(patch.number, of: entity)
     var loader = RecordLoader(patch.bytes, entity.layout)
     var slots = patch.slots & ~(entity.referenceSlots | entity.placeSlots)
-    // A part of a value that is nil here by now has nowhere to go.
+    // The child's changes to parts of an embedded value are dropped if the value is nil here.
     for value in entity.embeddedValues
     where patch.slots & value.flagBit == 0 && object.attributeValue(at: value.flag).isNull {
       slots &= ~value.parts

@@ -105,7 +105,7 @@ package final class StoreCoordinator: Sendable {
     return defaults
   }
 
-  /// What makes the values that new objects of an entity, or of one of its classes, begin with, by slot.
+  /// The closures that make the initial values of new objects of an entity, or of one of its classes, by slot.
   func insertionDefaults(
     of entity: StoredEntity,
     classTag: UInt16

@@ -56,8 +56,8 @@ extension SchemaChange {
     }
   }
 
-  /// An embedded value of a subclass's objects can't be nil from now on: what says whether it is there is new, and would have to be set in these objects
-  /// alone.
+  /// Refuses to make a required embedded value of a subclass optional. The flag that says whether the value is there is new then, and it would have to be set in
+  /// the objects of this class alone.
   private mutating func noteNewFlags(
     of described: [ClassDescription],
     _ match: SchemaMatching.Entity,

@@ -28,7 +28,7 @@ extension SchemaChange {
 }
 
 extension MigrationStep {
-  /// Whether the step is one for records that have all their values.
+  /// True for a step that must run after the records have all their values.
   fileprivate var readsWholeRecords: Bool {
     switch self {
     case .index, .pass: true

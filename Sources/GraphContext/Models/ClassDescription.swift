@@ -49,12 +49,12 @@ extension EntityDescription {
     classes.first { $0.properties.contains(property) }
   }
 
-  /// Whether objects of a class have a property: the class declares it, or inherits it.
+  /// Returns whether objects of a class have a property, which the class declares or inherits.
   func hasProperty(_ property: String, _ member: ClassDescription) -> Bool {
     declaringClass(of: property).map { isClass(member, oneOf: $0) } ?? false
   }
 
-  /// Whether objects of some class need a value for a property. The entity alone doesn't say so of a subclass's property.
+  /// Returns whether some class requires a value of the property. An entity has the properties of subclasses as optional ones.
   func isRequiredOfSomeClass(_ property: String) -> Bool {
     classes.contains { $0.required.contains(property) }
   }

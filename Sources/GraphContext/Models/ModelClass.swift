@@ -5,7 +5,7 @@ import Predicates
 /// A root's ``ModelDescription`` is made of its model class, and all of its subclasses share it.
 public struct ModelClass: Sendable {
   let type: any ManagedObject.Type
-  /// What the class declares, without what it inherits and without embedded values.
+  /// The properties and indexes that the class declares itself, without its embedded values.
   let declared: EntityDescription
   /// The properties with embedded values that it declares.
   let embedded: [EmbeddedDescription]

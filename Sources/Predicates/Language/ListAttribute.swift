@@ -61,6 +61,6 @@ extension Set: AttributeType where Element: AttributeType {
 }
 
 extension AttributeValue {
-  /// Whether this is what a value gives that can't be encoded as JSON.
+  /// True for the value that stands for one which can't be encoded as JSON.
   fileprivate var isUnencodable: Bool { if case .data = self { true } else { false } }
 }

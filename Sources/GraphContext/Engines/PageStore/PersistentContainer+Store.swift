@@ -89,7 +89,7 @@ extension PersistentContainer {
   /// - Throws: `store` if something could not be written; the container is closed all the same. Inside a save it throws the same with a
   ///   `storeError` of code `nestedWrite`, and does nothing.
   public func close() throws(ContextError) {
-    // What follows the store finds it closed, and ends.
+    // The sequences that follow the store find it closed, and end.
     defer { coordinator.tellListeners() }
     do throws(StoreError) { try handle.store.close() } catch { throw ContextError(error) }
   }

@@ -34,7 +34,7 @@ enum StagedBlobs {
     return keys
   }
 
-  /// What the keys of the parts begin with that belong to staged values of a tree.
+  /// The prefixes of the keys of a tree's staged values.
   static func prefixes(
     of treeName: String,
     in catalogue: some OrderedTree

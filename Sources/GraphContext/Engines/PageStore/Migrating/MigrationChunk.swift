@@ -43,7 +43,7 @@ struct MigrationChunk {
       try collectPairs(source, range, byteLimit, isExchanged: step.exchangesPairs)
       try store(in: target, &transaction)
     case .copiedValues(let name, let target):
-      // Whoever has staged a value can't have it stored after the change.
+      // A staged value can't be stored once the schema has changed.
       let staged = try StagedBlobs.prefixes(of: name, in: transaction.tree(SchemaTree.name))
       try store(collectValues(source, besides: staged, range, byteLimit), in: target, &transaction)
     case .records(let number, _):
@@ -128,7 +128,7 @@ struct MigrationChunk {
     return changed
   }
 
-  /// - Parameter staged: what the keys of parts begin with that are left out.
+  /// - Parameter staged: the prefixes of the keys of the parts that are left out.
   private mutating func collectValues(
     _ values: WriteTree,
     besides staged: Set<[UInt8]>,

@@ -72,7 +72,7 @@ struct SchemaChecker {
     }
   }
 
-  /// Whether the snapshot has what the keys of an index are made of.
+  /// Returns whether the snapshot has the values that the keys of an index are made of.
   private func isKnown(_ index: IndexNumber, of entity: EntityNumber) -> Bool {
     let index = change.target.entity(entity)?.indexes.first { $0.number == index }
     return unknown.isDisjoint(with: index?.properties ?? [])
