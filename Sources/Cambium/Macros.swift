@@ -25,7 +25,7 @@
 ///   an array, `Set` or `ToMany` of one.
 ///
 /// The macro also writes a type for the values of an object, `Song.Values`: see ``/GraphContext/ModelValues``. A class that has a type of this name keeps
-/// its own, and has no values; neither have models that inherit from each other.
+/// its own, and has no values; its subclasses must have one, too.
 ///
 /// Computed and static properties, methods and initialisers are left alone. The class must be final, unless it names its subclasses. A default value
 /// that takes work to compute (`UUID()`) is also computed, and dropped, when an object is read from the store; leave
@@ -75,6 +75,7 @@ public macro Model(originalName: String? = nil) = #externalMacro(module: "Cambiu
   named(_$class),
   named(_$hierarchy),
   named(_$own),
+  named(Values),
   named(awakeFromInsert),
   named(awakeFromFetch),
   named(willSave),
@@ -108,6 +109,7 @@ public macro Model(
   named(_$class),
   named(_$hierarchy),
   named(_$own),
+  named(Values),
   named(awakeFromInsert),
   named(awakeFromFetch),
   named(willSave),

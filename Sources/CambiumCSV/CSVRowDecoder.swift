@@ -102,10 +102,7 @@ private struct FieldDecoder: Decoder, SingleValueDecodingContainer {
   }
 
   private var date: Date? {
-    // Foundation passes over what follows a date.
-    let form = /[-0-9]+T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[-+][0-9]{2}:?[0-9]{2})/
-    guard field.wholeMatch(of: form) != nil else { return nil }
-    return (try? Date(field, strategy: .iso8601))
-      ?? (try? Date(field, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
+    // A day without a time may be that of any zone.
+    field.contains("T") ? ISO8601Text.date(field) : nil
   }
 }

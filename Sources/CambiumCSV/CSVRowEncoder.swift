@@ -164,7 +164,13 @@ private struct FieldContainer: Encoder, SingleValueEncodingContainer {
     case let text as String: try set(text)
     case let value as any LosslessStringConvertible: try set(value.description)
     case let date as Date:
-      try set(date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
+      guard let text = ISO8601Text.text(date) else {
+        let message = "CSV has dates of the years 0 to 9999"
+        // The description of a date out of range ends the program, so the error has the number.
+        let seconds = date.timeIntervalSinceReferenceDate
+        throw EncodingError.invalidValue(seconds, .init(codingPath: codingPath, debugDescription: message))
+      }
+      try set(text)
     case let url as URL: try set(url.absoluteString)
     case let number as Decimal: try set(number.description)
     default: try value.encode(to: self)

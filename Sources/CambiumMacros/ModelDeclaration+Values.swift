@@ -50,6 +50,7 @@ extension ModelDeclaration {
   /// that can be is `Sendable`.
   var values: DeclSyntax {
     let properties = valued
+    let base = ValuesBase(superclass: inheritance?.superclass)
     let variables = properties.map { "\($0.accessModifiers)var \($0.identifier): \($0.valuesType)" }
     let level = initializerAccess
     let parameters = properties.filter { $0.accessLevel >= level }.map { property in
@@ -71,24 +72,54 @@ extension ModelDeclaration {
     // Safety: the values are attributes and IDs, all of `Sendable` types.
     let conformances = "GraphContext.ModelValues, @unchecked Sendable"
     return """
-      nonisolated \(raw: access)struct \(raw: Self.valuesName): \(raw: conformances) {
+      \(raw: base.attribute)nonisolated \(raw: access)struct \(raw: Self.valuesName): \(raw: conformances) {
         \(raw: access)typealias _$Model = \(raw: name)
-        \(raw: access)static let _$names: [String] = \(raw: Self.names(of: properties))
-        \(raw: (["\(access)var objectID: GraphContext.ManagedObjectID?"] + variables + defaults).joined(separator: "\n  "))
+        \(raw: access)static let _$names: [String] = \(raw: base.names + Self.names(of: properties))
+        \(raw: (base.members(access) + variables + defaults).joined(separator: "\n  "))
 
-        \(raw: level.modifier)init(objectID: GraphContext.ManagedObjectID? = nil\(raw: parameters.joined())) {
-          self.objectID = objectID
-          \(raw: assignments.joined(separator: "\n    "))
+        \(raw: level.modifier)init(\(raw: base.parameter)\(raw: parameters.joined())) {
+          \(raw: ([base.assignment] + assignments).joined(separator: "\n    "))
         }
         \(raw: access)init<Reader: GraphContext.ValuesReader>(_$from reader: inout Reader) throws(Reader.Failure) {
-          self.objectID = try reader.objectID()
-          \(raw: readings.joined(separator: "\n    "))
+          \(raw: ([base.reading] + readings).joined(separator: "\n    "))
         }
         \(raw: access)func _$visit<Visitor: GraphContext.ValuesVisitor>(_ visitor: inout Visitor) {
-          \(raw: visits.joined(separator: "\n    "))
+          \(raw: (base.visits + visits).joined(separator: "\n    "))
         }
       }
       """
+  }
+}
+
+/// What the values of a class begin with: the ID, or the values of the superclass, which have it.
+private struct ValuesBase {
+  /// Nil for a class without one.
+  let superclass: String?
+
+  private var type: String? { superclass.map { "\($0).\(ModelDeclaration.valuesName)" } }
+
+  var attribute: String { type == nil ? "" : "@dynamicMemberLookup " }
+  var names: String { type.map { "\($0)._$names + " } ?? "" }
+  var parameter: String {
+    type.map { "_ superclassValues: \($0)" } ?? "objectID: GraphContext.ManagedObjectID? = nil"
+  }
+  var assignment: String {
+    type == nil ? "self.objectID = objectID" : "self.superclassValues = superclassValues"
+  }
+  var reading: String {
+    type.map { "self.superclassValues = try \($0)(_$from: &reader)" }
+      ?? "self.objectID = try reader.objectID()"
+  }
+  var visits: [String] { type == nil ? [] : ["superclassValues._$visit(&visitor)"] }
+
+  func members(_ access: String) -> [String] {
+    guard let type else { return ["\(access)var objectID: GraphContext.ManagedObjectID?"] }
+    return [
+      "\(access)var superclassValues: \(type)",
+      "\(access)var objectID: GraphContext.ManagedObjectID? { get { superclassValues.objectID } set { superclassValues.objectID = newValue } }",
+      "\(access)subscript<Member>(dynamicMember path: Swift.KeyPath<\(type), Member>) -> Member { superclassValues[keyPath: path] }",
+      "\(access)subscript<Member>(dynamicMember path: Swift.WritableKeyPath<\(type), Member>) -> Member { get { superclassValues[keyPath: path] } set { superclassValues[keyPath: path] = newValue } }",
+    ]
   }
 }
 

@@ -48,9 +48,10 @@ struct ModelDeclaration {
     inheritance = ModelInheritance(mark)
     overridableHooks =
       inheritance.map { $0.superclass == nil ? ModelHook.overridable(in: model) : [] } ?? []
-    hasValues = inheritance == nil && !Self.hasOwnValues(model)
-    var diagnostics =
-      (inheritance == nil ? Self.mistakes(of: model) : []) + ModelPlace.mistakes(of: model, in: context)
+    hasValues = !Self.hasOwnValues(model)
+    var diagnostics = Self.mistakes(of: model, isAlone: inheritance == nil)
+    diagnostics += ModelInheritance.mistakes(of: model, marked: mark)
+    diagnostics += ModelPlace.mistakes(of: model, in: context)
     canBeAModel = diagnostics.isEmpty
     diagnostics += Self.conditions(in: model)
     diagnostics += ModelHook.mistakes(in: model)
@@ -84,18 +85,22 @@ struct ModelDeclaration {
     if slotCount > Self.maximumSlotCount {
       diagnostics.append(ModelDiagnostic.tooMany(slotCount, limit: Self.maximumSlotCount).at(model.name))
     }
-    // A subclass may have the initializers of its superclass, which the macro doesn't see.
-    missingInitializer =
-      inheritance?.superclass == nil ? Self.missingInitializer(of: model, properties) : nil
+    let isSubclass = inheritance?.superclass != nil
+    let initializer = Self.missingInitializer(of: model, properties)
+    // The initializers of its superclass aren't a subclass's, as it has one of its own; what it must pass on to them the macro doesn't see.
+    missingInitializer = isSubclass ? nil : initializer
     if let missingInitializer {
       diagnostics.append(Self.mistake(ofMissing: missingInitializer, in: model))
+    } else if initializer != nil {
+      diagnostics.append(ModelDiagnostic.noInitializer(model.name.text).at(model.name))
     }
     self.diagnostics = diagnostics
   }
 
-  private static func mistakes(of model: ClassDeclSyntax) -> [Diagnostic] {
+  /// - Parameter isAlone: whether no other class inherits from the model.
+  private static func mistakes(of model: ClassDeclSyntax, isAlone: Bool) -> [Diagnostic] {
     var mistakes: [Diagnostic] = []
-    if !model.modifiers.contains(where: { $0.name.text == "final" }) {
+    if isAlone, !model.modifiers.contains(where: { $0.name.text == "final" }) {
       let keyword = model.classKeyword
       let fixed = TokenSyntax.identifier("final class")
         .with(\.leadingTrivia, keyword.leadingTrivia).with(\.trailingTrivia, keyword.trailingTrivia)

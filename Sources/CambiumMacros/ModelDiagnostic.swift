@@ -52,6 +52,19 @@ extension ModelDiagnostic {
     message: "a model can't be generic: an entity is one class"
   )
 
+  static let noClassName = ModelDiagnostic(
+    id: "noClassName",
+    message: "the names of classes are string literals: the macro can't see other values"
+  )
+
+  static func otherSuperclass(_ name: String, _ superclass: String) -> ModelDiagnostic {
+    ModelDiagnostic(
+      id: "otherSuperclass",
+      message:
+        "'\(name)' doesn't inherit from '\(superclass)': 'superclass' names the class that it inherits from"
+    )
+  }
+
   static func noInitializer(_ name: String) -> ModelDiagnostic {
     ModelDiagnostic(
       id: "noInitializer",

@@ -23,14 +23,15 @@ extension ModelMacro: MemberMacro {
     guard declared.canBeAModel else { return [] }
     let initializer: [DeclSyntax] =
       declared.missingInitializer.map { ["\(raw: $0.joined(separator: "\n"))"] } ?? []
-    if let inheritance = declared.inheritance { return declared.members(inheritance) + initializer }
+    let values = declared.hasValues ? [declared.values] : []
+    if let inheritance = declared.inheritance { return declared.members(inheritance) + values + initializer }
     return [
       "@exclusivity(unchecked) nonisolated \(raw: declared.access)final var _$state = GraphContext.ObjectState(\(raw: declared.lackingSlots))",
       declared.entityName,
       declared.description,
       declared.faultInitializer,
       declared.visit,
-    ] + (declared.hasValues ? [declared.values] : []) + initializer
+    ] + values + initializer
   }
 }
 
@@ -64,7 +65,9 @@ extension ModelMacro: ExtensionMacro {
     let declared = ModelDeclaration(model, marked: node, in: context.lexicalContext)
     // A subclass has the conformances of its superclass.
     guard declared.canBeAModel, declared.inheritance?.superclass == nil else { return [] }
-    let conformances = ["ManagedObject"] + (declared.hasValues ? ["ModelWithValues"] : [])
+    // A subclass could have no other type of values by the conformance that it inherits.
+    let isAlone = declared.inheritance == nil
+    let conformances = ["ManagedObject"] + (declared.hasValues && isAlone ? ["ModelWithValues"] : [])
     let list = conformances.map { "GraphContext.\($0)" }.joined(separator: ", ")
     return [
       try ExtensionDeclSyntax("nonisolated extension \(type.trimmed): \(raw: list) {}"),

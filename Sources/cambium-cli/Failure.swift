@@ -59,7 +59,8 @@ struct Failure: Error {
   func exit() -> Never {
     if !message.isEmpty {
       let handle = status == .success ? FileHandle.standardOutput : FileHandle.standardError
-      handle.write(Data((EscapedText.lines(message) + "\n").utf8))
+      // Nobody is left to tell that nobody listens; the status still says how it went.
+      try? handle.write(contentsOf: Data((EscapedText.lines(message) + "\n").utf8))
     }
     Foundation.exit(status.rawValue)
   }

@@ -97,17 +97,12 @@ struct HistoryCommand: ParsableCommand {
     guard let since else { return query }
     if let token = HistoryToken(since) {
       query.token = token
-    } else if let date = Self.date(since) {
+    } else if let date = ISO8601Text.date(since) {
       query.startDate = date
     } else {
       throw Failure(.use, "error: \(since) is neither a date in ISO 8601 nor a token")
     }
     return query
-  }
-
-  private static func date(_ text: String) -> Date? {
-    if let date = try? Date.ISO8601FormatStyle().parse(text) { return date }
-    return try? Date.ISO8601FormatStyle().year().month().day().parse(text)
   }
 
   // MARK: Printing

@@ -19,5 +19,7 @@ enum ProgressBar {
     if isTerminal { write("\r\u{1B}[K") }
   }
 
-  private static func write(_ text: String) { FileHandle.standardError.write(Data(text.utf8)) }
+  private static func write(_ text: String) {
+    try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
+  }
 }

@@ -144,7 +144,9 @@ struct QueryCommand: ParsableCommand {
     // Without a selection a row begins with the object's number, by which other rows refer to it.
     let showsNumber = query.select.isEmpty && !query.isDistinct
     let titles = try store.columns(of: query)
-    var output = QueryOutput((showsNumber ? ["id"] : []) + titles, as: form)
+    // The entity may have an attribute of that name.
+    let number = titles.contains("id") ? "objectID" : "id"
+    var output = QueryOutput((showsNumber ? [number] : []) + titles, as: form)
     try store.forEach(query) { row in
       output.add((showsNumber ? [.reference(row.objectID.number)] : []) + row.values)
       return true

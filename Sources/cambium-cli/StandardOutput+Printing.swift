@@ -20,8 +20,8 @@ extension StandardOutput {
   /// Prints a picture made of letters and colours, in which all text is escaped.
   static func print(picture: String) { Swift.print(picture) }
 
-  /// Prints a line on standard error.
+  /// Prints a line on standard error, if that is open.
   static func printError(_ line: String) {
-    FileHandle.standardError.write(Data((EscapedText.line(line) + "\n").utf8))
+    try? FileHandle.standardError.write(contentsOf: Data((EscapedText.line(line) + "\n").utf8))
   }
 }

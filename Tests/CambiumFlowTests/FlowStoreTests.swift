@@ -255,7 +255,7 @@ struct Noting: Middleware {
 
   /// A wait that asynchronous code can call: it holds the main thread, and with it a store of the main actor.
   private func hold(until semaphore: DispatchSemaphore) {
-    #expect(semaphore.wait(timeout: .now() + 1_200) == .success)
+    #expect(semaphore.wait(timeout: .now() + 3_600) == .success)
   }
 
   /// The answer comes before the store has handled what is dispatched first.

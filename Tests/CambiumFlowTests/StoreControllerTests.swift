@@ -349,7 +349,7 @@ private struct Raced: PersistableValue {
       container,
       follow: { _, _, _ async throws(FlowError) in
         stream.continuation.yield("begins")
-        try? await Task.sleep(for: .seconds(600))
+        try? await Task.sleep(for: .seconds(86_400))
         stream.continuation.yield(Task.isCancelled ? "is cancelled" : "ends")
       }
     )

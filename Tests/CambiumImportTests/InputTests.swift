@@ -206,7 +206,7 @@ struct InputTests {
     var price: Decimal
   }
 
-  private struct Day: Decodable {
+  private struct Day: Codable {
     var day: Date
   }
 
@@ -218,7 +218,9 @@ struct InputTests {
     }
     let prices: [Price] = try all(.csv(from: chunks("price\n12.30\n-.5\n+1e3\n", of: 9)))
     #expect(prices.map(\.price) == [12.3, -0.5, 1_000])
-    for text in ["2020-01-01T00:00:00Zx", "2020-01-01T00:00:00", "2020-01-01"] {
+    for text in [
+      "2020-01-01T00:00:00Zx", "2020-01-01T00:00:00", "2020-01-01", "2020-02-31T00:00:00Z",
+    ] {
       #expect(throws: ImportError.self) {
         try all(ImportInput<Day>.csv(from: chunks("day\n\(text)\n", of: 9)))
       }
@@ -226,6 +228,12 @@ struct InputTests {
     let text = "day\n1970-01-01T05:00:01+05:00\n1970-01-01T00:00:01.5Z\n"
     let days: [Day] = try all(.csv(from: chunks(text, of: 9)))
     #expect(days.map(\.day.timeIntervalSince1970) == [1, 1.5])
+    let write = ExportFormat<Day>.csv().makeWriter()
+    for seconds in [Double.nan, .infinity, 1e15] {
+      #expect(throws: (any Error).self) {
+        try write(Day(day: Date(timeIntervalSinceReferenceDate: seconds)), 0)
+      }
+    }
   }
 
   @Test func aRandomTextIsReadAsItWasWritten() throws {

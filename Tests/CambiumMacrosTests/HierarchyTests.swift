@@ -19,7 +19,7 @@ struct HierarchyTests {
 
   @Test func aSubclassHasValuesOfInsertionsAndDerivedOnes() {
     let expansion = subclass(
-      "@Attribute(.perInsert { UUID() }) var token: UUID\n@Attribute(.derived(\"bones.@count\")) var boneCount: Int"
+      "@Attribute(.perInsert { UUID() }) var token: UUID\n@Attribute(.derived(\"bones.@count\")) var boneCount: Int\ninit() {}"
     )
     let text = expansion.text
     #expect(expansion.mistakes.isEmpty)
@@ -56,6 +56,39 @@ struct HierarchyTests {
     #expect(text.contains("let change = _$willSetEmbedded(Dog._$own.embedded(1), &_work, newValue)"))
     #expect(text.contains("case (1, let part)?:\n _work.visit(part, at: property, &visitor)".onOneLine))
     #expect(text.contains("default:\n super._$visit(property, &visitor)".onOneLine))
+  }
+
+  @Test func valuesContainThoseOfTheSuperclass() {
+    let text = subclass("var sound: String = \"\"\ninit() {}").text
+    #expect(text.contains("@dynamicMemberLookup nonisolated struct Values: GraphContext.ModelValues"))
+    #expect(text.contains("static let _$names: [String] = Animal.Values._$names + [\"sound\"]"))
+    #expect(
+      text.contains("init(_ superclassValues: Animal.Values, sound: String = Values._$initial(\"\")) {")
+    )
+    #expect(!text.contains("ModelWithValues"))
+    let root = root("var name: String = \"\"").text
+    #expect(root.contains("nonisolated struct Values: GraphContext.ModelValues, @unchecked Sendable"))
+    #expect(!root.contains("ModelWithValues") && !root.contains("dynamicMemberLookup"))
+    #expect(!subclass("typealias Values = Int\ninit() {}").text.contains("ModelValues"))
+  }
+
+  @Test func namesAreLiteralsAndTheSuperclassIsTheOneInheritedFrom() {
+    let mistakes = [
+      "@Model(subclasses: names) class Animal { init() {} }": "string literals",
+      "@Model(subclasses: [\"Dog\", name]) class Animal { init() {} }": "string literals",
+      "@Model(superclass: name) final class Dog: Animal { init() {} }": "string literals",
+      "@Model(superclass: \"Animal\") final class Dog: Pet { init() {} }": "doesn't inherit from",
+      "@Model(superclass: \"Animal\") final class Dog { init() {} }": "doesn't inherit from",
+      "@Model(superclass: \"Animal\") final class Dog: Animal {}": "needs an initializer",
+      "@Model(superclass: \"Animal\") final class Box<T>: Animal { init() {} }": "can't be generic",
+    ]
+    for (text, mistake) in mistakes {
+      let found = Expansion(text).mistakes
+      #expect(found.count == 1 && found[0].contains(mistake), "\(text): \(found)")
+    }
+    #expect(
+      Expansion("@Model(superclass: \"Animal\") final class Dog: Zoo.Animal { init() {} }").mistakes.isEmpty
+    )
   }
 
   @Test func anIndexIsOverParts() {

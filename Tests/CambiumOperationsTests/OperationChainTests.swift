@@ -150,7 +150,7 @@ struct OperationChainTests {
 
   /// Waits for the end of an operation, and not for ever.
   private func wait(for operation: Operation) {
-    for _ in 0..<20_000 where !operation.isFinished { Thread.sleep(forTimeInterval: 0.01) }
+    for _ in 0..<360_000 where !operation.isFinished { Thread.sleep(forTimeInterval: 0.01) }
   }
 
   @Test func theOperationsOfAGroupThatFailsBeforeItRunsFinish() {

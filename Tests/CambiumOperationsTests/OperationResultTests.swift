@@ -170,7 +170,7 @@ struct OperationResultTests {
   }
 
   @Test(.timeLimit(.minutes(60))) func cancellingTheTaskCancelsTheChain() async throws {
-    let first = TaskOperation { try await Task.sleep(for: .seconds(600)) }
+    let first = TaskOperation { try await Task.sleep(for: .seconds(86_400)) }
     let last = first.passesResult(to: BlockMapOperation { _ in 1 })
     let task = Task { try await last.run() }
     while first.state == .ready { await Task.yield() }

@@ -78,7 +78,8 @@ struct HistoryCommandTests {
 
   @Test func wrongUseIsSaid() async throws {
     for arguments in [
-      ["--since", "yesterday"], ["--entity", "Nobody"], ["--last", "-1"], ["--output", "csv"],
+      ["--since", "yesterday"], ["--since", "2020-01-01T10:00"], ["--since", "2020-02-31"],
+      ["--entity", "Nobody"], ["--last", "-1"], ["--output", "csv"],
     ] {
       #expect(try ToolRun(arguments: ["history", library.path] + arguments).status == 2)
     }

@@ -170,7 +170,7 @@ struct PageMapTests {
     // The terminal hands over what it has, and would let us wait for more.
     var buffer = [UInt8](repeating: 0, count: 4_096)
     var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-    while poll(&waiting, 1, 200) == 1 {
+    while poll(&waiting, 1, 2_000) == 1 {
       let count = read(descriptor, &buffer, buffer.count)
       guard count > 0 else { break }
       output += String(decoding: buffer[..<count], as: UTF8.self)

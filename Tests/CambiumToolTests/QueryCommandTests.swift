@@ -3,6 +3,11 @@ import Foundation
 import TestSupport
 import Testing
 
+@Model private final class Ticket {
+  var id: String
+  init(_ id: String) { self.id = id }
+}
+
 @Suite("cambium query")
 struct QueryCommandTests {
   @Test func outputThatCannotBeWrittenIsSaid() async throws {
@@ -160,6 +165,24 @@ struct QueryCommandTests {
     let run = try ToolRun("query", library.path, "Book", "year == 1810")
     let titles = try #require(run.lines.first).split(separator: " ").map(String.init)
     #expect(titles == ["id", "title", "year", "price", "isLent", "bought", "author"])
+  }
+
+  @Test func anAttributeThatIsCalledIDHasAColumnOfItsOwn() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("tickets.cambium")
+    let container = try await PersistentContainer(
+      "tickets",
+      models: Ticket.self,
+      at: URL(fileURLWithPath: path)
+    )
+    try await container.performBackgroundTask { context in
+      context.insert(Ticket("a7"))
+      try context.save()
+    }
+    try container.close()
+    let run = try ToolRun("query", path, "Ticket", "--json")
+    let rows = try #require(JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [[String: Any]])
+    #expect(rows.count == 1 && rows[0]["id"] as? String == "a7" && rows[0]["objectID"] as? Int != nil)
   }
 
   @Test func explainShowsTheIndexRangeAndItsExactCount() async throws {

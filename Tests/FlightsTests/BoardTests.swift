@@ -8,7 +8,7 @@ import Testing
 /// The departure board over the sample.
 @Suite("The departure board")
 struct BoardTests {
-  @Test(.timeLimit(.minutes(20))) @MainActor func changesOfOthersShowOnTheBoard() async throws {
+  @Test(.timeLimit(.minutes(60))) @MainActor func changesOfOthersShowOnTheBoard() async throws {
     let folder = try TemporaryFolder()
     let container = try await ImportedSample.shared.value.open(at: folder.file("flights.cambium"))
     let start = try Date("2013-01-15T12:00:00Z", strategy: .iso8601)

@@ -155,7 +155,7 @@ actor Notice {
     #expect(screen.talks.isRanked)
   }
 
-  @Test(.timeLimit(.minutes(20))) func aBrowserFollowsTheStore() async throws {
+  @Test(.timeLimit(.minutes(60))) func aBrowserFollowsTheStore() async throws {
     let conference = try await conference()
     let (sent, continuation) = AsyncStream<String>.makeStream()
     let server = Task { try await serve(1, of: conference) { continuation.yield($0) } }
@@ -166,7 +166,7 @@ actor Notice {
     server.cancel()
   }
 
-  @Test(.timeLimit(.minutes(20))) func aViewIsShownAgain() async throws {
+  @Test(.timeLimit(.minutes(60))) func aViewIsShownAgain() async throws {
     let conference = try await conference()
     let talk = Talk("Opening", day: 1, start: 540)
     conference.viewContext.insert(talk)

@@ -17,7 +17,7 @@ struct FollowingTests {
     }
   }
 
-  @Test(.timeLimit(.minutes(20))) func savesOfAnyContextArrive() async throws {
+  @Test(.timeLimit(.minutes(60))) func savesOfAnyContextArrive() async throws {
     let container = try await Airport.open()
     try await insert([3, 1], in: container)
     let request = From<Departure>().orderBy(\.minute).limit(3)
@@ -67,13 +67,13 @@ struct FollowingTests {
     }
   }
 
-  @Test(.timeLimit(.minutes(20))) func aMistakeEndsTheSequence() async throws {
+  @Test(.timeLimit(.minutes(60))) func aMistakeEndsTheSequence() async throws {
     let container = try await Airport.open()
     let updates = container.follow(From<Departure>().limit(-1))
     await #expect(throws: ContextError.self) { for try await _ in updates {} }
   }
 
-  @Test(.timeLimit(.minutes(20))) func theEndOfATaskEndsTheSequence() async throws {
+  @Test(.timeLimit(.minutes(60))) func theEndOfATaskEndsTheSequence() async throws {
     let container = try await Airport.open()
     let updates = container.follow(From<Departure>().orderBy(\.minute))
     let task = Task {

@@ -17,7 +17,7 @@ final class CommitGroup: Sendable {
   /// How long the leader waits for the record of one of the others.
   private let patience: Duration
   /// Whoever takes so long hangs.
-  private static let limit: DispatchTimeInterval = .seconds(60)
+  private static let limit: DispatchTimeInterval = .seconds(600)
 
   init(_ commits: [CheckedCommit], patience: Duration) {
     self.patience = patience

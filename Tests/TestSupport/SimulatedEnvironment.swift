@@ -40,7 +40,7 @@ public final class BesideWork: @unchecked Sendable {
   /// How long the checkpoint waits for what is done beside it.
   private static let patience: DispatchTimeInterval = .milliseconds(50)
   /// Whoever takes so long hangs.
-  private static let limit: DispatchTimeInterval = .seconds(60)
+  private static let limit: DispatchTimeInterval = .seconds(600)
 
   public init() {}
 

@@ -51,25 +51,35 @@ struct StoreBatch {
   ) throws(ContextError) -> [ObjectNumber] {
     let checks = RecordChecks(coordinator)
     let slots = assignments.reduce(UInt64(0)) { $0 | 1 << UInt64($1.slot) }
+    let program = try ContextError.resolving { () throws(QueryError) in
+      try ExpressionProgram(
+        compiling: assignments.map(\.expression),
+        for: entity.schema,
+        in: coordinator.schema.schema
+      )
+    }
     return try change(query, entity, chunkSize: chunkSize, needsRecords: true) {
       (source, rows, request) throws(ContextError) in
       let changes = request.entities[entity.ordinal]
+      var reader = source.reader(of: program.paths)
       for row in rows {
         guard let record = row.record, !record.isEmpty else {
           throw .damagedRecord(row.number, of: entity.name)
         }
-        let subject = RecordSubject(source: source, entity: entity, number: row.number, record: record)
+        let values = try ContextError.mapping {
+          try reader.begin(row.number, record)
+          return try assignments.indices.map { try assignments[$0].kept(program.value(at: $0, &reader)) }
+        }
         changes.encoder.begin()
         var refused: Int?
-        for assignment in assignments {
-          let value = try assignment.value(for: subject)
+        for (assignment, value) in zip(assignments, values) {
           if !changes.encoder.set(value, at: assignment.slot) { refused = refused ?? assignment.slot }
         }
         let patch = UnsafeRawBufferPointer(changes.encoder.finish())
-        let values = RecordView(validated: patch, layout: entity.layout)
-        checks.check(values, refused: refused, row.number, entity, in: slots, &request.failures)
+        let new = RecordView(validated: patch, layout: entity.layout)
+        checks.check(new, refused: refused, row.number, entity, in: slots, &request.failures)
         let stored = RecordView(validated: record, layout: entity.layout)
-        let changed = source.slots(in: slots, of: values, thatDifferFrom: stored, entity)
+        let changed = source.slots(in: slots, of: new, thatDifferFrom: stored, entity)
         if changed != 0 { changes.updated.append(.init(number: row.number, bytes: patch, slots: changed)) }
       }
     }
@@ -233,9 +243,8 @@ struct StoreBatch {
 }
 
 extension ResolvedAssignment {
-  fileprivate func value(for subject: RecordSubject) throws(ContextError) -> AttributeValue {
-    let value = try expression.value(for: subject)
-    // A calculation gives a whole number where it can.
+  /// The value as the attribute holds it: a calculation gives a whole number where it can.
+  fileprivate func kept(_ value: AttributeValue) -> AttributeValue {
     if case .int(let number) = value, kind == .double || kind == .float { return .double(Double(number)) }
     return value
   }

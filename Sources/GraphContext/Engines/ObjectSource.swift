@@ -136,6 +136,9 @@ protocol ObjectSource: AnyObject {
 protocol StoredSource: ObjectSource {
   /// The object whose entry of a unique index has these components, encoded by ``KeyCoder``; nil if there is none. O(log n).
   func owner(of components: [UInt8], in index: ResolvedIndex) throws(ContextError) -> ObjectNumber?
+
+  /// A reader of rows whose relationships lead to this state's objects.
+  func reader(of paths: RowPaths) -> RowReader
 }
 
 /// The results of a query, a few at a time, all of one state.

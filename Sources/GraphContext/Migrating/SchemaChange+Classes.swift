@@ -131,6 +131,10 @@ extension SchemaChange {
     if match.isEmpty { return }
     for number in member.required
     where !former.required.contains(number) && entity.property(number)?.derivation == nil {
+      if rebuilt.contains(entity.name) {
+        checks.append(.noNil(entity: entity.number, number))
+        continue
+      }
       let name = entity.property(number)?.name ?? ""
       note(
         entity.name,

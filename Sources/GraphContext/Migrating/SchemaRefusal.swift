@@ -24,6 +24,8 @@ public struct SchemaRefusal: Sendable, Hashable, Codable {
       case keyLength
       /// The relationship is to one, and continues an inverse by which several objects lead to the object.
       case severalDestinations
+      /// The relationship continues an inverse by which objects lead to the object, whose class doesn't have it.
+      case otherClass
       /// The property is converted to another kind, which doesn't have the object's value.
       case conversion
     }
@@ -78,6 +80,7 @@ extension SchemaRefusal.Offender: CustomStringConvertible {
     case .required: "\(objectID) has no \(properties.joined(separator: ", ")), which is required"
     case .unique: "\(objectID) is not the only one with \(list)"
     case .severalDestinations: "\(objectID) would have several destinations in \(list), which is to one"
+    case .otherClass: "\(objectID) is linked, and its class has no \(list)"
     case .conversion: "\(objectID) has the value \(list), which can't be converted"
     case .keyLength:
       "\(objectID) has values too long for the index over \(properties.joined(separator: ", "))"
@@ -125,7 +128,7 @@ extension SchemaRefusal.Offender.Rule {
     case .required: .missingValue
     case .unique, .severalDestinations: .notUnique
     case .keyLength: .indexedValueTooLong
-    case .conversion: .wrongValue
+    case .conversion, .otherClass: .wrongValue
     }
   }
 }

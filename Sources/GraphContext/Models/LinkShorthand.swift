@@ -70,7 +70,8 @@ extension Schema {
 
 extension AttributeDescription {
   /// Whether only an initialiser of the class can give a value.
-  fileprivate var needsAValueFromOutside: Bool {
-    !isOptional && defaultValue == nil && insertionDefault == nil && derivation == nil
-  }
+  fileprivate var needsAValueFromOutside: Bool { !isOptional && !hasInitialValue }
+
+  /// Whether an object has a value without an initialiser of the class.
+  var hasInitialValue: Bool { defaultValue != nil || insertionDefault != nil || derivation != nil }
 }

@@ -144,6 +144,23 @@ public struct OwnProperties: Sendable {
 }
 
 extension ModelDescription {
+  /// What is wrong with the lists of subclasses: each class is to be listed by the one that it inherits from directly.
+  var superclassProblems: [String] {
+    classes.indices.flatMap { place in
+      classes.indices.filter { other in
+        other != place && Self.inherits(classes[place].type, from: classes[other].type)
+          && !entity.isClass(entity.classes[place], oneOf: entity.classes[other])
+      }.map { other in
+        "\(entity.classes[place].name) inherits from \(entity.classes[other].name), which doesn't list it among its subclasses"
+      }
+    }
+  }
+
+  private static func inherits<Superclass: ManagedObject>(
+    _ type: any ManagedObject.Type,
+    from superclass: Superclass.Type
+  ) -> Bool { type is Superclass.Type }
+
   /// The classes of the hierarchy, or the one class where there is none.
   func types(or type: any ManagedObject.Type) -> [any ManagedObject.Type] {
     classes.isEmpty ? [type] : classes.map(\.type)

@@ -27,10 +27,68 @@ extension Schema {
   /// Each property is declared by one class.
   private static func propertyProblems(of entity: EntityDescription) -> [String] {
     let listed = entity.classes.flatMap(\.properties)
+    // A name stands for a property or for an embedded value with its parts.
+    let wholes = entity.classes.flatMap { member in
+      Set(member.properties.map { PropertyDescription.propertyName(ofPart: $0).map(String.init) ?? $0 })
+    }
     let declared = Set(entity.declaredProperties.map(\.name))
-    return duplicates(in: listed).map { "\(entity.name) and its subclasses have two properties named \($0)" }
+    return Set(duplicates(in: listed) + duplicates(in: wholes)).sorted().map {
+      "\(entity.name) and its subclasses have two properties named \($0)"
+    }
       + declared.subtracting(listed).sorted().map { "\(entity.name).\($0) is declared by no class" }
       + Set(listed).subtracting(declared).sorted().map { "a class of \(entity.name) has no property \($0)" }
+  }
+
+  /// What is wrong with relationships because of the classes that they lead to. Only models tell: the schema leads to the roots.
+  static func destinationProblems(in entities: [EntityDescription]) -> [String] {
+    let pairs = entities.flatMap { entity in
+      ([entity.name] + entity.classes.map(\.name)).map { ($0, entity) }
+    }
+    let owners = Dictionary(pairs, uniquingKeysWith: { first, _ in first })
+    return entities.flatMap { entity in
+      entity.relationships.compactMap { inverseProblem(of: $0, of: entity, owners) }
+        + entity.shorthands.compactMap { linkProblem(of: $0, of: entity, owners) }
+    }
+  }
+
+  /// The links of a shorthand are made without an initialiser.
+  private static func linkProblem(
+    of shorthand: LinkShorthand,
+    of entity: EntityDescription,
+    _ owners: [String: EntityDescription]
+  ) -> String? {
+    guard let name = entity.property(named: shorthand.links)?.relationship?.destination,
+      let destination = owners[name], let link = destination.classes.first(where: { $0.name == name })
+    else { return nil }
+    let start = "\(entity.name).\(shorthand.name) makes objects of \(link.name)"
+    if link.isAbstract { return "\(start), which is abstract" }
+    let required = destination.classes.filter { destination.isClass(link, oneOf: $0) }.flatMap(\.required)
+    let lacking = destination.attributes.first { required.contains($0.name) && !$0.hasInitialValue }
+    return lacking.map {
+      "\(start), whose \($0.name) has no value to begin with: give it a default, or let it be nil"
+    }
+  }
+
+  /// - Parameter owners: the entities by the names of their classes.
+  private static func inverseProblem(
+    of relationship: RelationshipDescription,
+    of entity: EntityDescription,
+    _ owners: [String: EntityDescription]
+  ) -> String? {
+    guard let destination = owners[relationship.destination],
+      let target = destination.classes.first(where: { $0.name == relationship.destination })
+    else { return nil }
+    let inverse =
+      relationship.inverse
+      ?? destination.relationships.first {
+        $0.inverse == relationship.name && owners[$0.destination]?.name == entity.name
+      }?.name
+    guard let inverse, let declaring = destination.declaringClass(of: inverse),
+      !destination.isClass(target, oneOf: declaring)
+    else { return nil }
+    let owner = entity.declaringClass(of: relationship.name)?.name ?? entity.name
+    return
+      "\(owner).\(relationship.name) leads to \(target.name), and its inverse \(inverse) is a property of \(declaring.name) alone"
   }
 
   /// What is wrong with a property of a subclass.

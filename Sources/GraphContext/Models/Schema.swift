@@ -57,6 +57,9 @@ public struct Schema: Sendable, Hashable {
     let descriptions = models.map { $0._$model }.filter { model in
       model.classes.isEmpty || hierarchies.insert(ObjectIdentifier(model)).inserted
     }
+    let hierarchyProblems =
+      descriptions.flatMap(\.superclassProblems) + Self.destinationProblems(in: descriptions.map(\.entity))
+    guard hierarchyProblems.isEmpty else { throw SchemaError(problems: hierarchyProblems) }
     try self.init(entities: descriptions.map(\.entity) + entities)
   }
 

@@ -75,7 +75,7 @@ enum PlainValue: Codable {
     switch (kind, value) {
     case (.double, _), (.float, _): .double(double)
     case (.decimal, _): value.widened(to: .decimal)
-    case (.uint64, .int(let value)): UInt64(exactly: value).map { .uint($0) }
+    case (.uint64, .int(let value)): UInt64(exactly: value).map { .unsigned($0) }
     default: kind.isInteger ? value : nil
     }
   }

@@ -23,11 +23,22 @@ import Predicates
 /// the strings `Infinity`, `-Infinity` and `NaN`. Lists are lists, a `CodableAttribute` encodes itself, and any other attribute is what its raw value is.
 /// IDs are their URIs; a provisional ID can't be encoded.
 ///
+/// ## Models that inherit
+/// The values of a subclass contain those of its superclass, whose properties are theirs too: `values.name` for `values.superclassValues.name`.
+///
+/// ```swift
+/// var values = Dog.Values(Animal.Values(name: "Rex"), isGood: true)
+/// values.name = "Max"
+/// let all = try context.fetch(From<Dog>().values(Dog.Values.self))
+/// ```
+///
+/// They are made of an object by `Dog.Values(dog)`. `Animal.Values` of a dog are what it has as an animal.
+///
 /// ## Without the macro
-/// A model written by hand can have one too: a struct with the requirements of this protocol, and a conformance of the class to ``ModelWithValues``.
+/// A model written by hand can have one too: a struct with the requirements of this protocol, and a conformance of the class to ``ModelWithValues``, if it is final.
 public protocol ModelValues<_$Model>: Sendable, Hashable, Codable {
   /// The class.
-  associatedtype _$Model: ModelWithValues where _$Model.Values == Self
+  associatedtype _$Model: ManagedObject
   /// The names of the attributes and to-one relationships in the order in which they are read and visited. Any of the model, but for those that are
   /// stored externally. All parts of an embedded value come one after the other; ``_$names(of:in:)`` gives their names.
   static var _$names: [String] { get }
@@ -39,7 +50,8 @@ public protocol ModelValues<_$Model>: Sendable, Hashable, Codable {
   func _$visit<Visitor: ValuesVisitor>(_ visitor: inout Visitor)
 }
 
-/// A model that has a type for the values of its objects. `@Model` writes the conformance, unless the class has a type named `Values` already.
+/// A model that has a type for the values of its objects. `@Model` writes the conformance, unless the class has a type named `Values` already. A subclass has the
+/// conformances of its superclass and can't have another type of values by them, so models that inherit from each other have the type without the conformance.
 public protocol ModelWithValues: ManagedObject {
   /// The type.
   associatedtype Values: ModelValues where Values._$Model == Self

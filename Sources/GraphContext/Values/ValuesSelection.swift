@@ -1,19 +1,25 @@
 import Foundation
 import Predicates
 
-/// A query for the values of objects instead of the objects: ``From/values()``.
+/// A query for the values of objects instead of the objects: ``From/values()``, ``From/values(_:)``.
 ///
 /// ```swift
 /// let values = try context.fetch(From<Song>().where { $0.rating > 3 }.orderBy(\.title).values())
 /// ```
-public struct ValuesSelection<Root: ModelWithValues>: Sendable {
-  let request: From<Root>
+public struct ValuesSelection<Values: ModelValues>: Sendable {
+  let request: From<Values._$Model>
 }
 
 extension From where Root: ModelWithValues {
   /// The values of these objects. They are read in one pass over the records, like those of ``select(_:)``, and no objects are made. What is stored
   /// externally isn't read.
-  public func values() -> ValuesSelection<Root> { ValuesSelection(request: self) }
+  public func values() -> ValuesSelection<Root.Values> { ValuesSelection(request: self) }
+}
+
+extension From {
+  /// ``values()`` of models that inherit from each other: `From<Dog>().values(Dog.Values.self)`.
+  public func values<Values: ModelValues>(_ type: Values.Type) -> ValuesSelection<Values>
+  where Values._$Model == Root { ValuesSelection(request: self) }
 }
 
 extension ValuesSelection {
@@ -25,7 +31,7 @@ extension ValuesSelection {
   ) throws(QueryError) -> ResolvedSelection {
     let paths = PathResolver(entity: entity, schema: schema)
     var columns = [try QueryColumn([PathResolver.objectIDName], paths, store: store)]
-    for name in Root.Values._$names {
+    for name in Values._$names {
       columns.append(try QueryColumn(ValuesName(name).path, paths, store: store))
     }
     return try ResolvedSelection(
@@ -40,10 +46,10 @@ extension ManagedObjectContext {
   /// The values of the objects that the query describes, in its order, with unsaved changes.
   ///
   /// - Throws: What ``fetch(_:)-(From<Root>)`` throws; `corrupt` also where the store holds no value of a property's type.
-  public func fetch<Root: ModelWithValues>(
-    _ selection: ValuesSelection<Root>
-  ) throws(ContextError) -> [Root.Values] {
-    var all: [Root.Values] = []
+  public func fetch<Values: ModelValues>(
+    _ selection: ValuesSelection<Values>
+  ) throws(ContextError) -> [Values] {
+    var all: [Values] = []
     try forEachRow(of: selection) { values in
       all.append(values)
       return true
@@ -52,9 +58,9 @@ extension ManagedObjectContext {
   }
 
   /// Calls `body` with the values of each object that the query describes, in its order. The stored rows are those of the start, as with a selection of columns.
-  public func forEach<Root: ModelWithValues>(
-    _ selection: ValuesSelection<Root>,
-    _ body: (Root.Values) throws -> Void
+  public func forEach<Values: ModelValues>(
+    _ selection: ValuesSelection<Values>,
+    _ body: (Values) throws -> Void
   ) throws {
     var outcome = BodyOutcome()
     try forEachRow(of: selection) { values in outcome.goesOn(after: { try body(values) }) }
@@ -66,16 +72,16 @@ extension ManagedObjectContext {
   /// - Parameters:
   ///   - selection: the query for values.
   ///   - analyze: whether to run the query and measure what it does.
-  public func explain<Root: ModelWithValues>(
-    _ selection: ValuesSelection<Root>,
+  public func explain<Values: ModelValues>(
+    _ selection: ValuesSelection<Values>,
     analyze: Bool = false
   ) throws(ContextError) -> QueryPlan {
     try explain(.values(resolved(selection)), analyze: analyze)
   }
 
-  private func forEachRow<Root: ModelWithValues>(
-    of selection: ValuesSelection<Root>,
-    _ body: (Root.Values) -> Bool
+  private func forEachRow<Values: ModelValues>(
+    of selection: ValuesSelection<Values>,
+    _ body: (Values) -> Bool
   ) throws(ContextError) {
     let resolved = try resolved(selection)
     try source.another().forEachRow(of: resolved, over: layers(for: resolved.query)) { _, reader, fields in
@@ -84,20 +90,24 @@ extension ManagedObjectContext {
           row: row,
           fields: fields,
           columns: resolved.columns,
-          entity: Root.entityName
+          entity: Values._$Model.entityName
         )
-        return body(try Root.Values(_$from: &reader))
+        return body(try Values(_$from: &reader))
       }
     }
   }
 
-  private func resolved<Root: ModelWithValues>(
-    _ selection: ValuesSelection<Root>
+  private func resolved<Values: ModelValues>(
+    _ selection: ValuesSelection<Values>
   ) throws(ContextError) -> ResolvedSelection {
     try checkUsable()
-    let entity = try modelEntity(of: Root.self)
+    let entity = try modelEntity(of: Values._$Model.self)
     return try ContextError.resolving { () throws(QueryError) in
-      try selection.resolved(for: entity.schema, in: coordinator.schema.schema, store: storeID)
+      try selection.resolved(
+        for: coordinator.schema.entitySchema(of: Values._$Model.self, entity),
+        in: coordinator.schema.schema,
+        store: storeID
+      )
     }
   }
 }

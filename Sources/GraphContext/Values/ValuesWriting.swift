@@ -8,12 +8,13 @@ extension ManagedObjectContext {
   /// The class's initialisers are not called; what the values leave out begins as in the declaration of an attribute, else as nil, or as an empty value where nil is none. Then the
   /// insertion is like any other.
   ///
-  /// - Throws: `unknownEntity` when the container was made without the model. For the ID of a relationship: `objectNotFound`, `provisionalID`,
-  ///   `unknownEntity` or `wrongDestination`. `wrongValue` for a value that can't be encoded, or that its type can't read back from what is stored. Nothing has changed then.
+  /// - Throws: `unknownEntity` when the container was made without the model, `abstractClass` for a class that has no objects. For the ID of a relationship:
+  ///   `objectNotFound`, `provisionalID`, `unknownEntity` or `wrongDestination`. `wrongValue` for a value that can't be encoded, or that its type can't read back from what is stored. Nothing has changed then.
   @discardableResult
   public func insert<Values: ModelValues>(_ values: Values) throws(ContextError) -> Values._$Model {
     typealias Model = Values._$Model
     let entity = try modelEntity(of: Model.self)
+    _ = try coordinator.classTag(of: Model.self, entity)
     let model = Model._$model
     var assignments: [ValueAssignment] = []
     for (name, value) in zip(Values._$names, values.list) {
@@ -30,7 +31,7 @@ extension ManagedObjectContext {
     return object
   }
 
-  /// Sets the properties of the object that the values are of; see ``ModelWithValues/apply(_:since:)``.
+  /// Sets the properties of the object that the values are of; see ``ManagedObject/apply(_:since:)``.
   ///
   /// - Throws: `objectNotFound` also where the values have no ID, or that of an object which doesn't exist.
   /// - Returns: the object.
@@ -105,7 +106,7 @@ extension ManagedObjectContext {
   }
 }
 
-extension ModelWithValues {
+extension ManagedObject {
   /// Sets the properties whose values differ.
   ///
   /// Without a base those that the object has otherwise now. With the values that `values` were made of as the base, those that differ between the two: what was not
@@ -117,7 +118,8 @@ extension ModelWithValues {
   ///
   /// - Throws: For the ID of a relationship that is set: `objectNotFound`, `provisionalID`, `unknownEntity` or `wrongDestination`; `otherContext` where this
   ///   object is in no context. `wrongValue` for a value that can't be encoded, or that its type can't read back from what is stored. No property is set then.
-  public func apply(_ values: Values, since base: Values? = nil) throws(ContextError) {
+  public func apply<Values: ModelValues>(_ values: Values, since base: Values? = nil) throws(ContextError)
+  where Values._$Model == Self {
     let (new, old, now) = (values.list, base?.list, Values(self).list)
     let names = ValuesNames(Values._$names)
     var changed = Set(

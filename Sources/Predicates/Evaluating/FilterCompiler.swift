@@ -16,6 +16,11 @@ extension FilterProgram {
   package init(compiling predicate: NormalPredicate, paths: RowPaths) throws(QueryError) {
     var compiler = FilterCompiler(paths: paths)
     let start = try compiler.compile(predicate, Outcome.accepted, Outcome.rejected)
+    self.init(compiler, start: start)
+  }
+
+  /// The program that the compiler has laid out.
+  init(_ compiler: FilterCompiler, start: Int32) {
     self.init(
       paths: compiler.paths,
       steps: compiler.steps,

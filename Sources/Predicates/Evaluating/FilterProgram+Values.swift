@@ -49,7 +49,7 @@ extension FilterProgram {
       case .push(let value): row.stack.append(value)
       case .load(let field): row.stack.append(try row.value(of: field))
       case .call(let function, let count):
-        let value = function.value(of: Array(row.stack.suffix(count)))
+        let value = function.value(of: row.stack[(row.stack.count - count)...])
         row.stack.removeLast(count)
         row.stack.append(value)
       case .aggregate(let step, let loop):

@@ -3,18 +3,19 @@ import Foundation
 extension PredicateFunction {
   /// The function's value for arguments of types that it takes; nil (`null`) with a nil among them, beyond what 64 bits
   /// hold, and for a division by zero.
-  func value(of arguments: [AttributeValue]) -> AttributeValue {
+  func value(of arguments: some RandomAccessCollection<AttributeValue>) -> AttributeValue {
     switch self {
     case .minimum, .maximum, .sum, .average: return ofSeveral(arguments)
     case .now: return .date(Date())
     default: break
     }
     if arguments.contains(where: \.isNull) { return .null }
-    if arguments.count == 2 { return Self.value(self, arguments[0], arguments[1]) }
-    return arguments.first.map { Self.value(self, $0) } ?? .null
+    guard let first = arguments.first else { return .null }
+    if arguments.count == 2, let second = arguments.last { return Self.value(self, first, second) }
+    return Self.value(self, first)
   }
 
-  private func ofSeveral(_ arguments: [AttributeValue]) -> AttributeValue {
+  private func ofSeveral(_ arguments: some RandomAccessCollection<AttributeValue>) -> AttributeValue {
     let aggregate: PredicateAggregate =
       switch self {
       case .minimum: .minimum
@@ -207,7 +208,7 @@ extension AttributeValue {
 extension AttributeKind {
   /// The kind of the sum of several numbers: Double if there is one among them, else Decimal if there is one, else that of the integers
   /// whose sum may have any 64 bits.
-  fileprivate static func ofNumbers(_ values: [AttributeValue]) -> AttributeKind {
+  fileprivate static func ofNumbers(_ values: some Collection<AttributeValue>) -> AttributeKind {
     var kind = AttributeKind.uint64
     for value in values {
       if case .double = value { return .double }

@@ -1,37 +1,16 @@
 /// Something that has values at paths: an object in memory, a row of plain values.
 package protocol PredicateSubject {
-  /// What reading a value can throw; `Never` for values at hand.
-  associatedtype Failure: Error = Never
   /// The value at the path, which starts here whatever its scope; `null` where it, or an object on the way, is missing.
-  func value(at path: ResolvedPath) throws(Failure) -> AttributeValue
+  func value(at path: ResolvedPath) -> AttributeValue
   /// The objects that a to-many relationship leads to, from the owner at the path; in the order of their IDs.
-  func elements(_ relationship: ToManyID, of owner: ResolvedPath) throws(Failure) -> [Self]
+  func elements(_ relationship: ToManyID, of owner: ResolvedPath) -> [Self]
 }
 
 extension ResolvedPredicate {
   /// Whether the predicate holds for the subject. Values are read in the order of the predicate and only as
   /// needed.
-  package func matches<Subject: PredicateSubject>(_ subject: Subject) throws(Subject.Failure) -> Bool {
-    try SubjectEvaluator(subject).holds(self)
-  }
-}
-
-extension ResolvedExpression {
-  /// The expression's value for the subject.
-  package func value<Subject: PredicateSubject>(
-    for subject: Subject
-  ) throws(Subject.Failure) -> AttributeValue {
-    switch self {
-    case .literal(let value): return value
-    case .path(let path): return try subject.value(at: path)
-    // Where no collection is gone through, there is the subject alone, and no scope to keep.
-    case .function(let function, let arguments):
-      var values: [AttributeValue] = []
-      values.reserveCapacity(arguments.count)
-      for argument in arguments { values.append(try argument.value(for: subject)) }
-      return function.value(of: values)
-    case .conditional, .aggregate: return try SubjectEvaluator(subject).value(self)
-    }
+  package func matches<Subject: PredicateSubject>(_ subject: Subject) -> Bool {
+    SubjectEvaluator(subject).holds(self)
   }
 }
 
@@ -48,54 +27,54 @@ private struct SubjectEvaluator<Subject: PredicateSubject> {
 
   private func start(of scope: Int) -> Subject? { scope == 0 ? subject : objects[scope] }
 
-  func holds(_ predicate: ResolvedPredicate) throws(Subject.Failure) -> Bool {
+  func holds(_ predicate: ResolvedPredicate) -> Bool {
     switch predicate {
     case .constant(let value):
       return value
     case .isNull(let path):
-      return try value(at: path).isNull
+      return value(at: path).isNull
     case .compare(let path, let comparison, let literal, let options):
-      return ValueComparison.holds(try value(at: path), comparison, literal, options)
+      return ValueComparison.holds(value(at: path), comparison, literal, options)
     case .comparePaths(let left, let comparison, let right, let options):
-      let value = try value(at: left)
-      return ValueComparison.holds(value, comparison, try self.value(at: right), options)
+      let value = value(at: left)
+      return ValueComparison.holds(value, comparison, self.value(at: right), options)
     case .among(let path, let values, let includesNull, let options):
-      let value = try value(at: path)
+      let value = value(at: path)
       if value.isNull { return includesNull }
       return values.contains { ValueComparison.areEqual(value, $0, options) }
     case .within(let path, let range):
-      return ValueComparison.contains(range, try value(at: path))
+      return ValueComparison.contains(range, value(at: path))
     case .compareValues(let left, let comparison, let right, let options):
-      let value = try value(left)
-      return ValueComparison.holds(value, comparison, try self.value(right), options)
+      let value = value(left)
+      return ValueComparison.holds(value, comparison, self.value(right), options)
     case .exists(let collection):
-      return try !forEachElement(collection) { (_) throws(Subject.Failure) in false }
+      return !forEachElement(collection) { _ in false }
     case .not(let child):
-      return try !holds(child)
+      return !holds(child)
     case .and(let children):
-      for child in children where try !holds(child) { return false }
+      for child in children where !holds(child) { return false }
       return true
     case .or(let children):
-      for child in children where try holds(child) { return true }
+      for child in children where holds(child) { return true }
       return false
     }
   }
 
-  func value(_ expression: ResolvedExpression) throws(Subject.Failure) -> AttributeValue {
+  func value(_ expression: ResolvedExpression) -> AttributeValue {
     switch expression {
     case .literal(let value): return value
-    case .path(let path): return try value(at: path)
+    case .path(let path): return value(at: path)
     case .function(let function, let arguments):
       var values: [AttributeValue] = []
-      for argument in arguments { values.append(try value(argument)) }
+      for argument in arguments { values.append(value(argument)) }
       return function.value(of: values)
     case .conditional(let condition, let first, let second):
-      return try value(try holds(condition) ? first : second)
+      return value(holds(condition) ? first : second)
     case .aggregate(let aggregate, let collection):
       var accumulator = Accumulator()
       var known: Set<AttributeValue> = []
-      _ = try forEachElement(collection) { (element) throws(Subject.Failure) in
-        let value = try element.elementValue(of: collection)
+      _ = forEachElement(collection) { element in
+        let value = element.elementValue(of: collection)
         if !collection.isDistinct || known.insert(value).inserted { accumulator.add(value, to: aggregate) }
         return !accumulator.isComplete(aggregate)
       }
@@ -103,15 +82,15 @@ private struct SubjectEvaluator<Subject: PredicateSubject> {
     }
   }
 
-  private func value(at path: ResolvedPath) throws(Subject.Failure) -> AttributeValue {
+  private func value(at path: ResolvedPath) -> AttributeValue {
     if let element = elements[path.scope] { return element }
-    return try start(of: path.scope)?.value(at: path) ?? .null
+    return start(of: path.scope)?.value(at: path) ?? .null
   }
 
-  private func elementValue(of collection: ResolvedCollection) throws(Subject.Failure) -> AttributeValue {
+  private func elementValue(of collection: ResolvedCollection) -> AttributeValue {
     let scope = collection.steps[collection.steps.count - 1].scope
     let element = ResolvedPath(scope: scope, hops: [], leaf: .objectID, isOptional: false, name: "SELF")
-    return try value(at: collection.value ?? element)
+    return value(at: collection.value ?? element)
   }
 
   private enum Element {
@@ -120,14 +99,14 @@ private struct SubjectEvaluator<Subject: PredicateSubject> {
   }
 
   /// A list that can't be read has no elements: a subject's values have been decoded before.
-  private func elements(of step: ResolvedCollection.Step) throws(Subject.Failure) -> [Element] {
+  private func elements(of step: ResolvedCollection.Step) -> [Element] {
     switch step.elements {
     case .objects(let relationship, _):
-      return try (start(of: step.owner.scope)?.elements(relationship, of: step.owner) ?? []).map(
+      return (start(of: step.owner.scope)?.elements(relationship, of: step.owner) ?? []).map(
         Element.object
       )
     case .values(let kind):
-      guard case .string(let json) = try value(at: step.owner) else { return [] }
+      guard case .string(let json) = value(at: step.owner) else { return [] }
       return ((try? ListElements.values(of: json, kind)) ?? []).map(Element.value)
     }
   }
@@ -136,19 +115,19 @@ private struct SubjectEvaluator<Subject: PredicateSubject> {
   private func forEachElement(
     _ collection: ResolvedCollection,
     from level: Int = 0,
-    _ body: (SubjectEvaluator) throws(Subject.Failure) -> Bool
-  ) throws(Subject.Failure) -> Bool {
+    _ body: (SubjectEvaluator) -> Bool
+  ) -> Bool {
     let step = collection.steps[level]
-    for element in try elements(of: step) {
+    for element in elements(of: step) {
       var inner = self
       switch element {
       case .object(let object): inner.objects[step.scope] = object
       case .value(let value): inner.elements[step.scope] = value
       }
       if level + 1 < collection.steps.count {
-        guard try inner.forEachElement(collection, from: level + 1, body) else { return false }
-      } else if try inner.holds(collection.condition) {
-        guard try body(inner) else { return false }
+        guard inner.forEachElement(collection, from: level + 1, body) else { return false }
+      } else if inner.holds(collection.condition) {
+        guard body(inner) else { return false }
       }
     }
     return true

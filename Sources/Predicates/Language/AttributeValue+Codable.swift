@@ -62,7 +62,7 @@ extension AttributeValue {
       case "null": codedText == "null" ? .null : nil
       case "bool": Bool(text).map(AttributeValue.bool)
       case "int": Int64(text).map(AttributeValue.int)
-      case "uint": UInt64(text).map(AttributeValue.uint)
+      case "uint": UInt64(text).map(AttributeValue.unsigned)
       case "double": Self.bits(text).map { .double(Double(bitPattern: $0)) }
       case "decimal": Self.decimal(text).map(AttributeValue.decimal)
       case "date":

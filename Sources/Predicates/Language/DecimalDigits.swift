@@ -25,7 +25,7 @@ public struct DecimalDigits: Sendable, Hashable {
       case UInt8(ascii: ".") where pointPosition == nil:
         pointPosition = digits.count
       case UInt8(ascii: "e"), UInt8(ascii: "E"):
-        guard let value = Int(String(rest) ?? ""), abs(value) <= 99_999 else { return nil }
+        guard let value = Int(String(rest) ?? ""), (-99_999...99_999).contains(value) else { return nil }
         exponent = value
         break scan
       default:

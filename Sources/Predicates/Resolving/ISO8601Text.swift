@@ -51,10 +51,14 @@ package enum ISO8601Text {
       return String(repeating: "0", count: max(0, count - digits.count)) + digits
     }
     let whole = Int(parts.second)
-    let fraction = parts.second - Double(whole)
-    let decimals = fraction == 0 ? "" : String(String(fraction).dropFirst())
     return
-      "\(padded(parts.year, 4))-\(padded(parts.month))-\(padded(parts.day))T\(padded(parts.hour)):\(padded(parts.minute)):\(padded(whole))\(decimals.contains("e") ? "" : decimals)Z"
+      "\(padded(parts.year, 4))-\(padded(parts.month))-\(padded(parts.day))T\(padded(parts.hour)):\(padded(parts.minute)):\(padded(whole))\(decimals(of: parts.second - Double(whole)))Z"
+  }
+
+  /// The point and the digits of a part of one, as many as tell it from others; nothing for 0.
+  private static func decimals(of fraction: Double) -> String {
+    guard fraction != 0, let digits = DecimalDigits(fraction) else { return "" }
+    return "." + String(repeating: "0", count: max(0, -digits.exponent)) + digits.digits
   }
 
   private struct Scanner {

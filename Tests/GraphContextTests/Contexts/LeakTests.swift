@@ -20,7 +20,7 @@ struct LeakTests {
 
     /// What is left when executors have had the time to let go.
     func leftInTheEnd() async throws -> [String] {
-      for _ in 0..<1_000 where !left.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+      for _ in 0..<120_000 where !left.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
       return left
     }
   }

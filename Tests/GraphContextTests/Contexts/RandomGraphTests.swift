@@ -110,7 +110,7 @@ private struct RandomLibraryRun {
     rollback()
     try compare(context)
     // How often a save is refused is the generator's luck; that saves happen at all is not.
-    #expect(saveCount > 5)
+    #expect(saveCount > 0)
     context.end()
   }
 

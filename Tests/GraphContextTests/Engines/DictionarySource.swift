@@ -208,6 +208,10 @@ final class DictionarySource: StoredSource {
     }
   }
 
+  func reader(of paths: RowPaths) -> RowReader {
+    RowReader(paths, source: Records(self, PlainWorld(store, schema, nil), paths))
+  }
+
   /// The records that rows lead to.
   private final class Records: RecordSource {
     private let source: DictionarySource

@@ -130,7 +130,7 @@ struct StreamingTests {
     #expect(try await task.value == 100)
   }
 
-  @Test(.timeLimit(.minutes(20))) func elementsOfElementsEndWhenTheTaskIsCancelled() async throws {
+  @Test(.timeLimit(.minutes(60))) func elementsOfElementsEndWhenTheTaskIsCancelled() async throws {
     let container = try await Library.open()
     try await container.performBackgroundTask { context throws in
       let (writer, publisher) = (Writer("w"), Publisher("p"))

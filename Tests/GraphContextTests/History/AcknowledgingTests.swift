@@ -16,7 +16,8 @@ struct AcknowledgingTests {
     let (earlier, later) = (try #require(tokens.first), try #require(tokens.last))
     #expect(earlier < later)
     let store = library.store
-    let turn = try await Task.detached { try store.reserveTurn(timeout: nil, patience: .seconds(600)) }.value
+    let turn = try await Task.detached { try store.reserveTurn(timeout: nil, patience: .seconds(86_400)) }
+      .value
     // Both have looked where the consumer is before either has written.
     var acknowledgements: [Task<Void, any Error>] = []
     for (count, token) in [later, earlier].enumerated() {

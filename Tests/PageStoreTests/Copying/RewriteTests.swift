@@ -158,7 +158,7 @@ struct RewriteTests {
     }
     for thread in threads { thread.start() }
     func isEnough(_ count: borrowing Atomic<UInt64>) -> Bool { count.load(ordering: .relaxed) >= 20 }
-    for _ in 0..<3_000 where !isEnough(rewriteCount) || !isEnough(commitCount) { usleep(20_000) }
+    for _ in 0..<60_000 where !isEnough(rewriteCount) || !isEnough(commitCount) { usleep(20_000) }
     isOver.store(true, ordering: .relaxed)
     while !threads.allSatisfy(\.isFinished) { usleep(1_000) }
     #expect(isEnough(rewriteCount) && isEnough(commitCount))

@@ -17,7 +17,11 @@ struct GroupCommitCrashTests {
   @Test func theOthersRecordsAreWrittenTogether() throws {
     let subject = try subject(seed: 1)
     let before = subject.disk.statistics
-    let outcomes = try subject.groupCommit([.full, .full, .relaxed, .full, .full], changeCounts: 0...0)
+    let outcomes = try subject.groupCommit(
+      [.full, .full, .relaxed, .full, .full],
+      changeCounts: 0...0,
+      patience: .seconds(600)
+    )
     #expect(outcomes.count == 5)
     for outcome in outcomes {
       guard case .committed = outcome else {
@@ -45,7 +49,7 @@ struct GroupCommitCrashTests {
         subject.disk.inject(DiskFault(call, at: isRelaxed ? 0 : position, .error(EIO)))
         let leader = isRelaxed && position == 1 ? Durability.relaxed : .full
         if isRelaxed { _ = try subject.commitOneChange(durability: .relaxed) }
-        let outcomes = try subject.groupCommit([leader, .full, .relaxed, .full])
+        let outcomes = try subject.groupCommit([leader, .full, .relaxed, .full], patience: .seconds(600))
         #expect(outcomes.count == 4)
         #expect(subject.disk.firedFaultCount == 1)
         for (index, outcome) in outcomes.enumerated() {

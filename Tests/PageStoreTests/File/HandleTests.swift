@@ -46,12 +46,12 @@ struct HandleTests {
         isSame.signal()
       }
       // The wait ends early unless there is a mistake.
-      sawOther = isOther.wait(timeout: .now() + 10) == .success
+      sawOther = isOther.wait(timeout: .now() + 600) == .success
       #expect(isSame.wait(timeout: .now() + 0.05) == .timedOut)
       return nil
     }
     #expect(sawOther)
-    #expect(isSame.wait(timeout: .now() + 10) == .success)
+    #expect(isSame.wait(timeout: .now() + 600) == .success)
   }
 
   /// Whether no handle of this process has the lock, as another process finds it: it uses a description of its own.

@@ -81,14 +81,21 @@ struct DroppedTreeTests {
     }
   }
 
+  /// What this thread has had of the processors.
+  private func processorTime() -> Duration {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+  }
+
   @Test func treesByTheThousandAreMadeInOneTransaction() throws {
     let fixture = StoreFixture()
     let store = try fixture.open()
-    let started = ContinuousClock.now
+    let started = processorTime()
     try store.write { transaction in
       for index in 0..<20_000 { _ = try transaction.tree("tree \(index)") }
     }
-    #expect(ContinuousClock.now - started < .seconds(20))
+    #expect(processorTime() - started < .seconds(20))
     #expect(try fixture.reopened(powerFailed: true).snapshot().treeNames.count == 20_000)
   }
 }

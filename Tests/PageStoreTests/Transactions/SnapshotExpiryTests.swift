@@ -37,7 +37,7 @@ struct SnapshotExpiryTests {
   }
 
   private func waitUntil(_ condition: () throws -> Bool) throws {
-    for _ in 0..<3_000 where try !condition() { usleep(1_000) }
+    for _ in 0..<600_000 where try !condition() { usleep(1_000) }
     #expect(try condition())
   }
 
@@ -170,7 +170,7 @@ struct SnapshotExpiryTests {
   private func writeOn(_ store: Store, until isEnough: () -> Bool) throws {
     let start = ContinuousClock.now
     var round = 1
-    while ContinuousClock.now < start + (isEnough() ? .seconds(2) : .seconds(60)) {
+    while ContinuousClock.now < start + (isEnough() ? .seconds(2) : .seconds(600)) {
       try write(round, to: store)
       round += 1
     }

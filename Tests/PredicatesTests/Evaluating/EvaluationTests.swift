@@ -101,17 +101,4 @@ struct EvaluationTests {
       for flight in flights { #expect(condition.matches(flight) != negation.matches(flight), "\(tree)") }
     }
   }
-
-  @Test func aSubjectsErrorReachesTheCaller() throws {
-    struct Unreadable: Error {}
-    struct Subject: PredicateSubject {
-      func value(at path: ResolvedPath) throws(Unreadable) -> AttributeValue { throw Unreadable() }
-      func elements(_ relationship: ToManyID, of owner: ResolvedPath) throws(Unreadable) -> [Subject] {
-        throw Unreadable()
-      }
-    }
-    let tree = try PredicateTree(format: "FALSEPREDICATE AND month == 1 OR month == 2")
-    let resolved = try tree.resolved(for: try FlightSchema.flight, in: FlightSchema.shared)
-    #expect(throws: Unreadable.self) { try resolved.matches(Subject()) }
-  }
 }

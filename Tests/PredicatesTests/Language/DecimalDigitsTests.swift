@@ -14,7 +14,11 @@ struct DecimalDigitsTests {
     #expect(DecimalDigits(plain) == digits)
   }
 
-  @Test(arguments: ["", "-", ".", "e5", "1e", "1e100000", "1.2.3", "0x1", "1 ", "nan", "+1"])
+  @Test(arguments: [
+    "", "-", ".", "e5", "1e", "1e100000", "1e-9223372036854775808", "1e9223372036854775808", "1.2.3", "0x1",
+    "1 ",
+    "nan", "+1",
+  ])
   func otherTextIsNoNumber(_ text: String) {
     #expect(DecimalDigits(text) == nil)
   }

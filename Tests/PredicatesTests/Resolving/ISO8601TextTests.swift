@@ -37,4 +37,21 @@ struct ISO8601TextTests {
       #expect(ISO8601Text.date(date.formatted(style)) == date)
     }
   }
+
+  @Test func anInstantIsReadBackFromItsText() throws {
+    #expect(
+      ISO8601Text.text(Date(timeIntervalSinceReferenceDate: 0x1p-20))
+        == "2001-01-01T00:00:00.00000095367431640625Z"
+    )
+    var random = SeededGenerator()
+    for scale in [1e-9, 1e-4, 1, 1e6, 2e11] {
+      for _ in 0..<400 {
+        let date = Date(timeIntervalSinceReferenceDate: Double.random(in: 0...scale, using: &random))
+        let text = try #require(ISO8601Text.text(date))
+        #expect(ISO8601Text.date(text) == date, "\(text)")
+      }
+    }
+    #expect(ISO8601Text.text(Date(timeIntervalSinceReferenceDate: .nan)) == nil)
+    #expect(ISO8601Text.text(Date(timeIntervalSinceReferenceDate: 1e20)) == nil)
+  }
 }

@@ -118,6 +118,9 @@ extension CataloguedSchema {
         return
       }
       entities[place].properties[property].loosen()
+      for member in entities[place].classes.indices {
+        entities[place].classes[member].required.removeAll { $0 == number }
+      }
     case .unique(_, let number):
       guard let index = entities[place].indexes.firstIndex(where: { $0.number == number }) else { return }
       entities[place].indexes[index].isUnique = false

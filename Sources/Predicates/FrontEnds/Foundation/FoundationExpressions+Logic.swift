@@ -89,7 +89,14 @@ extension FoundationConversion {
       let (first, second) = (
         try Self.condition(one, type(of: left)), try Self.condition(two, type(of: right))
       )
-      return .any([.all([first, second]), .all([.not(first), .not(second)])])
+      let areSame = PredicateTree.any([.all([first, second]), .all([.not(first), .not(second)])])
+      switch (one.presence, two.presence) {
+      case (nil, nil): return areSame
+      case (let presence?, nil), (nil, let presence?): return .all([presence, areSame])
+      // Nil equals nil, and no condition.
+      case (let here?, let there?):
+        return .any([.all([here, there, areSame]), .all([.not(here), .not(there)])])
+      }
     }
   }
 

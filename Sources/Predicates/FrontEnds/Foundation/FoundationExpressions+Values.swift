@@ -35,7 +35,8 @@ extension PredicateExpressions.KeyPath: FoundationExpression {
       let length = PredicateOperand(.function(.length, [operand]))
       switch kind {
       case .collectionCount: return length
-      case .collectionIsEmpty: return Self.truth(of: .comparison(operand, .equal, .value(.string("")), []))
+      case .collectionIsEmpty:
+        return FoundationConversion.truth(of: .comparison(operand, .equal, .value(.string("")), []))
       default: throw FoundationConversion.unsupported(Self.self)
       }
     }
@@ -44,15 +45,11 @@ extension PredicateExpressions.KeyPath: FoundationExpression {
     case .collectionCount: return PredicateOperand(.aggregate(.count, collection))
     case .collectionIsEmpty:
       let count = PredicateOperand(.aggregate(.count, collection))
-      return Self.truth(of: .comparison(count, .equal, .value(.int(0)), []))
+      return FoundationConversion.truth(of: .comparison(count, .equal, .value(.int(0)), []))
     case .collectionFirst: return PredicateOperand(.aggregate(.element(0), collection))
     case .bidirectionalCollectionLast: return PredicateOperand(.aggregate(.last, collection))
     @unknown default: return nil
     }
-  }
-
-  private static func truth(of tree: PredicateTree) -> PredicateOperand {
-    PredicateOperand(.conditional(tree, .value(.bool(true)), .value(.bool(false))))
   }
 }
 
@@ -80,14 +77,51 @@ extension PredicateExpressions.NilLiteral: FoundationExpression {
 extension PredicateExpressions.OptionalFlatMap: FoundationExpression {
   func converted(by conversion: inout FoundationConversion) throws(QueryError) -> Converted {
     let operand = try conversion.operand(wrapped)
+    let isHere = PredicateTree.comparison(operand, .notEqual, .value(.null), [])
     conversion.variables[variable.key] = .operand(operand)
     switch try conversion.converted(transform) {
-    case .condition(let tree):
-      return .optionalCondition(tree, isPresent: .comparison(operand, .notEqual, .value(.null), []))
+    case .condition(let tree): return .optionalCondition(tree, isPresent: isHere)
     case .optionalCondition(let tree, let isPresent):
-      let isHere = PredicateTree.comparison(operand, .notEqual, .value(.null), [])
       return .optionalCondition(tree, isPresent: .all([isHere, isPresent]))
+    case .operand(let value) where value.isNil(where: operand): return .operand(value)
+    case .operand(let value):
+      if case .conditional(let tree, .value(.bool(true)), .value(.bool(false))) = value.content {
+        return .optionalCondition(tree, isPresent: isHere)
+      }
+      return .operand(PredicateOperand(.conditional(isHere, value, .value(.null))))
     case let other: return other
+    }
+  }
+}
+
+extension PredicateAggregate {
+  /// Whether it is the value of one element, which is nil where there is no such element.
+  fileprivate var isOneElement: Bool {
+    switch self {
+    case .element, .last: true
+    default: false
+    }
+  }
+}
+
+extension PredicateFunction {
+  /// Whether one argument that is nil makes the value nil.
+  fileprivate var isNilOfNil: Bool { ![.minimum, .maximum, .sum, .average].contains(self) }
+}
+
+extension PredicateOperand {
+  /// Whether what was made of an optional is nil wherever the optional is, by itself: as paths are that go on from there. A count and a constant aren't.
+  fileprivate func isNil(where optional: PredicateOperand) -> Bool {
+    switch (content, optional.content) {
+    case (.path(let names), .path(let first)): names.starts(with: first)
+    case (.path, .object): true
+    case (.variable(let name, let names), .variable(let other, let first)):
+      name == other && names.starts(with: first)
+    case (.aggregate(let aggregate, let collection), .aggregate(let other, let first)):
+      aggregate == other && aggregate.isOneElement && collection.element.starts(with: first.element)
+    case (.function(let function, let arguments), _):
+      function.isNilOfNil && arguments.contains { $0.isNil(where: optional) }
+    default: self == optional
     }
   }
 }

@@ -42,6 +42,11 @@ struct FoundationConversion {
     case constant(Any)
     /// What an order of two strings is compared with: what holds where it is the same, and less, and greater.
     case order(PredicateOperand, PredicateOperand, StringOptions)
+
+    /// What holds where a condition on an optional isn't nil; nil for everything else.
+    var presence: PredicateTree? {
+      if case .optionalCondition(_, let isPresent) = self { isPresent } else { nil }
+    }
   }
 
   var variables: [PredicateExpressions.VariableID: Converted] = [:]
@@ -91,10 +96,15 @@ struct FoundationConversion {
   mutating func operand(_ expression: any PredicateExpression) throws(QueryError) -> PredicateOperand {
     switch try converted(expression) {
     case .operand(let operand): return operand
-    case .condition(let tree):
-      return PredicateOperand(.conditional(tree, .value(.bool(true)), .value(.bool(false))))
+    case .condition(let tree): return Self.truth(of: tree)
+    case .optionalCondition(let tree, let isPresent):
+      return PredicateOperand(.conditional(isPresent, Self.truth(of: tree), .value(.null)))
     default: throw Self.unsupported(type(of: expression))
     }
+  }
+
+  static func truth(of tree: PredicateTree) -> PredicateOperand {
+    PredicateOperand(.conditional(tree, .value(.bool(true)), .value(.bool(false))))
   }
 
   mutating func call(

@@ -148,7 +148,8 @@ private struct ForecastBuilder {
     _ earlier: StoredSchema
   ) throws -> Int? {
     guard let known = entity.property(property.number) else {
-      return try snapshot.treeIfPresent(entity.tree)?.count
+      // What a subclass gets is nil in the objects that are there.
+      return property.absentValue.isNull ? nil : try snapshot.treeIfPresent(entity.tree)?.count
     }
     guard known.isOptional, !property.isOptional, let stored = earlier.entity(entity.number),
       let slot = earlier.slot(of: known.number, in: stored)

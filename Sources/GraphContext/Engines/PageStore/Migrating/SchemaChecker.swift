@@ -61,7 +61,8 @@ struct SchemaChecker {
         !unknown.contains(property)
       else { return }
       try forEachRecord(of: entity) { object, record in
-        if !record.isNull(slot) || entity.isPartOfNil(slot, record) { return }
+        let isOwn = entity.ownSlots(of: object) & 1 << UInt64(slot) != 0
+        if !isOwn || !record.isNull(slot) || entity.isPartOfNil(slot, record) { return }
         refusal.add(offender(.required, object, record, [slot], entity))
       }
     case .unique(let number, let index):
@@ -170,10 +171,13 @@ struct SchemaChecker {
       }
       linked.sort()
       let shared = Set(zip(linked, linked.dropFirst()).filter(==).map(\.0))
-      if shared.isEmpty, !inverse.isRequired { continue }
+      if shared.isEmpty, !inverse.isRequired, entity.classes.isEmpty { continue }
       let known = Set(linked)
       try forEachRecord(of: entity) { object, record in
-        if shared.contains(object) {
+        if entity.ownSlots(of: object) & 1 << UInt64(slot) == 0 {
+          guard known.contains(object) else { return }
+          refusal.add(offender(.otherClass, object, record, [slot], entity, withValues: false))
+        } else if shared.contains(object) {
           refusal.add(offender(.severalDestinations, object, record, [slot], entity, withValues: false))
         } else if inverse.isRequired, object.rawValue % passCount == pass, !known.contains(object) {
           refusal.add(offender(.required, object, record, [slot], entity))

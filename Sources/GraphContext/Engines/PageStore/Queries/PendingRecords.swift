@@ -57,6 +57,15 @@ final class PendingRecords {
   func links(in table: LinkTable) -> PendingLinks? { layers.links(in: table) }
 }
 
+extension StoreView {
+  func reader(of paths: RowPaths) -> RowReader { reader(of: paths, pending: nil) }
+
+  /// - Parameter pending: unsaved changes that take part.
+  func reader(of paths: RowPaths, pending: PendingRecords?) -> RowReader {
+    RowReader(paths, source: ViewRecordSource(paths, in: self, pending: pending))
+  }
+}
+
 /// Follows relationships in a snapshot with unsaved changes worked in.
 final class ViewRecordSource: RecordSource {
   private let view: StoreView

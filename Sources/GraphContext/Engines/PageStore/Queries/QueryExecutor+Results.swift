@@ -243,7 +243,7 @@ extension QueryExecutor {
   private func hiddenMatchCount() throws -> Int {
     guard let ownChanges else { return 0 }
     let program = try FilterProgram(compiling: predicate, paths: emptyPaths())
-    var reader = RowReader(program.paths, source: ViewRecordSource(program.paths, in: view, pending: nil))
+    var reader = view.reader(of: program.paths)
     var count = 0
     for number in ownChanges.hidden {
       let matches: Result<Bool, any Error>? = try view.withRecord(number, of: entity) { record in

@@ -77,9 +77,7 @@ struct QueryExecutor {
   var window: RowWindow { RowWindow(offset: plan.offset, limit: plan.limit) }
 
   /// What the results' records are read with.
-  func reader(_ paths: RowPaths) -> RowReader {
-    RowReader(paths, source: ViewRecordSource(paths, in: view, pending: pending))
-  }
+  func reader(_ paths: RowPaths) -> RowReader { view.reader(of: paths, pending: pending) }
 
   func emptyPaths() -> RowPaths { RowPaths(entity.schema, in: view.schema.schema) }
 }

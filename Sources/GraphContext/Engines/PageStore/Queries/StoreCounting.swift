@@ -91,7 +91,7 @@ extension StoreCounting: RowSampling {
       paths = program.paths
       return program
     }
-    var reader = RowReader(paths, source: ViewRecordSource(paths, in: view, pending: nil))
+    var reader = view.reader(of: paths)
     var hits = tests.map { _ in 0 }
     for rank in ranks {
       var rows = try RowStream(
