@@ -229,7 +229,7 @@ extension ContextError {
     var context = context
     var list = "the same " + context.properties.joined(separator: ", ")
     if showsValues {
-      list = zip(context.properties, context.values).map { "\($0) \($1.spelling)" }.joined(separator: ", ")
+      list = zip(context.properties, context.values).map { "\($0) \($1)" }.joined(separator: ", ")
     } else {
       context.values = []
     }

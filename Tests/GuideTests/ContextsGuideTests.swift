@@ -88,8 +88,8 @@ func transfer(_ amount: Int, to id: ManagedObjectID, in bank: PersistentContaine
 
     // Quoted in Docs/Contexts.md
     account.balance += 1
-    print(account.changedValues)  // ["balance": int(251)]
-    print(account.committedValues["balance"] ?? .null)  // int(250)
+    print(account.changedValues)  // ["balance": 251]
+    print(account.committedValues["balance"] ?? .null)  // 250
     context.refresh(account, mergeChanges: false)  // The object's own changes are dropped.
     // End of quotation
     #expect(account.balance == 250 && !context.hasChanges)

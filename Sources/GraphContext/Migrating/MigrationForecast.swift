@@ -161,7 +161,7 @@ extension MigrationForecast: CustomStringConvertible {
 extension MigrationForecast.Filling: CustomStringConvertible {
   /// The filling in a line: `Song.track 1: 20 objects`.
   public var description: String {
-    "\(entity).\(property) \(value.spelling): " + MigrationForecast.text(objectCount, "object", "objects")
+    "\(entity).\(property) \(value): " + MigrationForecast.text(objectCount, "object", "objects")
   }
 }
 

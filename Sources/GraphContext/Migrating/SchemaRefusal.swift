@@ -74,7 +74,7 @@ extension SchemaRefusal: CustomStringConvertible {
 extension SchemaRefusal.Offender: CustomStringConvertible {
   /// The object and what is wrong with it, in a clause.
   public var description: String {
-    let what = values.isEmpty ? properties : zip(properties, values).map { "\($0) \($1.spelling)" }
+    let what = values.isEmpty ? properties : zip(properties, values).map { "\($0) \($1)" }
     let list = what.joined(separator: ", ")
     return switch rule {
     case .required: "\(objectID) has no \(properties.joined(separator: ", ")), which is required"

@@ -50,8 +50,8 @@ extension AttributeRule: CustomStringConvertible {
   /// The rule, as the end of a sentence: “must be at least 0”.
   public var description: String {
     switch kind {
-    case .minimum(let value): "must be at least \(value.spelling)"
-    case .maximum(let value): "must be at most \(value.spelling)"
+    case .minimum(let value): "must be at least \(value)"
+    case .maximum(let value): "must be at most \(value)"
     case .length(let range) where range.upperBound == .max:
       "must have a length of at least \(range.lowerBound)"
     case .length(let range) where range.count == 1: "must have a length of \(range.lowerBound)"

@@ -37,17 +37,10 @@ extension AttributeValue {
   /// The value for people, cut after 40 characters.
   fileprivate var shortText: String {
     switch self {
-    case .null: "nil"
-    case .bool(let value): "\(value)"
-    case .int(let value): "\(value)"
-    case .uint(let value): "\(value)"
-    case .double(let value): "\(value)"
-    case .decimal(let value): "\(value)"
-    case .date(let value): "\(value)"
     case .uuid(let value): value.uuidString.lowercased()
-    case .string(let value): value.count > 40 ? "\"\(value.prefix(40))…\"" : "\"\(value)\""
-    case .data(let value): "\(value.count) bytes"
+    case .string(let value) where value.count > 40: "\"\(value.prefix(40))…\""
     case .reference(let number): "\(number)"
+    default: description
     }
   }
 }

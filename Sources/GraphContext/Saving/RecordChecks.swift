@@ -61,7 +61,7 @@ struct RecordChecks {
       let value = record.value(check.slot)
       for rule in check.broken(by: value) {
         note(.validationFailed, check.slot, showsValues ? [value] : []) { name in
-          "\(name) of object \(number)\(showsValues ? " is \(value.spelling) and" : "") \(rule)"
+          "\(name) of object \(number)\(showsValues ? " is \(value) and" : "") \(rule)"
         }
       }
     }

@@ -257,25 +257,6 @@ extension SaveTransaction {
   }
 }
 
-extension AttributeValue {
-  /// The value as messages show it.
-  var spelling: String {
-    switch self {
-    case .null: "nil"
-    case .bool(let value): "\(value)"
-    case .int(let value): "\(value)"
-    case .uint(let value): "\(value)"
-    case .double(let value): "\(value)"
-    case .decimal(let value): "\(value)"
-    case .date(let value): "\(value)"
-    case .uuid(let value): "\(value)"
-    case .string(let value): "\"\(value)\""
-    case .data(let value): "\(value.count) bytes"
-    case .reference(let value): "object \(value)"
-    }
-  }
-}
-
 // MARK: - Numbers
 
 extension SaveTransaction {
