@@ -1,3 +1,4 @@
+import Glibc
 @_spi(Testing) import TestSupport
 import Testing
 
