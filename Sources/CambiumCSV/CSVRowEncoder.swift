@@ -166,7 +166,7 @@ private struct FieldContainer: Encoder, SingleValueEncodingContainer {
     case let date as Date:
       guard let text = ISO8601Text.text(date) else {
         let message = "CSV has dates of the years 0 to 9999"
-        // The description of a date out of range ends the program, so the error has the number.
+        // The description of a date that isn't finite ends the program, so the error has the number.
         let seconds = date.timeIntervalSinceReferenceDate
         throw EncodingError.invalidValue(seconds, .init(codingPath: codingPath, debugDescription: message))
       }

@@ -31,7 +31,7 @@ extension ModelInheritance {
 
   /// `Animal` of `Zoo.Animal`.
   private static func lastName(of type: String) -> Substring {
-    type.split(separator: ".").last ?? ""
+    type.split { $0 == "." || $0 == "`" }.last ?? ""
   }
 }
 

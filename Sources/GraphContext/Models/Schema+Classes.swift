@@ -84,11 +84,13 @@ extension Schema {
         $0.inverse == relationship.name && owners[$0.destination]?.name == entity.name
       }?.name
     guard let inverse, let declaring = destination.declaringClass(of: inverse),
-      !destination.isClass(target, oneOf: declaring)
+      let other = destination.classes.first(where: {
+        !$0.isAbstract && destination.isClass($0, oneOf: target) && !destination.isClass($0, oneOf: declaring)
+      })
     else { return nil }
     let owner = entity.declaringClass(of: relationship.name)?.name ?? entity.name
     return
-      "\(owner).\(relationship.name) leads to \(target.name), and its inverse \(inverse) is a property of \(declaring.name) alone"
+      "\(owner).\(relationship.name) leads to \(target.name), and its inverse \(inverse) is no property of \(other.name)"
   }
 
   /// What is wrong with a property of a subclass.

@@ -7,6 +7,7 @@ private enum Drawer {
     var label: String
     var subtitle: String?
     var place: Int?
+    var isLent: Bool?
     @Relationship var box: Box?
     init(_ label: String, _ subtitle: String?, _ place: Int?, _ box: Box?) {
       (self.label, self.subtitle, self.place, self.box) = (label, subtitle, place, box)
@@ -53,6 +54,13 @@ private enum Drawer {
     all.append(#Predicate<Sheet> { $0.subtitle?.starts(with: "x") == $0.box?.name?.starts(with: "x") })
     all.append(#Predicate<Sheet> { $0.subtitle?.starts(with: "x") != $0.box?.name?.starts(with: "x") })
     all.append(#Predicate<Sheet> { ($0.place ?? 1) > 0 })
+    all.append(#Predicate<Sheet> { $0.box?.records.first?.place == 1 })
+    all.append(#Predicate<Sheet> { $0.box?.records.first != nil })
+    all.append(#Predicate<Sheet> { ($0.box?.records.first?.place ?? 4) == 4 })
+    all.append(#Predicate<Sheet> { $0.box?.records.filter { $0.place == 1 }.first?.label == "b" })
+    all.append(#Predicate<Sheet> { ($0.box?.records.first?.subtitle?.isEmpty ?? true) })
+    all.append(#Predicate<Sheet> { $0.subtitle?.isEmpty == $0.isLent })
+    all.append(#Predicate<Sheet> { $0.subtitle?.isEmpty != $0.isLent })
     all.append(#Predicate<Sheet> { $0.place.flatMap { $0 + 1 } == nil })
     return all
   }()
@@ -67,7 +75,9 @@ private enum Drawer {
     for subtitle in [nil, "", "x", "seven t"] {
       for number in [nil, 0, 1] {
         for box in boxes {
-          records.append(Sheet(records.count % 2 == 0 ? "a" : "b", subtitle, number, box))
+          let sheet = Sheet(records.count % 2 == 0 ? "a" : "b", subtitle, number, box)
+          sheet.isLent = [nil, true, false][records.count % 3]
+          records.append(sheet)
         }
       }
     }

@@ -98,6 +98,11 @@ struct HierarchyStageTests {
     }
     #expect(try container.verify() == [])
     try await container.write { context in context.insert(ScalesV2.Dog("new", weight: 3)) }
+    // The requirement is there again.
+    let error = await #expect(throws: ContextError.self) {
+      try await container.batchInsert(ScalesV2.Cat.self, from: ["c"], .set(\.name) { $0 })
+    }
+    #expect(error?.code == .missingValue)
   }
 
   @Test func whatIsMissingAfterTheStageIsNamed() async throws {

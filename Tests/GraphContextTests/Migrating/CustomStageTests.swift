@@ -179,7 +179,7 @@ struct CustomStageTests {
     return try context.records(of: "Album").map { album in
       let label: String? = try album.object("label")?.value("name")
       let tags: [String] = try album.objects("tags").map { try $0.value("word") ?? "" }
-      let values = try ["title", "speed", "price"].map { try album[$0].spelling }
+      let values = try ["title", "speed", "price"].map { try album[$0].description }
       return (values + [label ?? "-", tags.joined()]).joined(separator: " ")
     }
   }

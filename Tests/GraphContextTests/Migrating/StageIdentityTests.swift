@@ -36,7 +36,7 @@ struct StageIdentityTests {
               let thing = try #require(try batch.successor(of: item))
               #expect(thing.entity.name == "Thing")
               let new = try batch.new.insert(entity: "Item")
-              try new.set("name", to: item["code"].spelling)
+              try new.set("name", to: item["code"].description)
               try new.setObject("thing", to: thing)
             }
           }

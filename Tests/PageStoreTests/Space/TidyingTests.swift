@@ -30,12 +30,13 @@ struct TidyingTests {
     return stat(path, &status) == 0 ? Int(status.st_size) : 0
   }
 
-  private func fillAndEmpty(_ store: Store) throws {
+  private func fillAndEmpty(_ store: Store, _ path: String) throws {
     try store.write { transaction in
       let tree = try transaction.tree("t")
       for number in 0..<60_000 { try tree.put(key(number), [UInt8](repeating: 7, count: 100)) }
     }
     try store.checkpoint()
+    #expect(fileSize(path) > 6 << 20)
     try store.write { transaction in
       try transaction.tree("t").removeRange(KeyRange(lower: .including(key(1_000)), upper: .unbounded))
     }
@@ -51,7 +52,7 @@ struct TidyingTests {
 
   @Test func anIdleStoreMakesItsFileShorter() throws {
     try withStore(options { _ in }) { store, path in
-      try fillAndEmpty(store)
+      try fillAndEmpty(store, path)
       #expect(becomesShort(path, 1 << 20, within: 600_000), "\(fileSize(path))")
       #expect(try store.snapshot().tree("t").count == 1_000)
       #expect(try store.verify() == [])
@@ -62,7 +63,7 @@ struct TidyingTests {
 
   @Test func aBusyStoreMakesItsFileShorterIfAskedTo() throws {
     try withStore(options { $0.idleTime = .zero }) { store, path in
-      try fillAndEmpty(store)
+      try fillAndEmpty(store, path)
       var rounds = 0
       let end = ContinuousClock.now + .seconds(600)
       while fileSize(path) > 2 << 20, ContinuousClock.now < end {
@@ -79,7 +80,7 @@ struct TidyingTests {
     var options = options { $0.leastLooseBytes = 1 << 40 }
     if !hasPolicy { options.compaction = nil }
     try withStore(options) { store, path in
-      try fillAndEmpty(store)
+      try fillAndEmpty(store, path)
       #expect(!becomesShort(path, 4 << 20, within: 300))
     }
   }

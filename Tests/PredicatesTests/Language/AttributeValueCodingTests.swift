@@ -76,11 +76,10 @@ struct AttributeValueCodingTests {
 
   /// Foundation's description of a date that isn't finite ends the program, and values are in messages.
   @Test func everyValueHasADescription() {
-    let dates = [Double.nan, .infinity, -.infinity, 1e300, 0].map {
+    let dates = [Double.nan, .infinity, -.infinity, 0].map {
       AttributeValue.date(Date(timeIntervalSinceReferenceDate: $0)).description
     }
-    #expect(dates[..<3] == ["date nan", "date inf", "date -inf"])
-    #expect(dates[4] == "2001-01-01 00:00:00 +0000")
+    #expect(dates == ["date nan", "date inf", "date -inf", "2001-01-01 00:00:00 +0000"])
     let values: [AttributeValue] = [.null, .bool(true), .int(-3), .string("a"), .data(Data([1, 2]))]
     #expect(values.map(\.description) == ["nil", "true", "-3", "\"a\"", "2 bytes"])
     #expect("\(["a": AttributeValue.int(1)])" == "[\"a\": 1]")

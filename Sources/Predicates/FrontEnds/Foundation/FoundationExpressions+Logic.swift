@@ -110,7 +110,9 @@ extension FoundationConversion {
       switch literal.content {
       case .value(.null): return .not(isPresent)
       case .value(.bool(let value)): return .all([isPresent, value ? tree : .not(tree)])
-      default: throw unsupported(type)
+      default:
+        guard let value = operand(of: converted) else { throw unsupported(type) }
+        return .comparison(value, .equal, literal, [])
       }
     }
     let tree = try condition(converted, type)

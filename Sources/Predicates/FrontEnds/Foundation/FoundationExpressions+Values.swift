@@ -104,6 +104,16 @@ extension PredicateAggregate {
   }
 }
 
+extension PredicateCollection {
+  /// Whether it is another one, or a property of that one's elements.
+  fileprivate func goesOn(from other: PredicateCollection) -> Bool {
+    var other = other
+    guard element.starts(with: other.element) else { return false }
+    other.element = element
+    return self == other
+  }
+}
+
 extension PredicateFunction {
   /// Whether one argument that is nil makes the value nil.
   fileprivate var isNilOfNil: Bool { ![.minimum, .maximum, .sum, .average].contains(self) }
@@ -118,7 +128,12 @@ extension PredicateOperand {
     case (.variable(let name, let names), .variable(let other, let first)):
       name == other && names.starts(with: first)
     case (.aggregate(let aggregate, let collection), .aggregate(let other, let first)):
-      aggregate == other && aggregate.isOneElement && collection.element.starts(with: first.element)
+      aggregate == other && aggregate.isOneElement && collection.goesOn(from: first)
+    // Without an owner there is no element.
+    case (.aggregate(let aggregate, let collection), .path(let owner)):
+      aggregate.isOneElement && collection.variable == nil && collection.names.starts(with: owner)
+    case (.aggregate(let aggregate, let collection), .variable(let name, let owner)):
+      aggregate.isOneElement && collection.variable == name && collection.names.starts(with: owner)
     case (.function(let function, let arguments), _):
       function.isNilOfNil && arguments.contains { $0.isNil(where: optional) }
     default: self == optional

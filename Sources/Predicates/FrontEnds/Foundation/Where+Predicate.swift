@@ -94,12 +94,20 @@ struct FoundationConversion {
   }
 
   mutating func operand(_ expression: any PredicateExpression) throws(QueryError) -> PredicateOperand {
-    switch try converted(expression) {
-    case .operand(let operand): return operand
-    case .condition(let tree): return Self.truth(of: tree)
+    guard let operand = Self.operand(of: try converted(expression)) else {
+      throw Self.unsupported(type(of: expression))
+    }
+    return operand
+  }
+
+  /// The value of an operand or of a condition; nil for everything else.
+  static func operand(of converted: Converted) -> PredicateOperand? {
+    switch converted {
+    case .operand(let operand): operand
+    case .condition(let tree): truth(of: tree)
     case .optionalCondition(let tree, let isPresent):
-      return PredicateOperand(.conditional(isPresent, Self.truth(of: tree), .value(.null)))
-    default: throw Self.unsupported(type(of: expression))
+      PredicateOperand(.conditional(isPresent, truth(of: tree), .value(.null)))
+    case .list, .range, .constant, .order: nil
     }
   }
 

@@ -169,6 +169,7 @@ struct SchemaChecker {
         let number = inverse.isExchanged ? pair.1 : pair.0
         if number.rawValue % passCount == pass { linked.append(number) }
       }
+      if linked.isEmpty, !inverse.isRequired { continue }
       linked.sort()
       let shared = Set(zip(linked, linked.dropFirst()).filter(==).map(\.0))
       if shared.isEmpty, !inverse.isRequired, entity.classes.isEmpty { continue }
