@@ -19,7 +19,10 @@ public final class ContextUndoManager {
   /// more by itself can't be undone.
   public var byteLimit = 64 << 20 { didSet { trim() } }
   /// False while changes are not registered. What happens meanwhile is in no group, and undoing leaves it alone where it can.
-  public var isRegistrationEnabled = true
+  public var isRegistrationEnabled = true {
+    // Objects announce the first change of a turn alone, and that may have been before.
+    didSet { if isRegistrationEnabled, !oldValue { context?.announceChanges() } }
+  }
 
   private var undoGroups: [UndoGroup] = []
   private var redoGroups: [UndoGroup] = []
@@ -75,6 +78,7 @@ public final class ContextUndoManager {
     redoGroups = []
     open = UndoGroup()
     depth = 0
+    context?.announceChanges()
   }
 }
 
@@ -84,8 +88,8 @@ extension ContextUndoManager {
   /// A manager is one context's: another one that has it loses it.
   func enter(_ context: ManagedObjectContext) {
     if let former = self.context, former !== context { former.undoManager = nil }
-    removeAllActions()
     self.context = context
+    removeAllActions()
   }
 
   func leave() {

@@ -14,6 +14,11 @@ struct UndoReplay {
 
   func run() {
     let images = group.images.sorted { $0.key < $1.key }
+    var partners = UndonePartners(context)
+    for (key, image) in images {
+      guard let values = image.values else { continue }
+      partners.note(key, values, in: image.isThereAfter ? image.slots : .max)
+    }
     for (key, image) in images {
       if let values = image.values, !image.isThereAfter { bringBack(key, image.object, values) }
     }
@@ -21,7 +26,10 @@ struct UndoReplay {
       if let values = image.values { restore(key, values, in: slots(of: image, key)) }
     }
     forgetLinks()
-    for pair in group.pairs.reversed() { context.relationships.change(pair.end, isLinked: !pair.isLinked) }
+    partners.part()
+    for pair in group.pairs.reversed() where isWhole(pair.end) {
+      context.relationships.change(pair.end, isLinked: !pair.isLinked)
+    }
     for (key, image) in images where image.values == nil && context.isShown(key) {
       context.delete(context.object(key.number, of: context.entity(key.entity)), callsHooks: false)
     }
@@ -30,6 +38,13 @@ struct UndoReplay {
     var numbers: [[ObjectNumber]] = context.entities.map { _ in [] }
     for (key, _) in images { numbers[key.entity].append(key.number) }
     context.children.forEach { $0.parentDidReplace(numbers) }
+  }
+
+  /// Whether both objects of a pair are there: others may have deleted one.
+  private func isWhole(_ pair: PairEnd) -> Bool {
+    let destination = context.entity(pair.entity).toManys[pair.position].destination
+    return context.isShown(ObjectKey(entity: pair.entity, number: pair.owner))
+      && context.isShown(ObjectKey(entity: destination, number: pair.element))
   }
 
   /// What was derived from references is to be worked out anew.

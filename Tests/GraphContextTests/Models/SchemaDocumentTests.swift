@@ -12,7 +12,7 @@ struct SchemaDocumentTests {
   @Test func aSchemaComesBackWithOriginalNamesAndDefaults() throws {
     let values: [(String, AttributeKind, AttributeValue)] = [
       ("bool", .bool, .bool(true)), ("small", .int8, .int(-5)), ("long", .int64, .int(.min)),
-      ("wide", .uint64, .uint(.max)), ("wideZero", .uint64, .uint(0)), ("double", .double, .double(2)),
+      ("wide", .uint64, .uint(.max)), ("wideZero", .uint64, .int(0)), ("double", .double, .double(2)),
       ("infinite", .double, .double(-.infinity)), ("float", .float, .double(0.5)),
       ("decimal", .decimal, .decimal(try #require(Decimal(string: "-1.250000000000000000001")))),
       ("text", .string, .string("a \"b\"\n")), ("id", .uuid, .uuid(UUID())),

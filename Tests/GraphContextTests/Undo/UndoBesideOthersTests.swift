@@ -43,6 +43,92 @@ struct UndoBesideOthersTests {
     #expect(writer.rank == 2 && writer.email == "a@")
   }
 
+  /// The writer with a desk, another one without, and an empty desk.
+  private func desks() throws -> (first: Desk, second: Desk, other: Writer) {
+    let (first, second, other) = (Desk(1), Desk(2), Writer("b", rank: 2))
+    for desk in [first, second] { context.insert(desk) }
+    context.insert(other)
+    writer.desk = first
+    try context.save()
+    context.undoManager?.removeAllActions()
+    return (first, second, other)
+  }
+
+  /// What an undo gives back to an object is taken from whoever has got it since.
+  @Test(arguments: ["move", "deletion", "insertion", "own"]) func aPartnerHasOneObject(of kind: String) throws
+  {
+    defer { context.end() }
+    let (first, second, other) = try desks()
+    switch kind {
+    case "deletion": context.delete(writer)
+    case "insertion":
+      let thief = Writer("c")
+      context.insert(thief)
+      thief.desk = first
+    default: writer.desk = second
+    }
+    if kind == "own" {
+      context.undoManager?.isRegistrationEnabled = false
+      other.desk = first
+      context.processPendingChanges()
+      context.undoManager?.isRegistrationEnabled = true
+    } else {
+      try context.save()
+      let (taken, rival) = (first.objectID, other.objectID)
+      let beside = try library.context()
+      try beside.existingObject(Writer.self, with: rival).desk = beside.existingObject(Desk.self, with: taken)
+      try beside.save()
+      beside.end()
+      try context.refresh()
+    }
+    #expect(other.desk === first)
+    context.undo()
+    let owner = try #require(first.writer)
+    #expect(owner.objectID == id && owner.desk === first && other.desk == nil && second.writer == nil)
+    try context.save()
+    #expect(try library.verify() == [])
+    if kind == "move" {
+      context.redo()
+      #expect(writer.desk === second && second.writer === writer)
+      #expect(first.writer.map { $0 === other } ?? (other.desk == nil))
+      try context.save()
+      #expect(try library.verify() == [])
+    }
+  }
+
+  /// An object announces the first change of a turn alone, and a switch of the manager may come after it.
+  @Test(arguments: ["registration", "removal", "manager"])
+  func aChangeAfterASwitchIsTakenBack(of kind: String) throws {
+    defer { context.end() }
+    context.undoManager?.isRegistrationEnabled = kind != "registration"
+    writer.name = "imported"
+    switch kind {
+    case "registration": context.undoManager?.isRegistrationEnabled = true
+    case "removal": context.undoManager?.removeAllActions()
+    default: context.undoManager = ContextUndoManager()
+    }
+    writer.name = "typed"
+    context.undo()
+    #expect(writer.name == "imported")
+  }
+
+  @Test func anObjectThatIsGoneIsNotLedTo() throws {
+    defer { context.end() }
+    let (first, second, _) = try desks()
+    writer.desk = second
+    try context.save()
+    let gone = first.objectID
+    let beside = try library.context()
+    beside.delete(try beside.existingObject(Desk.self, with: gone))
+    try beside.save()
+    beside.end()
+    try context.refresh()
+    context.undo()
+    #expect(writer.desk == nil && second.writer == nil)
+    try context.save()
+    #expect(try library.verify() == [])
+  }
+
   @Test func whatOthersSaveInAGroupOfSeveralTurnsStays() throws {
     defer { context.end() }
     context.undoManager?.beginUndoGrouping()

@@ -1,0 +1,79 @@
+import Predicates
+
+/// Relationships that an undo must not leave as they are: the group's objects get back what they led to, and objects outside of the group may lead there by now,
+/// or be gone.
+struct UndonePartners {
+  /// An object that leads to another one by a one-to-one relationship, before the undo.
+  private struct Link {
+    let owner: ObjectKey
+    let slot: Int
+    let target: ObjectKey
+    /// The slot of the target that is to lead back.
+    let inverse: Int
+  }
+
+  /// A to-one relationship that the undo gives back, and where it leads then.
+  private struct Reference {
+    let owner: ObjectKey
+    let slot: Int
+    let target: ObjectKey
+  }
+
+  private let context: ManagedObjectContext
+  private var links: [Link] = []
+  private var references: [Reference] = []
+
+  init(_ context: ManagedObjectContext) { self.context = context }
+
+  /// Notes whom the slots of an object lead to, and who leads there, before they are given back.
+  mutating func note(_ key: ObjectKey, _ values: UndoGroup.Values, in slots: UInt64) {
+    let entity = context.entity(key.entity)
+    for toOne in entity.toOnes where slots & 1 << UInt64(toOne.slot) != 0 {
+      let number = values.record.withUnsafeBytes {
+        RecordView(validated: $0, layout: entity.layout).reference(toOne.slot)
+      }
+      let target = ObjectKey(entity: toOne.destination, number: number)
+      if !number.isNone { references.append(Reference(owner: key, slot: toOne.slot, target: target)) }
+      guard case .toOne(let inverse) = toOne.inverse else { continue }
+      if let partner = reference(of: target, at: inverse), partner != key.number {
+        let rival = ObjectKey(entity: key.entity, number: partner)
+        links.append(Link(owner: rival, slot: toOne.slot, target: target, inverse: inverse))
+      }
+      if let now = reference(of: key, at: toOne.slot), now != number {
+        let former = ObjectKey(entity: toOne.destination, number: now)
+        links.append(Link(owner: former, slot: inverse, target: key, inverse: toOne.slot))
+      }
+    }
+  }
+
+  /// Takes away the references to objects that are gone, and those that nobody answers any more.
+  func part() {
+    for reference in references
+    where context.isShown(reference.owner) && !context.isShown(reference.target) {
+      clear(reference.owner, slot: reference.slot, leadingTo: reference.target.number)
+    }
+    for link in links where context.isShown(link.owner) {
+      if reference(of: link.target, at: link.inverse) == link.owner.number { continue }
+      clear(link.owner, slot: link.slot, leadingTo: link.target.number)
+    }
+  }
+
+  /// The number that a slot of an object leads to; nil where it leads nowhere, or the object isn't there.
+  private func reference(of key: ObjectKey, at slot: Int) -> ObjectNumber? {
+    guard !key.number.isNone, context.isShown(key),
+      context.entity(key.entity).ownSlots(of: key.number) & 1 << UInt64(slot) != 0
+    else { return nil }
+    let number = object(key).reference(at: slot)
+    return number.isNone ? nil : number
+  }
+
+  private func clear(_ key: ObjectKey, slot: Int, leadingTo number: ObjectNumber) {
+    let object = object(key)
+    guard object.reference(at: slot) == number else { return }
+    context.relationships.set(object, slot: slot, to: .none)
+  }
+
+  private func object(_ key: ObjectKey) -> any ManagedObject {
+    context.object(key.number, of: context.entity(key.entity))
+  }
+}
