@@ -26,13 +26,13 @@ struct UndoReplay {
       if let values = image.values { restore(key, values, in: slots(of: image, key)) }
     }
     forgetLinks()
-    partners.part()
     for pair in group.pairs.reversed() where isWhole(pair.end) {
       context.relationships.change(pair.end, isLinked: !pair.isLinked)
     }
     for (key, image) in images where image.values == nil && context.isShown(key) {
       context.delete(context.object(key.number, of: context.entity(key.entity)), callsHooks: false)
     }
+    partners.part()
     forgetLinks()
     context.normalisePairs()
     var numbers: [[ObjectNumber]] = context.entities.map { _ in [] }
