@@ -91,7 +91,7 @@ extension ModelDeclaration {
   }
 }
 
-/// What the values of a class begin with: the ID, or the values of the superclass, which have it.
+/// The first part of the declaration of `Values`: the object's ID, or in a subclass the values of its superclass, which contain the ID.
 private struct ValuesBase {
   /// Nil for a class without one.
   let superclass: String?

@@ -59,7 +59,7 @@ struct Failure: Error {
   func exit() -> Never {
     if !message.isEmpty {
       let handle = status == .success ? FileHandle.standardOutput : FileHandle.standardError
-      // Nobody is left to tell that nobody listens; the status still says how it went.
+      // If the output is closed, the message is lost, and the exit status still tells the outcome.
       try? handle.write(contentsOf: Data((EscapedText.lines(message) + "\n").utf8))
     }
     Foundation.exit(status.rawValue)

@@ -72,6 +72,6 @@ extension AttributeDescription {
   /// Whether only an initialiser of the class can give a value.
   fileprivate var needsAValueFromOutside: Bool { !isOptional && !hasInitialValue }
 
-  /// Whether an object has a value without an initialiser of the class.
+  /// Whether a new object has a value of the attribute before an initialiser of the class runs.
   var hasInitialValue: Bool { defaultValue != nil || insertionDefault != nil || derivation != nil }
 }

@@ -144,7 +144,7 @@ public struct OwnProperties: Sendable {
 }
 
 extension ModelDescription {
-  /// What is wrong with the lists of subclasses: each class is to be listed by the one that it inherits from directly.
+  /// The mistakes in the lists of subclasses: a class's direct superclass must list it.
   var superclassProblems: [String] {
     classes.indices.flatMap { place in
       classes.indices.filter { other in

@@ -39,7 +39,7 @@ extension Schema {
       + Set(listed).subtracting(declared).sorted().map { "a class of \(entity.name) has no property \($0)" }
   }
 
-  /// What is wrong with relationships because of the classes that they lead to. Only models tell: the schema leads to the roots.
+  /// The mistakes in relationships to classes of hierarchies. They are found in the models: a schema's relationships lead to the roots of hierarchies.
   static func destinationProblems(in entities: [EntityDescription]) -> [String] {
     let pairs = entities.flatMap { entity in
       ([entity.name] + entity.classes.map(\.name)).map { ($0, entity) }

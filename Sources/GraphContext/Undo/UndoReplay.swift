@@ -40,7 +40,7 @@ struct UndoReplay {
     context.children.forEach { $0.parentDidReplace(numbers) }
   }
 
-  /// Whether both objects of a pair are there: others may have deleted one.
+  /// Whether both objects of a pair exist. Another context may have deleted one.
   private func isWhole(_ pair: PairEnd) -> Bool {
     let destination = context.entity(pair.entity).toManys[pair.position].destination
     return context.isShown(ObjectKey(entity: pair.entity, number: pair.owner))

@@ -1,7 +1,7 @@
 import Predicates
 
-/// Relationships that an undo must not leave as they are: the group's objects get back what they led to, and objects outside of the group may lead there by now,
-/// or be gone.
+/// The to-one relationships that an undo has to check after it has restored objects: another object may lead to a restored partner by now, and a restored
+/// reference may lead to a deleted object.
 struct UndonePartners {
   /// An object that leads to another one by a one-to-one relationship, before the undo.
   private struct Link {
@@ -25,7 +25,7 @@ struct UndonePartners {
 
   init(_ context: ManagedObjectContext) { self.context = context }
 
-  /// Notes whom the slots of an object lead to, and who leads there, before they are given back.
+  /// Notes the references that the undo restores in an object, and the links that they replace. Called before the undo changes anything.
   mutating func note(_ key: ObjectKey, _ values: UndoGroup.Values, in slots: UInt64) {
     let entity = context.entity(key.entity)
     for toOne in entity.toOnes where slots & 1 << UInt64(toOne.slot) != 0 {
@@ -46,7 +46,7 @@ struct UndonePartners {
     }
   }
 
-  /// Takes away the references to objects that are gone, and those that nobody answers any more.
+  /// Clears restored references to deleted objects, and one-to-one references whose target doesn't lead back. Called after the undo has restored all objects.
   func part() {
     for reference in references
     where context.isShown(reference.owner) && !context.isShown(reference.target) {

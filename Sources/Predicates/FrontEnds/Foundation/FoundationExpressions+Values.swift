@@ -95,7 +95,7 @@ extension PredicateExpressions.OptionalFlatMap: FoundationExpression {
 }
 
 extension PredicateAggregate {
-  /// Whether it is the value of one element, which is nil where there is no such element.
+  /// Whether the aggregate is the value of one element. It is nil if the collection has no such element.
   fileprivate var isOneElement: Bool {
     switch self {
     case .element, .last: true
@@ -105,7 +105,7 @@ extension PredicateAggregate {
 }
 
 extension PredicateCollection {
-  /// Whether it is another one, or a property of that one's elements.
+  /// Whether the collection is `other`, or a property of the elements of `other`.
   fileprivate func goesOn(from other: PredicateCollection) -> Bool {
     var other = other
     guard element.starts(with: other.element) else { return false }
@@ -115,12 +115,12 @@ extension PredicateCollection {
 }
 
 extension PredicateFunction {
-  /// Whether one argument that is nil makes the value nil.
+  /// Whether the function gives nil if one of its arguments is nil.
   fileprivate var isNilOfNil: Bool { ![.minimum, .maximum, .sum, .average].contains(self) }
 }
 
 extension PredicateOperand {
-  /// Whether what was made of an optional is nil wherever the optional is, by itself: as paths are that go on from there. A count and a constant aren't.
+  /// Whether the operand is nil for every object for which `optional` is nil. A path that continues the optional's path is; a count and a constant are not.
   fileprivate func isNil(where optional: PredicateOperand) -> Bool {
     switch (content, optional.content) {
     case (.path(let names), .path(let first)): names.starts(with: first)

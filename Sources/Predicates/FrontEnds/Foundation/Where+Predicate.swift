@@ -43,7 +43,7 @@ struct FoundationConversion {
     /// What an order of two strings is compared with: what holds where it is the same, and less, and greater.
     case order(PredicateOperand, PredicateOperand, StringOptions)
 
-    /// What holds where a condition on an optional isn't nil; nil for everything else.
+    /// The condition under which an optional condition has a value; nil for anything but an optional condition.
     var presence: PredicateTree? {
       if case .optionalCondition(_, let isPresent) = self { isPresent } else { nil }
     }
