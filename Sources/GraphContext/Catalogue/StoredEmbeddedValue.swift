@@ -50,6 +50,11 @@ extension StoredEntity {
     embeddedValues.reduce(0) { $1.isWhole(in: one, other) ? $0 | $1.slots : $0 }
   }
 
+  /// Bits of the slots that two sets of changes both touch, with all of an embedded value that they touch as a whole.
+  func slotsInBoth(_ one: UInt64, _ other: UInt64) -> UInt64 {
+    one & other | (one | other) & wholeSlots(in: one, other)
+  }
+
   /// Returns whether the slot is a part of an embedded value that is nil in the record.
   func isPartOfNil(_ slot: Int, _ record: RecordView) -> Bool {
     embeddedValues.contains { $0.parts & 1 << UInt64(slot) != 0 && record.isNull($0.flag) }

@@ -47,11 +47,21 @@ struct EntityObjects {
     if !change.isNone { conflicts[number, default: ForeignChange()].merge(change) }
   }
 
+  /// Notes that an object is back which another context had deleted.
+  ///
+  /// - Parameter slots: bits of the slots that have other values than before.
+  mutating func revive(_ number: ObjectNumber, differingIn slots: UInt64) {
+    guard var change = conflicts[number] else { return }
+    change.isDeleted = false
+    change.slots |= slots
+    conflicts[number] = change.isNone ? nil : change
+  }
+
   /// Forgets what other contexts have done to slots of an object that have no unsaved changes any more.
   mutating func forgetConflict(_ number: ObjectNumber, in slots: UInt64 = ~0) {
     guard var change = conflicts[number] else { return }
-    change.slots &= ~slots
-    if slots == ~0 { change.isDeleted = false }
+    change.forget(slots)
+    if slots == ~0 { change = ForeignChange() }
     conflicts[number] = change.isNone ? nil : change
   }
 

@@ -207,7 +207,7 @@ extension ManagedObjectContext {
     defer { shown.tellOfDifferences() }
     undoManager?.willMove(in: self)
     loadChangedObjects(deletedBy: changeSets, ruleChanges)
-    if parent == nil { forgetEqualChanges(updatedBy: changeSets) }
+    if parent == nil { compareChanges(with: changeSets) }
     show(newest)
     for (entity, changes) in ruleChanges.objects {
       update(changes.updated.lazy.map { ($0.key, $0.value) }, of: entity)
@@ -219,40 +219,103 @@ extension ManagedObjectContext {
         update(objects.deleted.lazy.map { ($0, 0) }, of: entity)
       }
     }
+    noteRevivals()
     normalisePairs()
     children.forEach { $0.move(to: ParentSource(self), changeSets, ruleChanges) }
   }
 
-  /// Forgets changes that set a property to the value that it had, of objects that the next snapshot has other values of: those are no changes.
-  private func forgetEqualChanges(updatedBy changeSets: [ChangeSet]) {
+  /// Compares unsaved changes with the state that is about to be left. A change that sets a property to the value that it had is none, and is forgotten. Of
+  /// others the merge policy wants to know what there was before.
+  private func compareChanges(with changeSets: [ChangeSet]) {
     for changes in changeSets {
       for (entity, objects) in changes.objects {
         guard let entity = coordinator.schema.entity(entity) else { continue }
         if entities[entity.ordinal].changes.isEmpty, children.isEmpty { continue }
-        for update in objects.updated { forgetEqualChanges(update.number, entity, in: update.slots) }
+        for update in objects.updated { compareChanges(of: update.number, entity, in: update.slots) }
+        for number in objects.deleted { noteDeletion(of: number, entity) }
       }
     }
   }
 
-  private func forgetEqualChanges(_ number: ObjectNumber, _ entity: StoredEntity, in slots: UInt64) {
-    children.forEach { $0.forgetEqualChanges(number, entity, in: slots) }
+  private func compareChanges(of number: ObjectNumber, _ entity: StoredEntity, in slots: UInt64) {
+    children.forEach { $0.compareChanges(of: number, entity, in: slots) }
     guard let object = knownObject(number, of: entity), object._$state.phase == .persistent else { return }
-    // A value that is already in conflict was set on an older state than the source's.
-    let known = entities[entity.ordinal].conflicts[number]?.slots ?? 0
-    let changed = object._$state.changed
+    let both = entity.slotsInBoth(object._$state.changed, slots)
     // A part of a value that is nil here equals one of another value only by chance.
-    var rest = changed & slots & ~known & ~entity.wholeSlots(in: changed, slots)
-    guard rest != 0 else { return }
-    let bytes = deferringError(nil) { () throws(ContextError) in try source.record(number, of: entity) }
-    guard let bytes else { return }
-    let record = RecordView(validated: bytes, layout: entity.layout)
-    while rest != 0 {
-      let slot = rest.trailingZeroBitCount
-      rest &= rest - 1
-      // A value that can't be read equals none.
-      let stored = try? source.value(of: record, at: slot, entity)
-      if object.attributeValue(at: slot) == stored { object._$state.forgetChanges(in: 1 << UInt64(slot)) }
+    let wholes = entity.wholeSlots(in: object._$state.changed, slots)
+    var bases = values(in: both, of: number, entity)
+    for (slot, value) in bases where wholes & 1 << UInt64(slot) == 0 {
+      guard object.attributeValue(at: slot) == value else { continue }
+      object._$state.forgetChanges(in: 1 << UInt64(slot))
+      bases[slot] = nil
     }
+    let changed = entity.slotsInBoth(object._$state.changed, slots)
+    entities[entity.ordinal].noteConflict(number, ForeignChange(slots: changed, bases: bases))
+  }
+
+  /// Another context has deleted an object. It may be back in the state that this one moves to, or later.
+  private func noteDeletion(of number: ObjectNumber, _ entity: StoredEntity) {
+    children.forEach { $0.noteDeletion(of: number, entity) }
+    guard let object = knownObject(number, of: entity), object._$state.hasChanges else { return }
+    let slots: UInt64
+    switch object._$state.phase {
+    case .persistent: slots = object._$state.changed
+    case .deleted: slots = ~0
+    default: return
+    }
+    let bases = values(in: slots, of: number, entity)
+    entities[entity.ordinal].noteConflict(number, ForeignChange(isDeleted: true, bases: bases))
+  }
+
+  /// The values that the source has in slots of an object, but for those that were in conflict before: these were set on an older state. One that can't be
+  /// read is none.
+  private func values(
+    in slots: UInt64,
+    of number: ObjectNumber,
+    _ entity: StoredEntity
+  ) -> [Int: AttributeValue] {
+    let known = entities[entity.ordinal].conflicts[number]
+    let new = known?.isDeleted == true ? 0 : slots & ~(known?.slots ?? 0)
+    if new == 0 { return [:] }
+    let bytes = deferringError(nil) { () throws(ContextError) in try source.record(number, of: entity) }
+    guard let bytes else { return [:] }
+    let record = RecordView(validated: bytes, layout: entity.layout)
+    var values: [Int: AttributeValue] = [:]
+    for slot in entity.schema.stored.indices where new & 1 << UInt64(slot) != 0 {
+      values[slot] = try? source.value(of: record, at: slot, entity)
+    }
+    return values
+  }
+
+  /// What another context has deleted and brought back was not deleted. What differs from before is what the other has changed.
+  private func noteRevivals() {
+    for ordinal in entities.indices {
+      for (number, change) in entities[ordinal].conflicts where change.isDeleted {
+        deferringError(()) { () throws(ContextError) in try noteRevival(of: number, entity(ordinal), change) }
+      }
+    }
+  }
+
+  private func noteRevival(
+    of number: ObjectNumber,
+    _ entity: StoredEntity,
+    _ change: ForeignChange
+  ) throws(ContextError) {
+    guard let object = knownObject(number, of: entity), let bytes = try source.record(number, of: entity)
+    else {
+      return
+    }
+    let record = RecordView(validated: bytes, layout: entity.layout)
+    let isUpdated = object._$state.phase == .persistent
+    var slots: UInt64 = 0
+    for slot in entity.schema.stored.indices
+    where !isUpdated || object._$state.changed & 1 << UInt64(slot) != 0 {
+      let value = try source.value(of: record, at: slot, entity)
+      if change.bases[slot] != value { slots |= 1 << UInt64(slot) }
+    }
+    entities[entity.ordinal].revive(number, differingIn: slots)
+    if isUpdated { object._$state.forgetUnchangedValues() }
+    entities[entity.ordinal].encoded?.noteStale(number)
   }
 
   /// Loads the attributes of objects with unsaved changes, here and in children, whose records the next snapshot doesn't have.
@@ -324,9 +387,7 @@ extension ManagedObjectContext {
       switch (object._$state.hasChanges, exists) {
       case (true, true):
         let isUpdated = object._$state.phase == .persistent
-        let changed = object._$state.changed
-        let wholes = entity.wholeSlots(in: changed, slots)
-        let both = isUpdated ? slots & changed | (slots | changed) & wholes : slots
+        let both = isUpdated ? entity.slotsInBoth(object._$state.changed, slots) : slots
         entities[ordinal].noteConflict(number, ForeignChange(slots: both))
         entities[ordinal].deletedInParent.remove(number)
         object._$state.forgetUnchangedValues()

@@ -24,10 +24,17 @@ extension ManagedObjectContext {
     finish(attempts.saved)
   }
 
-  /// Calls the hooks of objects that were saved, and tells of the save.
-  private func finish(_ saved: SavedObjects) {
-    saved.callDidSave()
-    if let changes = saved.changes { tellDidSave(changes) }
+  /// Calls the hooks of objects that were saved, and tells of the save: after those saves that came before and that have yet to be told of, because they still wait
+  /// for the disk, or because a listener of their events has made this one.
+  private func finish(_ last: SavedObjects?) {
+    while let last, unfinishedSaves.contains(where: { $0 === last }) {
+      let saved = unfinishedSaves.removeFirst()
+      eventQueue.holding {
+        // Told after the hooks, and before the saves that these make.
+        if let changes = saved.changes { tellDidSave(changes) }
+        saved.callDidSave()
+      }
+    }
   }
 
   /// Makes the changes those of the parent.
@@ -90,6 +97,11 @@ extension ManagedObjectContext {
     tellBeforeSave()
     isRunningSaveHooks = true
     defer { isRunningSaveHooks = false }
+    guard let undoManager else { return try runSaveHooks() }
+    return try undoManager.includingHooks(in: self) { () throws(ContextError) in try runSaveHooks() }
+  }
+
+  private func runSaveHooks() throws(ContextError) -> SaveFailures {
     tellWillSave()
     for _ in 0..<SaveHooks.roundLimit {
       let failures = try SaveHooks(self).run()
@@ -112,7 +124,7 @@ extension ManagedObjectContext {
       announceChanges()
       parent.tellOfNoted()
     }
-    processPendingChanges()
+    tellOfPending()
     return changeCount != count || parent?.events.hasNoted == true
   }
 
@@ -133,6 +145,9 @@ extension ManagedObjectContext {
   /// It waits in the same queue as every other save, and for as long as ``saveTimeout`` says. When its turn comes, the
   /// changes are encoded and saved in one step on the actor. An actor that is busy for too long then has to wait for another
   /// turn, while others write.
+  ///
+  /// The actor waits while the changes are written into the file, and before that for a write of others that is under way, with its sync. It doesn't wait until they
+  /// are durable. Hooks and listeners are called then, or with those of a later save of the context that is done before.
   ///
   /// If the disk fails after the save has been made and before it is durable, this throws `outcomeUnknown`, and the context
   /// counts as saved.
@@ -225,8 +240,8 @@ extension ManagedObjectContext {
     }
     revert(settlement, shown)
     if !events.didSave.isEmpty {
-      attempts.saved.changes = outcome.changes.map { changes([$0], .context) }
-      attempts.saved.changes?.aliases = aliases
+      attempts.saved?.changes = outcome.changes.map { changes([$0], .context) }
+      attempts.saved?.changes?.aliases = aliases
     }
     if outcome.changes != nil { coordinator.tellListeners() }
     return true
@@ -334,10 +349,11 @@ extension ManagedObjectContext {
     return (newest, shown)
   }
 
-  /// The objects are as the store has them now.
+  /// The objects are as the store has them now. ``finish(_:)`` tells of it.
   private func finishSave() -> SavedObjects {
     undoManager?.noteSave(in: self)
-    var saved = SavedObjects()
+    let saved = SavedObjects()
+    unfinishedSaves.append(saved)
     for ordinal in entities.indices {
       let changes = entities[ordinal].changes
       let (kept, deleted) = (changes.inserted + changes.updated, changes.deleted)
@@ -404,8 +420,8 @@ private struct SaveAttempts {
   var validations = SettledValidations()
   /// The result of the hooks; nil before they have run.
   var prepared: Prepared?
-  /// The objects that were saved.
-  var saved = SavedObjects()
+  /// The objects that were saved; nil before they are.
+  var saved: SavedObjects?
 
   /// The result of the hooks in one state of the context.
   struct Prepared {

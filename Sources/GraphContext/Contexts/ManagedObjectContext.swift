@@ -54,8 +54,18 @@ public final class ManagedObjectContext: ObjectHost {
   var settledIDs = SettledIDs()
   /// Whether the context only shows objects. A change of one is refused then: the next fetch or save throws `readOnlyContext`, until the context is
   /// rolled back. Changes that were there before stay, and are not saved. False unless it is set; true for the context of
-  /// ``PersistentContainer/query(_:)``.
-  public var isReadOnly = false
+  /// ``PersistentContainer/query(_:)``, and stays so.
+  public var isReadOnly: Bool {
+    get { isForReading || refusesChanges }
+    set {
+      refusesChanges = newValue
+      // Objects ask at the first change of a turn alone, and that may have been before.
+      announceChanges()
+    }
+  }
+  private var refusesChanges = false
+  /// True for the context of a block that only reads.
+  var isForReading = false
   /// The commit that the context shows whatever is saved elsewhere; nil for a context that can move to newer ones.
   var pinnedCommit: PinnedCommit?
   /// True after code has tried to change an object of this read-only context or of one of its children.
@@ -84,6 +94,8 @@ public final class ManagedObjectContext: ObjectHost {
   private var firstAsleep = 0
   /// Objects whose `prepareForDeletion` is running.
   var preparedForDeletion: Set<ObjectIdentifier> = []
+  /// Saves that are done and whose hooks and listeners are yet to be called, in the order of the saves.
+  var unfinishedSaves: [SavedObjects] = []
   /// True while hooks run that mustn't save.
   var isRunningSaveHooks = false
   /// The listeners of the context, and the objects that have changed since the last event.

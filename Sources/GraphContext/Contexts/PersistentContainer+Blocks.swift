@@ -150,7 +150,7 @@ extension PersistentContainer {
     in context: ManagedObjectContext,
     _ body: (ManagedObjectContext) throws -> Result
   ) throws -> Result {
-    context.isReadOnly = true
+    context.isForReading = true
     let result = try body(context)
     if context.hasRefusedChange { throw ContextError.readOnlyContext() }
     return result
@@ -168,6 +168,7 @@ extension PersistentContainer {
     context.cancellation = cancellation
     defer { context.end() }
     let result = try body(context)
+    context.processPendingChanges()
     try context.checkUsable()
     return result
   }

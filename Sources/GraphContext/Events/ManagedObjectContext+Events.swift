@@ -70,9 +70,14 @@ extension ManagedObjectContext {
 
   /// Delivers the changes since the last event at once, and ends the current group of the undo manager.
   public func processPendingChanges() {
+    tellOfPending()
+    undoManager?.endEvent(in: self)
+  }
+
+  /// Delivers the changes since the last event, and leaves the group of the undo manager open.
+  func tellOfPending() {
     releaseObservers()
     tellOfNoted()
-    undoManager?.endEvent(in: self)
     children.forEach { $0.processPendingChanges() }
     updateOwnTracking()
   }

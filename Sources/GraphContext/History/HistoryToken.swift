@@ -9,14 +9,29 @@ public struct HistoryToken: Sendable, Hashable {
   public let storeID: UUID
   /// The number of the commit before the place.
   package let commit: UInt64
+  /// The bits of the date of the last transaction before the place; 0 if the history had none any more. A store that has lost commits gives their numbers to others:
+  /// those have another date.
+  let mark: UInt64
 
-  init(storeID: UUID, commit: UInt64) {
+  init(storeID: UUID, commit: UInt64, mark: UInt64 = 0) {
     self.storeID = storeID
     self.commit = commit
+    self.mark = mark
   }
 }
 
 extension HistoryToken: Comparable {
+  /// True for tokens of one place. One of them may have been made after the history had forgotten what is before it.
+  public static func == (left: HistoryToken, right: HistoryToken) -> Bool {
+    (left.commit, left.storeID) == (right.commit, right.storeID)
+  }
+
+  /// Hashes what `==` compares.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(commit)
+    hasher.combine(storeID)
+  }
+
   /// The order of the places in one history. Tokens of different stores have some order too, which means nothing.
   public static func < (left: HistoryToken, right: HistoryToken) -> Bool {
     (left.commit, left.storeID.uuidString) < (right.commit, right.storeID.uuidString)
@@ -24,15 +39,20 @@ extension HistoryToken: Comparable {
 }
 
 extension HistoryToken: CustomStringConvertible, LosslessStringConvertible, Codable {
-  /// The store's ID, a colon and the number of a commit. ``init(_:)`` reads it.
-  public var description: String { "\(storeID):\(commit)" }
+  /// The store's ID, a colon and the number of a commit; mostly followed by a colon and a mark of the commit in hexadecimal digits. ``init(_:)`` reads it.
+  public var description: String {
+    mark == 0 ? "\(storeID):\(commit)" : "\(storeID):\(commit):\(String(mark, radix: 16))"
+  }
 
   /// Nil for a text that ``description`` doesn't give.
   public init?(_ description: String) {
     let parts = description.split(separator: ":", omittingEmptySubsequences: false)
-    guard parts.count == 2, let storeID = UUID(uuidString: String(parts[0])), let commit = UInt64(parts[1])
+    guard 2...3 ~= parts.count, let storeID = UUID(uuidString: String(parts[0])),
+      let commit = UInt64(parts[1])
     else { return nil }
-    self.init(storeID: storeID, commit: commit)
+    let mark = parts.count == 3 ? UInt64(parts[2], radix: 16) : 0
+    guard let mark, (mark == 0) == (parts.count == 2) else { return nil }
+    self.init(storeID: storeID, commit: commit, mark: mark)
   }
 
   /// - Throws: `DecodingError.dataCorrupted` for a text that is no token.

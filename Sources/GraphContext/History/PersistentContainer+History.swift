@@ -48,7 +48,7 @@ extension PersistentContainer {
   /// - Throws: `noHistory` if the store keeps none.
   public func newestHistoryToken() throws(ContextError) -> HistoryToken {
     try handle.checkOpen()
-    return try ContextError.mapping { try handle.engine.historyReader().newestToken }
+    return try ContextError.mapping { try handle.engine.historyReader().newestToken() }
   }
 
   /// The oldest place from which the history can be read.
@@ -93,7 +93,7 @@ extension PersistentContainer {
   ) async throws(ContextError) -> Int {
     try await withEngine { engine in
       let reader = try engine.historyReader()
-      if token.storeID != engine.storeID || token > reader.newestToken { try reader.check(token) }
+      try reader.checkIsReached(token)
       return try engine.pruneHistory(through: token.commit, includingUnread: includingUnread, durability)
     }
   }

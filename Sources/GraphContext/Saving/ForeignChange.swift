@@ -5,12 +5,25 @@ struct ForeignChange: Equatable {
   /// Bits of the slots that have other values.
   var slots: UInt64 = 0
   var isDeleted = false
+  /// True if the object was deleted and is back, by an undo: then ``slots`` says nothing of the values that differ.
+  var isRevived = false
+  /// The values that the slots had before, as far as they are known.
+  var bases: [Int: AttributeValue] = [:]
 
-  var isNone: Bool { slots == 0 && !isDeleted }
+  var isNone: Bool { slots == 0 && !isDeleted && !isRevived }
 
+  /// Adds a later change. What there was before both is the base.
   mutating func merge(_ later: ForeignChange) {
     slots |= later.slots
-    isDeleted = isDeleted || later.isDeleted
+    isRevived = !later.isDeleted && (isRevived || later.isRevived)
+    isDeleted = later.isDeleted || isDeleted && !later.isRevived
+    bases.merge(later.bases) { earlier, _ in earlier }
+  }
+
+  /// Forgets the change of some slots.
+  mutating func forget(_ slots: UInt64) {
+    self.slots &= ~slots
+    bases = bases.filter { slot, _ in slots & 1 << UInt64(slot) == 0 }
   }
 }
 
@@ -25,9 +38,12 @@ struct ForeignChanges {
     var change = ForeignChange()
     for changes in changeSets {
       guard let objects = changes.objects[entity] else { continue }
-      if objects.deleted.contains(sorted: number, by: \.self) { change.isDeleted = true }
+      if objects.deleted.contains(sorted: number, by: \.self) { change.merge(ForeignChange(isDeleted: true)) }
+      if objects.inserted.contains(number) {
+        change.merge(ForeignChange(isRevived: true))
+      }
       if let index = objects.updated.firstIndex(sorted: number, by: \.number) {
-        change.slots |= objects.updated[index].slots
+        change.merge(ForeignChange(slots: objects.updated[index].slots))
       }
     }
     return change

@@ -6,10 +6,10 @@ import Predicates
 /// The policy settles each property. The save throws `conflict` for one that it leaves alone.
 public struct MergeConflict: Sendable {
   /// A property that was changed in both.
-  public struct Property: Sendable {
+  public struct Property: Sendable, Equatable {
     /// The property's name.
     public let name: String
-    /// The value that both have changed; nil if the saving context has moved on since, and doesn't know it any more.
+    /// The value that both have changed; nil if the saving context doesn't know it any more.
     public let base: AttributeValue?
     /// The value in the saving context.
     public let mine: AttributeValue
@@ -87,7 +87,8 @@ final class CustomMerge: Sendable, Hashable {
 /// The decisions of a custom policy during one save.
 ///
 /// The policy runs outside of the writer's turn: the turn ends where a conflict comes up that it hasn't seen, and the save takes another one with its
-/// decisions. Others may have saved the object again by then, so a decision counts for the record that it was made on.
+/// decisions. By then others may have saved the object again, and code of a context that doesn't block its actor may have changed it. So a decision counts for
+/// the values that it was made on.
 struct MergeDecisions {
   /// The number of times that a save asks the policy before it throws `conflict`.
   static let roundLimit = 10
@@ -101,16 +102,11 @@ struct MergeDecisions {
   private var decided: [ManagedObjectID: Undecided] = [:]
   private var rounds = 0
 
-  /// The choices for an object; nil if the policy has not been asked about these properties and stored values.
-  func choices(
-    for id: ManagedObjectID,
-    _ names: [String],
-    at commit: UInt64
-  ) -> [String: MergeConflict.Choice]? {
-    guard let known = decided[id], known.commit == commit, names.allSatisfy({ known.conflict[$0] != nil })
-    else {
-      return nil
-    }
+  /// The choices for a conflict; nil if the policy has not been asked about these values.
+  func choices(for conflict: MergeConflict, at commit: UInt64) -> [String: MergeConflict.Choice]? {
+    guard let known = decided[conflict.objectID], known.commit == commit,
+      conflict.properties.allSatisfy({ known.conflict[$0.name] == $0 })
+    else { return nil }
     return known.conflict.choices
   }
 

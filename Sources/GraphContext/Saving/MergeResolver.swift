@@ -54,7 +54,7 @@ struct MergeResolver {
   mutating func resolve() throws(ContextError) {
     for changes in request.entities {
       for patch in changes.updated { try resolve(patch, changes.entity) }
-      resolveDeleted(changes)
+      try resolveDeleted(changes)
     }
     if policy.letsContextWin {
       var rivals = PartnerRivals(request, reverted, in: newest, storeID: storeID)
@@ -74,18 +74,54 @@ struct MergeResolver {
     request.failures.note(.conflict(id(number, entity), "changed", entity.names(of: slots)))
   }
 
-  private func foreignChange(of number: ObjectNumber, _ entity: StoredEntity) -> ForeignChange {
-    var change = request.conflicts[entity.ordinal][number] ?? ForeignChange()
-    change.merge(foreign.change(of: number, entity.number))
+  private func foreignChange(
+    of number: ObjectNumber,
+    _ entity: StoredEntity
+  ) throws(ContextError) -> ForeignChange {
+    var change = knownChange(of: number, entity)
+    let later = foreign.change(of: number, entity.number)
+    change.merge(later)
+    if later.isRevived, !change.isDeleted { change.slots |= try revivedSlots(of: number, entity) }
     // A value that the store makes is a change of what it is made of.
     change.slots &= ~entity.derivedSlots
     return change
   }
 
+  /// The changes that the context had when it moved to the state that it shows.
+  private func knownChange(of number: ObjectNumber, _ entity: StoredEntity) -> ForeignChange {
+    request.conflicts[entity.ordinal][number] ?? ForeignChange()
+  }
+
+  /// Bits of the slots in which an object that others have deleted and brought back has other values than it had, or may have.
+  private func revivedSlots(of number: ObjectNumber, _ entity: StoredEntity) throws(ContextError) -> UInt64 {
+    guard let bytes = try newest.record(number, of: entity) else { return 0 }
+    let record = RecordView(validated: bytes, layout: entity.layout)
+    var slots: UInt64 = 0
+    for slot in entity.schema.stored.indices {
+      let value = try newest.value(of: record, at: slot, entity)
+      if try baseValue(at: slot, of: number, entity) != value { slots |= 1 << UInt64(slot) }
+    }
+    return slots
+  }
+
+  /// The value that the saving context has seen in a slot before it changed that; nil if it isn't known.
+  private func baseValue(
+    at slot: Int,
+    of number: ObjectNumber,
+    _ entity: StoredEntity
+  ) throws(ContextError) -> AttributeValue? {
+    let known = knownChange(of: number, entity)
+    if let value = known.bases[slot] { return value }
+    // The context has moved on since, to a state with the value of another.
+    if known.isDeleted || known.slots & 1 << UInt64(slot) != 0 { return nil }
+    guard let bytes = try base.record(number, of: entity) else { return nil }
+    return try base.value(of: RecordView(validated: bytes, layout: entity.layout), at: slot, entity)
+  }
+
   // MARK: Changed and deleted objects
 
   private mutating func resolve(_ patch: EntityChanges.Patch, _ entity: StoredEntity) throws(ContextError) {
-    let theirs = foreignChange(of: patch.number, entity)
+    let theirs = try foreignChange(of: patch.number, entity)
     if theirs.isNone { return }
     if theirs.isDeleted {
       let isMoved = patch.slots & ~entity.placeSlots == 0
@@ -118,10 +154,10 @@ struct MergeResolver {
   }
 
   /// An object that either side has deleted is deleted: to bring it back would leave what its deletion has taken along.
-  private mutating func resolveDeleted(_ changes: EntityChanges) {
+  private mutating func resolveDeleted(_ changes: EntityChanges) throws(ContextError) {
     var deleted: [ObjectNumber] = []
     for number in changes.deleted {
-      let theirs = foreignChange(of: number, changes.entity)
+      let theirs = try foreignChange(of: number, changes.entity)
       if theirs.isDeleted { continue }
       if policy == .error, theirs.slots & ~changes.entity.placeSlots != 0 {
         noteConflict(number, changes.entity, 0)
@@ -207,9 +243,8 @@ struct MergeResolver {
   ) throws(ContextError) {
     guard let bytes = try newest.record(patch.number, of: entity) else { return }
     let theirs = RecordView(validated: bytes, layout: entity.layout)
-    let (id, names) = (id(patch.number, entity), entity.names(of: slots))
-    guard let choices = decisions.choices(for: id, names, at: theirs.commit) else {
-      let conflict = MergeConflict(id, try properties(slots, patch, theirs, entity))
+    let conflict = MergeConflict(id(patch.number, entity), try properties(slots, patch, theirs, entity))
+    guard let choices = decisions.choices(for: conflict, at: theirs.commit) else {
       return undecided.append(.init(conflict: conflict, commit: theirs.commit))
     }
     for slot in entity.schema.stored.indices where slots & 1 << UInt64(slot) != 0 {
@@ -228,21 +263,13 @@ struct MergeResolver {
     _ theirs: RecordView,
     _ entity: StoredEntity
   ) throws(ContextError) -> [MergeConflict.Property] {
-    // A context that has moved on since has lost what was there before.
-    let known = request.conflicts[entity.ordinal][patch.number]?.slots ?? 0
-    let base = try base.record(patch.number, of: entity)
-      .map { RecordView(validated: $0, layout: entity.layout) }
     let mine = RecordView(validated: patch.bytes, layout: entity.layout)
     var properties: [MergeConflict.Property] = []
     for slot in entity.slots(slots) {
-      var before: AttributeValue?
-      if known & 1 << UInt64(slot) == 0, let base {
-        before = try self.base.value(of: base, at: slot, entity)
-      }
       properties.append(
         MergeConflict.Property(
           name: entity.schema.stored[slot].name,
-          base: before,
+          base: try baseValue(at: slot, of: patch.number, entity),
           mine: mine.value(slot),
           theirs: try newest.value(of: theirs, at: slot, entity)
         )

@@ -122,7 +122,7 @@ extension ContextError {
 }
 
 /// The objects of a save.
-struct SavedObjects {
+final class SavedObjects {
   /// Those that were inserted or updated.
   var kept: [any ManagedObject] = []
   var deleted: [any ManagedObject] = []

@@ -118,24 +118,37 @@ struct UniqueResolver {
       let changes = request.entities[entity.ordinal]
       var owners = UniqueOwners(changes, policies.settling(entity), source)
       try owners.claimUpdated()
+      // What earlier passes have settled: the keys of those that get the values aren't those of their records any more.
+      let given = settled.filter { $0.entity.ordinal == entity.ordinal }
+      for object in given {
+        let owner = owner(object.number, entity.ordinal)
+        if changes.insertedIndex(of: owner) == nil { give(object, to: owner, &owners) }
+      }
+      let givenToNew = Dictionary(grouping: given) { owner($0.number, entity.ordinal) }
       var inserted: [EntityChanges.Record] = []
       for record in changes.inserted {
         let bytes = UnsafeRawBufferPointer(record.bytes)
         guard let (owner, policy) = try owners.owner(of: bytes), entity.isKind(owner, of: record.number)
         else {
           owners.claim(bytes, for: record.number)
+          for object in givenToNew[record.number] ?? [] { give(object, to: record.number, &owners) }
           inserted.append(record)
           continue
         }
         let object = SettledObject(entity: entity, number: record.number, policy: policy, bytes: bytes)
-        let taken = values(of: RecordView(validated: bytes, layout: entity.layout), object)
-        owners.give(bytes, to: owner, in: taken)
+        give(object, to: owner, &owners)
         aliases[entity.ordinal][record.number] = owner
         settled.append(object)
       }
       if inserted.count < changes.inserted.count { changes.inserted = inserted }
     }
     return settled.count > count
+  }
+
+  /// Notes the keys that an existing object gets of a settled one.
+  private mutating func give(_ object: SettledObject, to owner: ObjectNumber, _ owners: inout UniqueOwners) {
+    let taken = values(of: RecordView(validated: object.bytes, layout: object.entity.layout), object)
+    owners.give(object.bytes, to: owner, in: taken)
   }
 
   // MARK: References and links

@@ -31,6 +31,8 @@ public final class ContextUndoManager {
   private var depth = 0
   private var direction = Direction.forward
   private var saveCount = 0
+  /// True while hooks change objects that no change of the current group has led to.
+  private var ignoresHooks = false
   /// The context that it is set for.
   private(set) weak var context: ManagedObjectContext?
 
@@ -57,11 +59,19 @@ public final class ContextUndoManager {
   public var redoActionName: String? { redoGroups.last?.name }
 
   /// Names the group of the current changes.
-  public func setActionName(_ name: String?) { open.name = name }
+  public func setActionName(_ name: String?) {
+    open.name = name
+    // A turn that changes nothing ends, too, and the name with it.
+    context?.outermost.scheduleEvent?()
+  }
 
   /// Begins a group that ends with ``endUndoGrouping()``, however many turns pass. Groups may be nested: an inner one is a part of the outermost.
   public func beginUndoGrouping() {
-    if depth == 0 { context?.processPendingChanges() }
+    if depth == 0 {
+      let name = open.isEmpty ? open.name : nil
+      context?.processPendingChanges()
+      open.name = name
+    }
     depth += 1
   }
 
@@ -100,7 +110,7 @@ extension ContextUndoManager {
   /// An object is about to change.
   func capture(_ object: any ManagedObject, in context: ManagedObjectContext) {
     let key = context.key(of: object)
-    guard isRegistrationEnabled, !open.contains(key) else { return }
+    guard registers, !open.contains(key) else { return }
     let phase = object._$state.phase
     guard phase == .inserted || phase == .persistent else {
       return open.add(UndoGroup.Image(object: object, values: nil), key)
@@ -117,11 +127,29 @@ extension ContextUndoManager {
 
   /// An object has come into the context.
   func captureEntry(of object: any ManagedObject, _ key: ObjectKey) {
-    guard isRegistrationEnabled, !open.contains(key) else { return }
+    guard registers, !open.contains(key) else { return }
     open.add(UndoGroup.Image(object: object, values: nil), key)
   }
 
-  func capture(_ pair: UndoGroup.Pair) { if isRegistrationEnabled { open.add(pair) } }
+  func capture(_ pair: UndoGroup.Pair) { if registers { open.add(pair) } }
+
+  private var registers: Bool { isRegistrationEnabled && !ignoresHooks }
+
+  /// Runs the hooks before a save. What they change belongs to the current group. If that is empty, they follow from changes of earlier groups, and are in no
+  /// group: one of their own would have to be undone first, and would end redo.
+  func includingHooks<Result, Failure: Error>(
+    in context: ManagedObjectContext,
+    _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    ignoresHooks = open.isEmpty
+    defer {
+      endEvent(in: context)
+      ignoresHooks = false
+      // Objects announce the first change of a turn alone, and that was a hook's.
+      context.announceChanges()
+    }
+    return try body()
+  }
 
   /// Forgets the groups up to the last one that has to do with new objects which a save has settled with existing ones. The later ones stay.
   ///
@@ -159,7 +187,7 @@ extension ContextUndoManager {
   }
 
   private func closeGroup(in context: ManagedObjectContext) {
-    if open.isEmpty, direction == .forward { return }
+    if open.isEmpty, direction == .forward { return open = UndoGroup() }
     var group = open
     // What reading the objects changes, by their hooks, belongs to the next group.
     open = UndoGroup()

@@ -109,6 +109,17 @@ struct BlockTests {
         try context.fetchOne(From<Writer>())?.rank = 3
         context.rollback()
       },
+      { context in
+        context.isReadOnly = false
+        context.insert(Writer("D"))
+        try context.save()
+      },
+      { context in
+        let child = context.makeChild()
+        child.isReadOnly = false
+        child.insert(Writer("E"))
+        try child.save()
+      },
     ]
     for (number, change) in changes.enumerated() {
       let error = await #expect(throws: ContextError.self) { try await library.query(change) }
@@ -134,6 +145,34 @@ struct BlockTests {
     mayEnd.signal()
     try await write
     #expect(try await names() == ["late"])
+  }
+
+  @Test func aContextThatOnlyReadsFromNowOnRefusesTheNextChange() throws {
+    let context = try library.context()
+    defer { context.end() }
+    let writer = Writer("A", rank: 1)
+    context.insert(writer)
+    try context.save()
+    writer.rank = 2
+    context.isReadOnly = true
+    #expect(!context.hasRefusedChange)
+    writer.rank = 3
+    #expect(context.hasRefusedChange)
+    let error = #expect(throws: ContextError.self) { try context.fetch(From<Writer>()) }
+    #expect(error?.code == .readOnlyContext)
+  }
+
+  @Test func listenersHearOfTheLastChangesOfABlock() async throws {
+    let inserted = Mutex(0)
+    let subscription = try await library.performBackgroundTask { context in
+      let subscription = context.onObjectsDidChange { changes in
+        inserted.withLock { $0 += changes.inserted.count }
+      }
+      context.insert(Writer("A"))
+      return subscription
+    }
+    #expect(inserted.withLock { $0 } == 1)
+    withExtendedLifetime(subscription) {}
   }
 
   // MARK: The view context

@@ -74,6 +74,28 @@ struct ListenerTests {
     withExtendedLifetime(subscription) {}
   }
 
+  // MARK: The order of saves
+
+  /// A listener that saves is called before the save is told of that it hears of.
+  @Test func savesAreToldInTheirOrder() throws {
+    let elsewhere = try library.context()
+    defer { elsewhere.end() }
+    try elsewhere.existingObject(Writer.self, with: other.objectID).email = "b@"
+    try elsewhere.save()
+    var told: [[ManagedObjectID]] = []
+    let saved = context.onDidSave { told.append($0.updated) }
+    let subscription = context.onObjectsDidChange { [context, other] changes in
+      guard changes.origin == .store else { return }
+      other.rank = 1
+      #expect(throws: Never.self) { try context.save() }
+    }
+    writer.rank = 5
+    try context.save()
+    #expect(told == [[writer.objectID], [other.objectID]])
+    #expect(try stored() == [5, 1])
+    withExtendedLifetime((saved, subscription)) {}
+  }
+
   // MARK: Before a save
 
   @Test func whatAListenerChangesAfterTheHooksIsValidated() throws {

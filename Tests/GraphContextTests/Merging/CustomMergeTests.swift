@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import GraphContext
+@testable import PageStore
 
 /// Merge policies of programs.
 struct CustomMergeTests {
@@ -167,18 +168,91 @@ struct CustomMergeTests {
     #expect(try stored().rank == 0)
   }
 
-  @Test func aContextThatHasMovedOnKnowsNoBase() throws {
-    let bases = Mutex<[AttributeValue?]>([])
-    mine.mergePolicy = .custom { conflict in
-      bases.withLock { $0 += conflict.properties.map(\.base) }
-      conflict.keepMine()
+  @Test func aContextThatHasMovedOnKnowsTheBase() throws {
+    mine.mergePolicy = Self.sum
+    writer.rank += 2
+    for _ in 0..<3 {
+      try changeElsewhere { $0.rank += 5 }
+      try mine.refresh()
+      #expect(writer.rank == 12)
     }
-    writer.rank = 12
-    try changeElsewhere { $0.rank = 11 }
+    try changeElsewhere { $0.rank += 5 }
+    try mine.save()
+    #expect(try stored().rank == 32 && writer.rank == 32)
+    writer.rank += 1
+    try changeElsewhere { $0.rank += 5 }
     try mine.refresh()
     try mine.save()
-    #expect(bases.withLock { $0 } == [nil])
-    #expect(try stored().rank == 12)
+    #expect(try stored().rank == 38, "what was saved is no base any more")
+  }
+
+  @Test func aChildThatHasMovedOnKnowsTheBase() throws {
+    mine.mergePolicy = Self.sum
+    let child = mine.makeChild()
+    try child.existingObject(Writer.self, with: writer.objectID).rank += 2
+    try changeElsewhere { $0.rank += 5 }
+    try mine.refresh()
+    try child.save()
+    try mine.save()
+    #expect(try stored().rank == 17)
+  }
+
+  // MARK: Deletions that are taken back
+
+  /// The times at which the context moves on: never, once the object is deleted, or once it is back.
+  @Test(arguments: [false, true], [false, true])
+  func whatOthersDeleteAndBringBackIsNoDeletion(_ movesAfterDeletion: Bool, _ movesAfterReturn: Bool) throws {
+    let other = try library.context()
+    defer { other.end() }
+    other.undoManager = ContextUndoManager()
+    writer.rank = 12
+    other.delete(try other.existingObject(Writer.self, with: writer.objectID))
+    try other.save()
+    if movesAfterDeletion { try mine.refresh() }
+    #expect(other.undo())
+    try other.save()
+    if movesAfterReturn { try mine.refresh() }
+    try mine.save()
+    #expect(try stored() == ("A", 12) && writer.name == "A" && !writer.isDeleted)
+  }
+
+  @Test(arguments: [false, true], [false, true])
+  func whatComesBackWithAnotherValueIsChanged(_ movesAfterDeletion: Bool, _ movesAfterReturn: Bool) throws {
+    let other = try library.context()
+    defer { other.end() }
+    other.undoManager = ContextUndoManager()
+    writer.rank = 12
+    let copy = try other.existingObject(Writer.self, with: writer.objectID)
+    copy.rank = 11
+    other.processPendingChanges()
+    other.delete(copy)
+    try other.save()
+    if movesAfterDeletion { try mine.refresh() }
+    #expect(other.undo())
+    try other.save()
+    if movesAfterReturn { try mine.refresh() }
+    let error = #expect(throws: ContextError.self) { try mine.save() }
+    #expect(error?.code == .conflict && error?.context.properties == ["rank"])
+    mine.mergePolicy = Self.sum
+    try mine.save()
+    #expect(try stored() == ("A", 13) && writer.rank == 13)
+  }
+
+  @Test(arguments: [false, true], [false, true])
+  func aDeletionOfWhatIsBackCounts(_ movesAfterDeletion: Bool, _ movesAfterReturn: Bool) throws {
+    let other = try library.context()
+    defer { other.end() }
+    other.undoManager = ContextUndoManager()
+    mine.delete(writer)
+    other.delete(try other.existingObject(Writer.self, with: writer.objectID))
+    try other.save()
+    if movesAfterDeletion { try mine.refresh() }
+    #expect(other.undo())
+    try other.save()
+    if movesAfterReturn { try mine.refresh() }
+    try mine.save()
+    #expect(try library.context().count(From<Writer>()) == 0)
+    #expect(try library.verify().map(\.description) == [])
   }
 
   // MARK: Deletions and links
@@ -229,6 +303,41 @@ struct CustomMergeTests {
     try change(id, in: library) { $0.rank += 5 }
     try await context.saveWithoutBlocking()
     #expect(writer.rank == 16)
+  }
+
+  /// A decision is about values: code that runs while the save waits for its turn may change them.
+  @Test func aDecisionCountsForTheValuesThatItWasMadeOn() async throws {
+    try await Self.countWhileWaiting(in: library, writer.objectID)
+    #expect(try stored().rank == 116)
+  }
+
+  @MainActor private static func countWhileWaiting(
+    in library: PersistentContainer,
+    _ id: ManagedObjectID
+  ) async throws {
+    let context = library.viewContext
+    context.automaticallyMergesChangesFromParent = false
+    let store = library.store
+    let turns = Mutex<[TurnReservation]>([])
+    context.mergePolicy = .custom { conflict in
+      conflict.settle(\Writer.rank) { base, mine, theirs in mine + theirs - (base ?? 0) }
+      // The save has to wait for another writer's turn after its first question.
+      turns.withLock { turns in
+        guard turns.isEmpty else { return }
+        if let turn = try? store.reserveTurn(timeout: nil, patience: .seconds(86_400)) { turns.append(turn) }
+      }
+    }
+    let writer = try context.existingObject(Writer.self, with: id)
+    writer.rank += 1
+    try change(id, in: library) { $0.rank += 5 }
+    let later = Task { @MainActor in
+      while turns.withLock({ $0.isEmpty }) { await Task.yield() }
+      try context.existingObject(Writer.self, with: id).rank += 100
+      turns.withLock { $0.forEach(store.cancel) }
+    }
+    try await context.saveWithoutBlocking()
+    try await later.value
+    #expect(writer.rank == 116)
   }
 
   /// No increment is lost, whoever saves when.

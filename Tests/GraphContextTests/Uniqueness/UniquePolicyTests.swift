@@ -38,6 +38,24 @@ struct UniquePolicyTests {
     }
   }
 
+  /// The second pass follows from references to settled objects. What an object has lost in the first is free.
+  @Test func aKeyThatAnImportTakesAwayIsFreeForAnother() throws {
+    let old = try stored("A")
+    old.album = UniqueAlbum("X")
+    old.place = 1
+    try context.save()
+    let (moved, new) = (UniqueTrack("A", "moved"), UniqueTrack("B", "new"))
+    (moved.album, moved.place) = (UniqueAlbum("Y"), 2)
+    (new.album, new.place) = (UniqueAlbum("X"), 1)
+    context.insert(moved)
+    context.insert(new)
+    try context.save()
+    #expect(try shown() == ["A moved 5 3", "B new 0 -"])
+    #expect(old.album?.title == "Y" && old.place == 2)
+    #expect(new.album?.title == "X" && new.album?.tracks == [new])
+    #expect(try context.count(From<UniqueAlbum>()) == 2)
+  }
+
   // MARK: Values
 
   @Test(arguments: [

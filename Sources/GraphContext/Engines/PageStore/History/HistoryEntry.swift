@@ -10,6 +10,9 @@ struct HistoryEntry {
     /// The commit of the transaction before, or the one that the history begins after.
     var previousCommit: UInt64
     var date: Date
+
+    /// The mark of tokens of the place after the transaction.
+    var mark: UInt64 { date.timeIntervalSinceReferenceDate.bitPattern }
   }
 
   struct Update {

@@ -38,6 +38,12 @@ extension OrderedTree {
     return try cursor.previous() ? HistoryMark(&cursor) : nil
   }
 
+  /// The last transaction up to a commit. O(log n).
+  func lastTransaction(through commit: UInt64) throws -> HistoryMark? {
+    var cursor = try cursor(in: HistoryTree.transactions(through: commit))
+    return try cursor.previous() ? HistoryMark(&cursor) : nil
+  }
+
   /// O(log n).
   func oldestTransaction() throws -> HistoryMark? {
     var cursor = try cursor(in: HistoryTree.transactions)

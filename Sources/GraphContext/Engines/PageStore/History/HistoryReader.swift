@@ -21,12 +21,12 @@ struct HistoryReader {
   func settings() throws -> HistorySettings { try tree.historySettings() }
 
   /// The place after the newest commit.
-  var newestToken: HistoryToken { token(newestCommit) }
+  func newestToken() throws -> HistoryToken { try token(newestCommit) }
 
   /// The first place from which all that follows is still there.
   func oldestToken() throws -> HistoryToken {
-    if let oldest = try tree.oldestTransaction() { return token(oldest.header.previousCommit) }
-    return token(try settings().start)
+    if let oldest = try tree.oldestTransaction() { return try token(oldest.header.previousCommit) }
+    return try token(settings().start)
   }
 
   func consumers() throws -> [String: HistoryToken] {
@@ -35,6 +35,20 @@ struct HistoryReader {
 
   /// - Throws: `historyExpired` for a token that nothing can be read from.
   func check(_ token: HistoryToken) throws {
+    let oldest = try checkIsReached(token)
+    if token < oldest {
+      throw ContextError.historyExpired(
+        "the token is after commit \(token.commit), and the history begins after \(oldest.commit)",
+        oldest
+      )
+    }
+  }
+
+  /// Returns the oldest token.
+  ///
+  /// - Throws: `historyExpired` for a token of a place that this history has not come to: of another store, or of commits that this one has lost or never had.
+  @discardableResult
+  func checkIsReached(_ token: HistoryToken) throws -> HistoryToken {
     let oldest = try oldestToken()
     if token.storeID != storeID {
       throw ContextError.historyExpired("the token is of the store \(token.storeID), not of this one", oldest)
@@ -45,12 +59,14 @@ struct HistoryReader {
         oldest
       )
     }
-    if token < oldest {
+    let mark = try mark(ofPlaceAfter: token.commit)
+    if mark != 0, token.mark != 0, mark != token.mark {
       throw ContextError.historyExpired(
-        "the token is after commit \(token.commit), and the history begins after \(oldest.commit)",
+        "the token is after a commit that the store has lost, and its number, \(token.commit), is another's by now",
         oldest
       )
     }
+    return oldest
   }
 
   /// Calls `body` with the transactions that a query asks for, in its order, until it returns false. O(log n + transactions that are looked at).
@@ -72,11 +88,19 @@ struct HistoryReader {
     }
   }
 
-  private func token(_ commit: UInt64) -> HistoryToken { HistoryToken(storeID: storeID, commit: commit) }
+  /// O(log n).
+  private func token(_ commit: UInt64) throws -> HistoryToken {
+    HistoryToken(storeID: storeID, commit: commit, mark: try mark(ofPlaceAfter: commit))
+  }
+
+  /// The mark of a place, by the last transaction before it; 0 if the history has none.
+  private func mark(ofPlaceAfter commit: UInt64) throws -> UInt64 {
+    try tree.lastTransaction(through: commit)?.header.mark ?? 0
+  }
 
   private func transaction(_ entry: HistoryEntry, _ commit: UInt64) -> HistoryTransaction {
     HistoryTransaction(
-      token: token(commit),
+      token: HistoryToken(storeID: storeID, commit: commit, mark: entry.header.mark),
       date: entry.header.date,
       author: entry.author,
       contextName: entry.contextName,

@@ -24,6 +24,11 @@ enum HistoryTree {
     KeyRange(lower: .excluding(transactionKey(commit)), upper: transactions.upper)
   }
 
+  /// The keys of the transactions up to a commit.
+  static func transactions(through commit: UInt64) -> KeyRange {
+    KeyRange(lower: transactions.lower, upper: .including(transactionKey(commit)))
+  }
+
   /// The name of a consumer in its key; nil for another key.
   static func consumer(_ key: UnsafeRawBufferPointer) -> String? {
     guard key.starts(with: consumerPrefix) else { return nil }

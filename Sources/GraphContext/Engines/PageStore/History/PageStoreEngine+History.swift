@@ -53,12 +53,12 @@ extension PageStoreEngine {
   /// Calls `body` with the tree of the history in a transaction.
   private func writeHistory<R>(
     _ durability: Durability? = nil,
-    _ body: (WriteTree, UInt64) throws -> R
+    _ body: (WriteTree) throws -> R
   ) throws -> R {
     try store.write(durability: durability) { transaction in
       try checkWritable()
       guard let tree = try transaction.treeIfPresent(HistoryTree.name) else { throw ContextError.noHistory() }
-      return try body(tree, transaction.baseCommit)
+      return try body(tree)
     }
   }
 
@@ -68,29 +68,32 @@ extension PageStoreEngine {
     includingUnread: Bool,
     _ durability: Durability?
   ) throws -> Int {
-    try writeHistory(durability) { tree, _ in
+    try writeHistory(durability) { tree in
       let read = includingUnread ? .max : try tree.historyConsumers().values.min() ?? .max
       return try HistoryPruner(tree).remove(through: min(commit, read))
     }
   }
 
   func addHistoryConsumer(_ name: String) throws -> HistoryToken {
-    let reader = try historyReader()
-    if let known = try reader.consumers()[name] { return known }
-    return try writeHistory { tree, _ in
-      let key = HistoryTree.consumerKey(name)
+    if let known = try historyReader().consumers()[name] { return known }
+    try writeHistory { tree in
+      // Another task may have added it since.
+      if try tree.historyConsumers()[name] != nil { return }
       let commit = try tree.oldestTransaction()?.header.previousCommit ?? tree.historySettings().start
-      try tree.put(key, SchemaTree.bytes(commit))
-      return HistoryToken(storeID: storeID, commit: commit)
+      try tree.put(HistoryTree.consumerKey(name), SchemaTree.bytes(commit))
     }
+    guard let token = try historyReader().consumers()[name] else {
+      throw ContextError.noHistoryConsumer(name)
+    }
+    return token
   }
 
   func acknowledgeHistory(through token: HistoryToken, by name: String) throws {
     let reader = try historyReader()
     guard let known = try reader.consumers()[name] else { throw ContextError.noHistoryConsumer(name) }
-    guard token.storeID == storeID, token <= reader.newestToken else { return try reader.check(token) }
+    try reader.checkIsReached(token)
     if token <= known { return }
-    try writeHistory { tree, _ in
+    try writeHistory { tree in
       let key = HistoryTree.consumerKey(name)
       guard let known = try tree.historyConsumers()[name] else { throw ContextError.noHistoryConsumer(name) }
       // The consumer may have gone on since.
@@ -100,6 +103,6 @@ extension PageStoreEngine {
 
   func removeHistoryConsumer(_ name: String) throws {
     guard try historyReader().consumers()[name] != nil else { return }
-    try writeHistory { tree, _ in _ = try tree.remove(HistoryTree.consumerKey(name)) }
+    try writeHistory { _ = try $0.remove(HistoryTree.consumerKey(name)) }
   }
 }
