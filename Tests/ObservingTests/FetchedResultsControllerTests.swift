@@ -38,6 +38,8 @@ struct FetchedResultsControllerTests {
     typealias Object = Passenger
     var heard: [String] = []
     var names: [String] = []
+    /// Called after each change of an object.
+    var afterChange: ((FetchedResultsController<Passenger>) -> Void)?
 
     func controllerWillChangeContent(_ controller: FetchedResultsController<Passenger>) {
       heard.append("will")
@@ -60,6 +62,7 @@ struct FetchedResultsControllerTests {
     ) {
       let paths = [indexPath, newIndexPath].map { $0.map { "\($0.section).\($0.item)" } ?? "-" }
       heard.append("\(type) \(type == .delete ? "" : object.name) \(paths[0]) \(paths[1])")
+      afterChange?(controller)
     }
 
     func controller(
@@ -116,6 +119,26 @@ struct FetchedResultsControllerTests {
     #expect(delegate.heard == [])
     context.reset()
     #expect(delegate.heard == ["will", "did"])
+  }
+
+  /// The paths are those of a list that the controller shows no longer.
+  @Test(arguments: [true, false]) func aDelegateThatChangesTheControllerHearsNoMore(_ fetches: Bool) throws {
+    let controller = FetchedResultsController(
+      fetchRequest: From<Passenger>().orderBy(\.name),
+      context: context
+    )
+    try controller.performFetch()
+    let delegate = Delegate()
+    controller.delegate = delegate
+    delegate.afterChange = { controller in
+      if !fetches { return controller.delegate = nil }
+      controller.fetchRequest = From<Passenger>().where { $0.name == "Cy" }.orderBy(\.name)
+      #expect(throws: Never.self) { try controller.performFetch() }
+    }
+    for name in ["Cy", "Di", "Eve"] { context.insert(Passenger(name, age: 20)) }
+    context.processPendingChanges()
+    #expect(delegate.heard == ["will", "insert Cy - 0.2"])
+    #expect(controller.fetchedObjects?.count == (fetches ? 1 : 5))
   }
 
   @Test func aDelegateIsHeldWeakly() throws {

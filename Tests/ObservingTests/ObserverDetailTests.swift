@@ -3,6 +3,12 @@ import Testing
 
 @testable import GraphContext
 
+@Model final class WaterLevel {
+  var metres: Double
+
+  init(_ metres: Double) { self.metres = metres }
+}
+
 /// Observers of objects of other contexts, order and registration of listeners, and access to lists by sections.
 struct ObserverDetailTests {
   private func airport(minutes: [Int]) async throws -> PersistentContainer {
@@ -27,6 +33,39 @@ struct ObserverDetailTests {
     #expect(cities.isEmpty)
     try second.refresh()
     #expect(cities == ["Rome"])
+    withExtendedLifetime(subscription) {}
+  }
+
+  @Test func anErrorThatTheContextHasNotedIsNoDeletion() async throws {
+    let container = try await airport(minutes: [600])
+    let (first, second) = (try container.context(), try container.context())
+    let flight = try #require(try first.fetch(From<Departure>()).first)
+    first.delete(try second.object(Departure.self, with: flight.objectID))
+    let error = #expect(throws: ContextError.self) { _ = try ObjectObserver(flight) }
+    #expect(error?.code == .otherContext)
+    first.rollback()
+    let observer = try ObjectObserver(flight)
+    #expect(!observer.isDeleted && observer.object === flight)
+  }
+
+  /// Two numbers that are none are one value.
+  @Test func anObserverOfANumberThatIsNoneHearsOfOthersAlone() async throws {
+    let container = try await PersistentContainer("Levels", models: [WaterLevel.self], at: .inMemory)
+    let context = try container.context()
+    let (level, other) = (WaterLevel(.nan), WaterLevel(1))
+    context.insert(level)
+    context.insert(other)
+    try context.save()
+    var told: [Double] = []
+    let subscription = try level.observe(\.metres) { told.append($1) }
+    for metres in [2.0, 3] {
+      other.metres = metres
+      context.processPendingChanges()
+    }
+    #expect(told.isEmpty)
+    level.metres = 4
+    context.processPendingChanges()
+    #expect(told == [4])
     withExtendedLifetime(subscription) {}
   }
 

@@ -235,7 +235,12 @@ extension ManagedObjectContext {
     former?._$state.becomeNew()
     let object = former ?? make(coordinator.type(of: number, entity.ordinal))
     var loader = RecordLoader(bytes, entity.layout)
-    for slot in entity.schema.stored.indices { load(slot, of: object, &loader) }
+    var unsaved = SlotFiller(value: .null)
+    for slot in entity.schema.stored.indices {
+      // A new object has no derived values until it is saved, also one that had some before its deletion.
+      let isUnderived = !isStored && entity.derivedSlots & 1 << UInt64(slot) != 0
+      if isUnderived { object._$visit(slot, &unsaved) } else { load(slot, of: object, &loader) }
+    }
     object._$state.enter(self, number: number)
     if observation?.observes(ObjectKey(entity: entity.ordinal, number: number)) == true {
       object._$state.hearers.insert(.observers)

@@ -62,7 +62,8 @@ extension ManagedObjectContext {
     }
   }
 
-  private func objectIfExists<Object: ManagedObject>(
+  /// ``existingObject(_:number:_:)``, or nil if there is none.
+  func objectIfExists<Object: ManagedObject>(
     _ type: Object.Type,
     number: ObjectNumber,
     _ entity: StoredEntity

@@ -80,6 +80,7 @@ extension ManagedObjectContext {
     children.forEach { $0.reset() }
     undoManager?.removeAllActions()
     events.forgetNoted()
+    events.kept = []
     var changes = ObjectChanges(origin: .reset, contextName: name)
     changes.invalidatesAll = true
     events.objectsDidChange.tell(changes, in: eventQueue)

@@ -401,9 +401,10 @@ extension ManagedObjectContext {
       let view = RecordView(validated: record, layout: entity.layout)
       var slots: UInt64 = 0
       for derivation in entity.derivations where entity.ownSlots(of: new) & derivation.bit != 0 {
-        let value = view.value(derivation.slot)
-        let isEmpty = value == derivation.emptyValue || derivation.aggregate == nil && value == .string("")
-        if !isEmpty { slots |= derivation.bit }
+        let isRequired = entity.requiredSlots(of: new) & derivation.bit != 0
+        let isFoldedText = derivation.aggregate == nil && isRequired
+        let unsaved = isFoldedText ? AttributeValue.string("") : derivation.emptyValue
+        if view.value(derivation.slot) != unsaved { slots |= derivation.bit }
       }
       return slots
     }

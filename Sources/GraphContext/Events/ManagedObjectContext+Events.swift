@@ -15,6 +15,7 @@ extension ManagedObjectContext {
   ///
   /// - Returns: the subscription. It ends when the program releases it.
   public func onObjectsDidChange(_ body: @escaping (ObjectChanges) -> Void) -> ContextSubscription {
+    tellBeforeListening()
     let flag = events.objectsDidChange.add(body)
     updateTracking()
     return ContextSubscription(flag)
@@ -54,10 +55,16 @@ extension ManagedObjectContext {
 
   private func releaseObservers() { _ = events.takeUnsubscribed() }
 
+  /// A listener hears of what changes from now on. What was noted before has no properties.
+  private func tellBeforeListening() {
+    if !namesChanges { tellOfUntold() }
+  }
+
   /// A sequence of the values that ``onObjectsDidChange(_:)`` delivers, for a task on any executor. It ends when the context is released.
   ///
   /// Each call makes a sequence of its own. Events that the consumer has not read yet stay in memory.
   public func objectChanges() -> AsyncStream<ObjectChanges> {
+    tellBeforeListening()
     let stream = events.objectsDidChange.stream { $0 }
     updateTracking()
     return stream

@@ -73,6 +73,14 @@ extension SchemaChange {
       )
       return result
     }
+    if !isEmpty, let whole = entity.old, entity.isFlag(match) != whole.isFlag(old) {
+      note(
+        entity.description.name,
+        attribute.name,
+        "\(entity.description.name).\(attribute.name) is an embedded value in one of store and model, and true or false in the other"
+      )
+      return result
+    }
     result.property.absentValue = old.absentValue.widened(to: attribute.kind) ?? .null
     let (oldKind, newKind) = (old.elementKind ?? kind, attribute.elementKind ?? attribute.kind)
     result.hasOtherKeys = !oldKind.hasSameKeys(as: newKind)

@@ -46,6 +46,14 @@ struct SchemaMatching {
       return self.property(named: String(whole)).flatMap { $0.description.attribute == nil ? nil : $0 }
     }
 
+    /// Whether a property says if an embedded value is there.
+    func isFlag(_ property: Property) -> Bool {
+      property.description.attribute?.kind == .bool
+        && properties.contains {
+          PropertyDescription.isPart($0.description.name, of: property.description.name)
+        }
+    }
+
     /// Whether a property says from now on if an embedded value is there, and the value is there in all objects of the store: it had parts, and could not be nil.
     func wasAlwaysThere(_ flag: Property) -> Bool {
       flag.old == nil
@@ -215,6 +223,14 @@ struct SchemaMatching {
       }
     }
     return matches
+  }
+}
+
+extension CataloguedEntity {
+  /// Whether a property says if an embedded value is there.
+  func isFlag(_ property: CataloguedProperty) -> Bool {
+    guard case .attribute(.bool, _) = property.content else { return false }
+    return properties.contains { PropertyDescription.isPart($0.name, of: property.name) }
   }
 }
 

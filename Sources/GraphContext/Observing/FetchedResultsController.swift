@@ -82,26 +82,30 @@ extension FetchedResultsController: ListObserver {
 
   /// Tells the delegate. The list calls it.
   public func listDidChange(_ list: FetchedResults<Object>, _ changes: ListChanges) {
-    guard let delegate else { return }
     for section in changes.deletedSections.reversed() {
-      delegate.controller(self, didChange: section, atSectionIndex: section.section, for: .delete)
+      delegate(of: list)?.controller(self, didChange: section, atSectionIndex: section.section, for: .delete)
     }
     for section in changes.insertedSections {
-      delegate.controller(self, didChange: section, atSectionIndex: section.section, for: .insert)
+      delegate(of: list)?.controller(self, didChange: section, atSectionIndex: section.section, for: .insert)
     }
     for change in changes.orderedChanges {
-      let object = context.object(Object.self, number: change.objectID.number, list.list.entity.ordinal)
+      guard let delegate = delegate(of: list) else { return }
       delegate.controller(
         self,
-        didChange: object,
+        didChange: context.object(Object.self, number: change.objectID.number, list.list.entity.ordinal),
         at: change.oldPath,
         for: change.kind,
         newIndexPath: change.newPath
       )
     }
     if let difference = changes.collectionDifference {
-      delegate.controller(self, didChangeContentWith: difference)
+      delegate(of: list)?.controller(self, didChangeContentWith: difference)
     }
-    delegate.controllerDidChangeContent(self)
+    delegate(of: list)?.controllerDidChangeContent(self)
+  }
+
+  /// The delegate, while the controller shows a list: a method of it may fetch anew, or set another delegate.
+  private func delegate(of list: FetchedResults<Object>) -> (any FetchedResultsControllerDelegate<Object>)? {
+    fetchedObjects === list ? delegate : nil
   }
 }

@@ -26,7 +26,8 @@ extension ManagedObject {
     let subscription = context.onObjectsDidChange { [weak self] _ in
       guard let self, _$state.host != nil, !isDeleted else { return }
       let value = self[keyPath: property]
-      if value == last { return }
+      // A number that is none equals itself here.
+      if value == last || value != value && last != last { return }
       let old = last
       last = value
       body(old, value)

@@ -16,7 +16,7 @@ extension ManagedObjectContext {
   /// Observers are called once when one of the properties that they have read changes: attributes, embedded values by their parts, to-one and to-many
   /// relationships, and ``ManagedObject/isDeleted``. A relationship changes at both ends, and a to-many one with its members and their order.
   ///
-  /// - Code that sets an attribute or a to-one relationship calls them before it is set, also to an equal value. To-many relationships that follow
+  /// - Code that sets an attribute calls them before it is set, also to an equal value, and code that sets a to-one relationship if it leads elsewhere then. To-many relationships that follow
   ///   from it may have changed by then.
   /// - A merge of other contexts' commits, a rollback, an undo, a refresh, and a save that settles conflicts or makes derived values call them afterwards, if the
   ///   property shows another value. A child's observers follow what its parent changes.

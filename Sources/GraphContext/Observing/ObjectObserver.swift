@@ -51,13 +51,14 @@ public final class ObjectObserver<Object: ManagedObject> {
 
   /// Observes the object of an ID in a context. It needn't be there yet.
   ///
-  /// - Throws: what ``ManagedObjectContext/object(_:with:)`` throws.
+  /// - Throws: what ``ManagedObjectContext/existingObject(_:with:)`` throws, but for an object that isn't there.
   public init(_ id: ManagedObjectID, in context: ManagedObjectContext) throws(ContextError) {
     context.tellBeforeObserving()
     let object: Object = try context.object(with: id)
     objectID = object.objectID
     self.context = context
-    isDeleted = (try? context.existingObject(Object.self, with: id)) == nil
+    let entity = try context.modelEntity(of: Object.self)
+    isDeleted = try context.objectIfExists(Object.self, number: object.objectID.number, entity) == nil
     let end = ContextEnd { [weak self] in self?.end() }
     subscriptions = [
       context.onObjectsDidChange { [weak self] changes in

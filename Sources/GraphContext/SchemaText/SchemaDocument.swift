@@ -32,6 +32,8 @@ public struct SchemaDocument: Sendable, Hashable, Codable {
     public var kind: String
     /// Whether nil is a value; nil is no. No word for a relationship to many.
     public var isOptional: Bool?
+    /// Whether an attribute of an embedded value that may be nil is there whenever the value is; nil for any other.
+    public var isRequiredPart: Bool?
     /// What objects get that were stored before the attribute existed. A number, a string, true or false; a date in ISO 8601, data in Base64.
     public var defaultValue: AttributeValue?
     /// The property's name in an earlier version of the schema.
@@ -122,7 +124,8 @@ extension SchemaDocument.Property {
     case .attribute(let attribute):
       kind = attribute.typeText
       isOptional = attribute.isOptional ? true : nil
-      defaultValue = attribute.defaultValue
+      isRequiredPart = attribute.isRequiredPart
+      defaultValue = attribute.partDefault ?? attribute.defaultValue
       derivation = attribute.derivation
     case .relationship(let relationship):
       kind = relationship.isToMany ? Self.toMany : Self.toOne
@@ -157,17 +160,18 @@ extension SchemaDocument.Property {
   /// Nil if there is a ``problem``.
   fileprivate var description: PropertyDescription? {
     if let attributeKind {
-      return .attribute(
-        AttributeDescription(
-          name: name,
-          kind: attributeKind,
-          elementKind: elementKind,
-          isOptional: isOptional ?? false,
-          defaultValue: defaultValue,
-          originalName: originalName,
-          derivation: derivation
-        )
+      var attribute = AttributeDescription(
+        name: name,
+        kind: attributeKind,
+        elementKind: elementKind,
+        isOptional: isOptional ?? false,
+        defaultValue: isRequiredPart == nil ? defaultValue : nil,
+        originalName: originalName,
+        derivation: derivation
       )
+      attribute.isRequiredPart = isRequiredPart
+      if isRequiredPart != nil { attribute.partDefault = defaultValue }
+      return .attribute(attribute)
     }
     guard isRelationship, let destination else { return nil }
     return .relationship(
@@ -188,7 +192,7 @@ extension SchemaDocument.Property {
 
 extension SchemaDocument.Property: Codable {
   private enum CodingKeys: String, CodingKey {
-    case name, kind, isOptional
+    case name, kind, isOptional, isRequiredPart
     case defaultValue = "default"
     case originalName, destination, inverse, deleteRule, isOrdered
     case derivation = "derived"
@@ -199,6 +203,7 @@ extension SchemaDocument.Property: Codable {
     name = try container.decode(String.self, forKey: .name)
     kind = try container.decode(String.self, forKey: .kind)
     isOptional = try container.decodeIfPresent(Bool.self, forKey: .isOptional)
+    isRequiredPart = try container.decodeIfPresent(Bool.self, forKey: .isRequiredPart)
     originalName = try container.decodeIfPresent(String.self, forKey: .originalName)
     destination = try container.decodeIfPresent(String.self, forKey: .destination)
     inverse = try container.decodeIfPresent(String.self, forKey: .inverse)
@@ -223,6 +228,7 @@ extension SchemaDocument.Property: Codable {
     try container.encode(name, forKey: .name)
     try container.encode(kind, forKey: .kind)
     try container.encodeIfPresent(isOptional, forKey: .isOptional)
+    try container.encodeIfPresent(isRequiredPart, forKey: .isRequiredPart)
     if let defaultValue {
       guard let plain = PlainValue(defaultValue) else {
         let context = EncodingError.Context(

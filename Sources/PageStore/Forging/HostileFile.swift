@@ -20,6 +20,10 @@ public enum HostileFile: String, CaseIterable, Sendable {
   case sharedPages
   /// Six pages, each of which refers to the next many times, with an empty leaf.
   case sharedEmptyPages
+  /// Six pages of the catalogue, each of which refers to the next many times. Only the first reference tells the number of entries.
+  case sharedCatalogue
+  /// The names of the catalogue descend, and the log drops a tree.
+  case unsortedCatalogue
   /// The checkpoint claims a file of 2⁴⁰ bytes.
   case farEnd
   /// The checkpoint lists no log extent, and ends before the first extent.
@@ -53,6 +57,8 @@ public enum HostileFile: String, CaseIterable, Sendable {
     case .lastEpoch: forgery.epoch = LogExtentUse.epochLimit - 1
     case .sharedPages: forgery.addSharedPages(leafEntryCount: 100)
     case .sharedEmptyPages: forgery.addSharedPages(leafEntryCount: 0)
+    case .sharedCatalogue: forgery.addSharedCatalogue()
+    case .unsortedCatalogue: forgery.addUnsortedCatalogue()
     case .farEnd: forgery.end = 1 << 40
     case .earlyEnd:
       forgery.listsItsLog = false
@@ -126,11 +132,66 @@ extension StoreForgery {
     guard let page = try? addPage(first + 6, treeID: Catalogue.treeID, level: 0, entries: [entry]) else {
       return
     }
-    catalogue = StoredTree(
-      root: TreeRoot(treeID: Catalogue.treeID, height: 1, reference: page),
-      pageCount: 1
-    )
+    setCatalogue(page, height: 1, pageCount: 1)
     nextTreeID = 4
     end = (first + 7) * UInt64(pageSize)
+  }
+
+  private mutating func setCatalogue(_ root: ChildReference, height: UInt8, pageCount: UInt64) {
+    catalogue = StoredTree(
+      root: TreeRoot(treeID: Catalogue.treeID, height: height, reference: root),
+      pageCount: pageCount
+    )
+  }
+
+  private static func emptyTrees(_ names: [String]) -> [(key: [UInt8], payload: [UInt8])] {
+    names.enumerated().map { index, name in
+      (Array(name.utf8), Catalogue.encoded(.empty(treeID: UInt32(3 + index)), pageCount: 0))
+    }
+  }
+
+  fileprivate mutating func addSharedCatalogue() {
+    let first = logExtent.end / UInt64(pageSize)
+    let names = (10..<40).map { "t\($0)" }
+    guard
+      var reference = try? addPage(first, treeID: Catalogue.treeID, level: 0, entries: Self.emptyTrees(names))
+    else { return }
+    for level in 1..<6 {
+      let entries = (0..<70).map { index in
+        var child = reference
+        if index > 0 { child.count = 1 }
+        return (key: [UInt8(index)], payload: child.encoded)
+      }
+      guard
+        let next = try? addPage(
+          first + UInt64(level),
+          treeID: Catalogue.treeID,
+          level: level,
+          entries: entries
+        )
+      else { return }
+      reference = next
+    }
+    setCatalogue(reference, height: 6, pageCount: 6)
+    nextTreeID = 40
+    end = (first + 6) * UInt64(pageSize)
+  }
+
+  fileprivate mutating func addUnsortedCatalogue() {
+    let first = logExtent.end / UInt64(pageSize)
+    guard
+      let page = try? addPage(
+        first,
+        treeID: Catalogue.treeID,
+        level: 0,
+        entries: Self.emptyTrees(["z", "m"])
+      )
+    else { return }
+    setCatalogue(page, height: 1, pageCount: 1)
+    nextTreeID = 5
+    end = (first + 1) * UInt64(pageSize)
+    var drop: [UInt8] = []
+    LogOperation.dropTree(id: 3).append(to: &drop)
+    operations = drop
   }
 }

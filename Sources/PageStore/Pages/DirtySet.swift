@@ -25,11 +25,32 @@ final class DirtySet {
   /// The frames and buffers of the transaction; nil if its number identifies them.
   private var own: (frames: Set<UInt64>, blobs: Set<UInt64>)?
 
+  /// Keeps pages of the file in memory while an operation of an editor uses them; nil before the first one.
+  private var reader: Reader?
+  private var isReading = false
+
   /// - Parameter isCommitTaken: whether frames of other transactions are stamped with `commit`.
   init(commit: UInt64, pool: PagePool, isCommitTaken: Bool = false) {
     self.commit = commit
     self.pool = pool
     if isCommitTaken { own = ([], []) }
+  }
+
+  deinit { reader?.leave() }
+
+  /// Begins a read section, unless one has begun. The editors of a transaction share it. Returns whether the caller has to end it.
+  @inline(__always)
+  func beginReading() -> Bool {
+    if isReading { return false }
+    isReading = true
+    if let reader { reader.begin() } else { reader = pool.map.enter() }
+    return true
+  }
+
+  @inline(__always)
+  func endReading(visiting count: Int) {
+    reader?.end(visiting: count)
+    isReading = false
   }
 
   /// Memory that the transaction has taken, in bytes.

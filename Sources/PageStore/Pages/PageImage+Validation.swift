@@ -78,7 +78,9 @@ extension PageImage {
       return length
     }
     guard !slot.valueOverflows, isSoundReference(reference(index), inFile: inFile) else { return nil }
-    return length
+    // A page of the file has entries.
+    let count = reference(index).loadLittle(24, as: UInt64.self)
+    return inFile && count == 0 ? nil : length
   }
 
   private func hasSoundKey(_ slot: PageSlotWord, index: Int, inFile: Bool, _ geometry: PageGeometry) -> Bool {

@@ -7,6 +7,21 @@ struct PageRun: Hashable, Sendable {
   var treeID: UInt32
 
   var range: Range<UInt64> { first..<first + count }
+
+  /// The pages of runs, each of them once if the runs are more than there are pages: forged ones overlap, and reach beyond the file's end.
+  static func pages(of runs: [PageRun], before end: UInt64) -> [Range<UInt64>] {
+    let ranges = runs.map { $0.range.clamped(to: 0..<end) }
+    if ranges.reduce(0, { $0 + ($1.upperBound - $1.lowerBound) }) <= end { return ranges }
+    var distinct: [Range<UInt64>] = []
+    for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+      if let last = distinct.last, range.lowerBound <= last.upperBound {
+        distinct[distinct.count - 1] = last.lowerBound..<max(last.upperBound, range.upperBound)
+      } else {
+        distinct.append(range)
+      }
+    }
+    return distinct
+  }
 }
 
 /// Pages of the file that have died, until their death is durable twice. Guarded by ``Committer/state``.

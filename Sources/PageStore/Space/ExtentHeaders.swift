@@ -61,15 +61,23 @@ struct ExtentHeaders {
     try block.withBytes { bytes throws(StoreError) in try file.write(bytes, at: extent.offset) }
   }
 
-  /// Rewrites the header of an existing extent, perhaps with another length or kind, without a sync.
+  /// Notes that an earlier process may have written a header and not synced it.
+  mutating func doubtDurability() { isDurable = false }
+
+  /// Rewrites the header of an existing extent, perhaps with another length or kind, without a sync. Throws `numbersUsedUp`, with nothing written, after the
+  /// last possible revision.
   mutating func rewrite(_ extent: Extent) throws(StoreError) {
     try makeDurable()
     let last = changes.first { $0.extent.offset == extent.offset }
     let copies = try ExtentWalk.headerCopies(at: extent.offset, in: file, identity)
     let present = copies.compactMap { $0?.revision }
+    let revision = (present + [last?.revision ?? 0]).reduce(0, max) + 1
+    guard revision < ExtentHeader.revisionLimit else {
+      throw StoreError.numbersUsedUp("revisions of an extent's header")
+    }
     let change = Change(
       extent: extent,
-      revision: (present + [last?.revision ?? 0]).reduce(0, max) + 1,
+      revision: revision,
       unsynced: last?.unsynced ?? Self.dispensable(copies)
     )
     try write(change.unsynced, of: change)

@@ -338,11 +338,13 @@ struct PageSpace {
 
   /// Corrects the header of the page extent at the end of the file, if it gives another length. Closing a
   /// store may have failed to rewrite it after a checkpoint had recorded a shorter file: later extents must
-  /// not lie inside that one.
+  /// not lie inside that one. Or a process may have died that had begun to make the file longer: what it wrote need not be durable, though the store was closed before.
   mutating func mendTailHeader() throws(StoreError) {
     guard let tail else { return }
     let header = try ExtentWalk.extent(at: tail.offset, in: file, headers.identity)?.header
-    if header?.extent != tail || header?.kind != .pages { try headers.rewrite(tail) }
+    if header?.extent == tail, header?.kind == .pages { return }
+    headers.doubtDurability()
+    try headers.rewrite(tail)
   }
 
   /// Rewrites the headers of page extents according to the last checkpoint: a crash, or a failed sync, may

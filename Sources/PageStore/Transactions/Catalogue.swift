@@ -75,7 +75,7 @@ enum Catalogue {
     }
   }
 
-  /// Reads all trees of the catalogue, in order of the names' bytes.
+  /// Reads all trees of the catalogue, in order of the names' bytes. Throws `corrupt` if the entries have another order, or if two trees have one name or number.
   static func read(_ root: TreeRoot, pool: PagePool) throws(StoreError) -> Content {
     guard root.height <= TreeLimits.height else { throw damaged("it claims \(root.height) levels") }
     var content = Content()
@@ -85,10 +85,16 @@ enum Catalogue {
       owner: pool,
       changes: pool.unchanging
     )
+    var last: [UInt8] = []
     while try cursor.next() {
-      guard let name = name(try cursor.key()), let entry = decode(try cursor.value()) else {
+      let key = try cursor.key()
+      guard let name = name(key), let entry = decode(try cursor.value()) else {
         throw damaged("an entry makes no sense")
       }
+      guard last.withUnsafeBytes({ ByteComparison.compare($0, key) < 0 }) else {
+        throw damaged("the names don't ascend")
+      }
+      last = Array(key)
       content.names.append(name)
       content.roots.append(entry.root)
       content.pageCounts.append(Int(entry.pageCount))

@@ -38,7 +38,7 @@ struct CheckpointPlan {
       demand += PageWriter.demand(of: [editor.root], .replacing, in: committer.pool)
       self.demand = demand
       taken = try committer.withSpace { (space) throws(StoreError) in
-        let spareCount = SpaceTree.largestPageCount(end: space.map.end)
+        let spareCount = committer.spaceTreePageLimit(end: space.map.end)
         return try space.take(demand, spareCount: spareCount)
       }
     } catch {
@@ -200,7 +200,7 @@ extension Committer {
       return try withSpace { (space) throws(StoreError) in
         var spare = plan.taken.spare
         // The file may have grown since the plan, for the pages of this checkpoint or of commits.
-        let bound = SpaceTree.largestPageCount(end: space.map.end)
+        let bound = spaceTreePageLimit(end: space.map.end)
         let extra = try space.take(bound - min(bound, UInt64(spare.reduce(0) { $0 + $1.count })))
         spare += extra
         var reached = space.map.recordable

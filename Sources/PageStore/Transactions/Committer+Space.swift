@@ -123,11 +123,12 @@ extension Committer {
   func giveBack(_ free: RetiredMemory) {
     releaseSpilled(free)
     pool.free(free, mayBeNamed: versions.hasEndedLeases)
-    guard !free.room.isEmpty, space != nil else { return }
+    guard !free.room.isEmpty, let end = space?.map.end else { return }
     // The cache must not have the old contents when the pages get new ones.
     // guard: drop-reused-pages
-    pool.cache.drop(free.room.lazy.flatMap(\.range))
-    space?.giveBack(free.room.map(\.range))
+    let room = PageRun.pages(of: free.room, before: end)
+    pool.cache.drop(room.lazy.flatMap(\.self))
+    space?.giveBack(room)
   }
 
   // MARK: Checkpoints

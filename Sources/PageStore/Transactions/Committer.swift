@@ -282,7 +282,14 @@ final class Committer: @unchecked Sendable {
   private func checkpointOverhead(end: UInt64, _ directory: TreeDirectory) -> UInt64 {
     // Sixteen short names fit into half a leaf. A long one may take a share of a leaf and a page of its own.
     UInt64(4 + directory.names.count / 16 + 2 * directory.longNameCount)
-      + SpaceTree.largestPageCount(end: end)
+      + spaceTreePageLimit(end: end)
+  }
+
+  /// The most pages that a checkpoint may write of the space tree: all of the largest that this version makes, or of the present one, which in a file from elsewhere may be
+  /// thinner, with those that it gets.
+  func spaceTreePageLimit(end: UInt64) -> UInt64 {
+    let (largest, present) = (SpaceTree.largestPageCount(end: end), lastRecord.spaceTree)
+    return present.pageCount <= largest ? largest : largest + present.pageCount
   }
 
   /// The number of pages that are kept free in a file with `end` pages.

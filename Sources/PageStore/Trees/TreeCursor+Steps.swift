@@ -75,7 +75,8 @@ extension TreeCursor {
   mutating func moveToFirst(notBelow bound: KeyRange.Bound) throws(StoreError) -> Bool {
     guard core.root.height > 0 else { return leave(.afterLast) }
     return try walking { cursor throws(StoreError) in
-      try cursor.walk(toFirstFrom: cursor.descend(to: bound, ifUnbounded: .first))
+      cursor.forgetPassed()
+      return try cursor.walk(toFirstFrom: cursor.descend(to: bound, ifUnbounded: .first))
     }
   }
 
@@ -83,7 +84,8 @@ extension TreeCursor {
   mutating func moveToFirst(notBelow key: SearchKey) throws(StoreError) -> Bool {
     guard core.root.height > 0 else { return leave(.afterLast) }
     return try walking { cursor throws(StoreError) in
-      try cursor.walk(toFirstFrom: cursor.descend(to: key).index)
+      cursor.forgetPassed()
+      return try cursor.walk(toFirstFrom: cursor.descend(to: key).index)
     }
   }
 
@@ -103,6 +105,7 @@ extension TreeCursor {
   }
 
   private mutating func walkToLast() throws(StoreError) -> Bool {
+    forgetPassed()
     let end = try descend(to: range.upper, ifUnbounded: .last)
     if end == 0 {
       guard try moveToLeaf(after: false) else { return leave(.beforeFirst) }
@@ -117,6 +120,7 @@ extension TreeCursor {
   }
 
   private mutating func walk(toPosition position: Int) throws(StoreError) -> Bool {
+    forgetPassed()
     var level = Int(core.root.height) - 1
     var page = try core.rootPage()
     var remaining = UInt64(position)
@@ -201,6 +205,7 @@ extension TreeCursor {
       level -= 1
     }
     guard let turn else { return false }
+    try notePassing(after)
     path[turn.level] = after ? path[turn.level] &+ 1 : path[turn.level] &- 1
     let child = Int(path[turn.level])
     let start = try core.child(turn.page, child, below: turn.level)

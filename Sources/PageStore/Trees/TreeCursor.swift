@@ -25,6 +25,9 @@ public struct TreeCursor: ~Copyable {
   /// The indices of the children on the path from the root (highest level) to the leaf's parent (level 1).
   var path = InlineArray<24, UInt16>(repeating: 0)
   var place: Place = .start
+  /// Entries of the leaves that the cursor has left since it last turned or searched.
+  private var passedCount: UInt64 = 0
+  private var passesUpwards = true
   let range: KeyRange
   let core: TreeCore
   /// Keeps the version alive.
@@ -75,15 +78,32 @@ public struct TreeCursor: ~Copyable {
   ) throws(StoreError) -> R {
     let reader = begin()
     defer { reader.end(visiting: Int(core.root.height)) }
-    let (path, leafStart) = (path, leafStart)
+    let (path, leafStart, passedCount, passesUpwards) = (path, leafStart, passedCount, passesUpwards)
     do throws(StoreError) {
       try core.checkUnexpired()
       return try body(&self)
     } catch {
       // The restored path leads to the current leaf; without a leaf it isn't used.
       if self.leafStart == leafStart { self.path = path } else { _ = leave(.start) }
+      (self.passedCount, self.passesUpwards) = (passedCount, passesUpwards)
       throw error
     }
+  }
+
+  /// Notes that the cursor is about to step over the end of its leaf. Throws `corrupt` if it has passed more entries than the tree has: pages of a forged file may be referred
+  /// to many times, and a walk through them would not end.
+  mutating func notePassing(_ after: Bool) throws(StoreError) {
+    if after != passesUpwards { forgetPassed(upwards: after) }
+    passedCount &+= UInt64(leaf.count)
+    guard passedCount < core.root.count else {
+      throw StoreError(.corrupt, "A tree has more entries than its root claims.")
+    }
+  }
+
+  /// Notes that the cursor begins a new walk.
+  mutating func forgetPassed(upwards: Bool = true) {
+    passedCount = 0
+    passesUpwards = upwards
   }
 
   private mutating func begin() -> Reader {

@@ -19,10 +19,6 @@ final class TreeEditor {
   /// Whether a bulk append waits for its next entry. The tree's counts aren't up to date then.
   var isAppending = false
 
-  /// Keeps pages of the file in memory while an operation uses them.
-  private let reader: Reader
-  private var isReading = false
-
   /// The value of ``changes`` for which the path leads to the last change, through frames of the transaction;
   /// ``noFinger`` once the path leads elsewhere, even if only for reading.
   private var fingerChanges = TreeEditor.noFinger
@@ -52,12 +48,9 @@ final class TreeEditor {
     changes.initialize(to: 0)
     path = .allocate(capacity: TreeLimits.height + 1)
     references = .allocate(byteCount: 3 * ChildReference.byteCount, alignment: 8)
-    reader = map.enter()
-    reader.end(visiting: 0)
   }
 
   deinit {
-    reader.leave()
     changes.deallocate()
     path.deallocate()
     references.deallocate()
@@ -159,13 +152,8 @@ final class TreeEditor {
   /// returns.
   @inline(__always)
   func reading<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
-    if isReading { return try body() }
-    isReading = true
-    reader.begin()
-    defer {
-      reader.end(visiting: height)
-      isReading = false
-    }
+    let isOutermost = dirty.beginReading()
+    defer { if isOutermost { dirty.endReading(visiting: height) } }
     return try body()
   }
 

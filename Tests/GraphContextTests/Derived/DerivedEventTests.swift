@@ -3,6 +3,14 @@ import Testing
 
 @testable import GraphContext
 
+@Model final class NicknamedContact {
+  var nickname: String?
+  var rank: Int = 0
+  @Attribute(.derived("nickname[cd]")) var sortName: String?
+
+  init(_ nickname: String?) { self.nickname = nickname }
+}
+
 /// A context learns by an event what its own save has derived.
 struct DerivedEventTests {
   @Test func aSaveTellsWhatItHasDerived() async throws {
@@ -32,6 +40,47 @@ struct DerivedEventTests {
     try context.save()
     #expect(told == [[first.objectID: ["lastTitle", "songCount"]]])
     withExtendedLifetime(subscription) {}
+  }
+
+  /// The copy is nil until the save makes it empty.
+  @Test func anEmptyCopyThatWasNilIsTold() async throws {
+    let container = try await PersistentContainer("C", models: [NicknamedContact.self], at: .inMemory)
+    let context = try container.context()
+    defer { context.end() }
+    let unnamed = From<NicknamedContact>().where { $0.sortName == nil }
+    let list = try FetchedResults(unnamed.orderBy(\.rank), in: context)
+    let counter = try CountObserver(unnamed, in: context)
+    for name in ["", nil, "A"] { context.insert(NicknamedContact(name)) }
+    try context.save()
+    #expect(list.count == 1 && counter.count == 1)
+    #expect(try context.count(unnamed) == 1)
+  }
+
+  /// What an undo brings back has no derived values until they are derived anew.
+  @Test func whatAnUndoBringsBackHasNoDerivedValues() async throws {
+    let container = try await Derived.open()
+    let context = try container.context()
+    defer { context.end() }
+    context.undoManager = ContextUndoManager()
+    let album = Derived.Album("AB")
+    context.insert(album)
+    context.insert(Derived.Song("x", in: album))
+    try context.save()
+    let named = From<Derived.Album>().where { $0.canonicalTitle != "" }
+    let list = try FetchedResults(named.orderBy(\.canonicalTitle, \.seconds), in: context)
+    #expect(list.count == 1)
+    context.delete(album)
+    try context.save()
+    #expect(list.isEmpty)
+    #expect(context.undo())
+    #expect(album.canonicalTitle == "" && album.songCount == 0 && list.isEmpty)
+    album.title = ""
+    context.processPendingChanges()
+    try context.save()
+    #expect(try list.isEmpty && context.count(named) == 0)
+    album.title = "C"
+    try context.save()
+    #expect(list.count == 1 && album.canonicalTitle == "c")
   }
 
   @Test(arguments: [true, false]) func listsAndCountsFollow(isIndexed: Bool) async throws {

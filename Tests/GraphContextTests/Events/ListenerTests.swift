@@ -74,6 +74,45 @@ struct ListenerTests {
     withExtendedLifetime(subscription) {}
   }
 
+  // MARK: The first event
+
+  /// The undo manager has noted the object, and not each of its properties.
+  @Test func aListenerHearsOfWhatChangesFromNowOn() throws {
+    context.undoManager = ContextUndoManager()
+    writer.rank = 5
+    writer.email = "a@"
+    var told: [ObjectChanges] = []
+    let subscription = context.onObjectsDidChange { told.append($0) }
+    context.processPendingChanges()
+    #expect(told.isEmpty)
+    writer.rank = 6
+    writer.name = "A"
+    context.processPendingChanges()
+    #expect(told.map { $0.changedProperties[writer.objectID] } == [["name", "rank"]])
+    withExtendedLifetime(subscription) {}
+  }
+
+  /// After a reset no unsaved change keeps an object.
+  @Test func whatComesBackAfterAResetIsInserted() throws {
+    let elsewhere = try library.context()
+    defer { elsewhere.end() }
+    elsewhere.undoManager = ContextUndoManager()
+    let id = writer.objectID
+    var told: [ObjectChanges] = []
+    let subscription = context.onObjectsDidChange { told.append($0) }
+    writer.rank = 5
+    elsewhere.delete(try elsewhere.existingObject(Writer.self, with: id))
+    try elsewhere.save()
+    try context.refresh()
+    context.reset()
+    #expect(elsewhere.undo())
+    try elsewhere.save()
+    told = []
+    try context.refresh()
+    #expect(told.map(\.inserted) == [[id]] && told.map(\.refreshed) == [[]])
+    withExtendedLifetime(subscription) {}
+  }
+
   // MARK: The order of saves
 
   /// A listener that saves is called before the save is told of that it hears of.

@@ -317,6 +317,12 @@ struct ConversionRuleTests {
       (.int(1 << 53 + 1), .double, .double(0x1p53)), (.string("1e9"), .int16, .int(.init(Int16.max))),
       (.string("many"), .int16, nil), (.double(0.1), .float, .double(Double(Float(0.1)))),
       (.bool(true), .int16, nil), (.int(3), .bool, nil),
+      (.double(1e300), .float, .double(Double(Float.greatestFiniteMagnitude))),
+      (.double(-1e-200), .float, .double(0)),
+      (.double(-.infinity), .float, .double(-.infinity)),
+      (.double(1e300), .decimal, .decimal(.greatestFiniteMagnitude)),
+      (.double(-1e-300), .decimal, .decimal(0)),
+      (.string("1e100"), .float, .double(Double(Float.greatestFiniteMagnitude))),
     ] as [(AttributeValue, AttributeKind, AttributeValue?)]
   )
   func aNumberIsClamped(_ value: AttributeValue, _ kind: AttributeKind, _ expected: AttributeValue?) {

@@ -32,7 +32,14 @@ struct ForgedTreeTests {
   }
 
   /// A page full of entries: all lead to `child` if it is a branch. Keys are numbers from `first` on.
-  private func fullPage(_ file: MemoryPages, level: Int, child: ChildReference?) throws -> ChildReference {
+  ///
+  /// - Parameter honestFirst: whether the first way down tells the number of entries below, and not the last.
+  private func fullPage(
+    _ file: MemoryPages,
+    level: Int,
+    child: ChildReference?,
+    honestFirst: Bool = false
+  ) throws -> ChildReference {
     let payloadCount = child == nil ? 100 : ChildReference.byteCount
     let entryCount = (Self.pageSize - PageHeader.byteCount) / (PageSlot.byteCount + 2 + 4 + payloadCount)
     let keys = (0..<entryCount).map { withUnsafeBytes(of: UInt32($0).bigEndian) { [UInt8]($0) } }
@@ -43,8 +50,8 @@ struct ForgedTreeTests {
       let start = try #require(arena.baseAddress) + index * 256
       start.copyMemory(from: key, byteCount: key.count)
       if var child {
-        // The last way down has all the entries, so that the others' counts can be anything.
-        if index < entryCount - 1 { child.count = 0 }
+        // One way down has all the entries, so that the others' counts can be anything.
+        if index != (honestFirst ? 0 : entryCount - 1) { child.count = 1 }
         child.store(to: start + 64)
       }
       return PageEntry(
@@ -56,7 +63,7 @@ struct ForgedTreeTests {
       file,
       UInt64(10 + level),
       level: level,
-      count: child?.count ?? UInt64(entryCount),
+      count: (child?.count ?? 1) + UInt64(entryCount - 1),
       entries
     )
   }
@@ -96,6 +103,25 @@ struct ForgedTreeTests {
     #expect(verifier.visited.count == 6)
     #expect(verifier.pageCount == 1 + 5 * 70)
     #expect(verifier.problems.count { $0.message == "A page is referred to twice." } == 5 * 69)
+  }
+
+  /// Pages that share their children, of which a walk finds each in the cache after the first time.
+  @Test func aCursorPassesNoMoreEntriesThanTheTreeHas() throws {
+    let file = MemoryPages(pageSize: Self.pageSize)
+    var reference: ChildReference?
+    for level in 0..<6 { reference = try fullPage(file, level: level, child: reference, honestFirst: true) }
+    let root = TreeRoot(treeID: 7, height: 6, reference: try #require(reference))
+    let pool = PagePool(pageSize: Self.pageSize, loader: file)
+    let reader = TreeReader(core: TreeCore(root: root, pool: pool), owner: pool)
+    var upwards = reader.cursor()
+    var count: UInt64 = 0
+    #expect(code { while try upwards.next() { count += 1 } } == .corrupt)
+    #expect(count < 2 * root.count)
+    // The pages are known now, so that the walk from the other end finds them.
+    var downwards = reader.cursor()
+    count = 0
+    #expect(code { while try downwards.previous() { count += 1 } } == .corrupt)
+    #expect(count < 2 * root.count)
   }
 
   /// Pages that share their children, and have more entries than anybody can go through.

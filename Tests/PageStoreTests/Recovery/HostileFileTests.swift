@@ -17,7 +17,8 @@ struct HostileFileTests {
   }
 
   @Test(arguments: [
-    HostileFile.endlessLogExtents, .claimingSectors, .sharedPages, .sharedEmptyPages, .farEnd, .earlyEnd,
+    HostileFile.endlessLogExtents, .claimingSectors, .sharedPages, .sharedEmptyPages, .sharedCatalogue,
+    .unsortedCatalogue, .farEnd, .earlyEnd,
   ])
   func whatNoStoreSaysIsRefused(_ file: HostileFile) {
     #expect(use(file) == .corrupt)

@@ -51,6 +51,23 @@ struct ExtentHeaderTests {
     #expect(try ExtentWalk.headerCopies(at: start, in: file, identity).allSatisfy { $0?.extent == extent(5) })
   }
 
+  @Test func aHeaderIsNotRewrittenAfterItsLastRevision() throws {
+    let memory = MemoryFile()
+    let file = StoreFile(memory, path: "")
+    let last = ExtentHeader(
+      kind: .pages,
+      extent: extent(2),
+      salt: 7,
+      commit: 1,
+      revision: ExtentHeader.revisionLimit - 1
+    )
+    _ = last.encoded(identity).withUnsafeBytes { memory.write($0, at: start) }
+    var headers = headers(file)
+    #expect(code { try headers.rewrite(extent(5)) } == .numbersUsedUp)
+    let copies = try ExtentWalk.headerCopies(at: start, in: file, identity)
+    #expect(copies[0]?.extent == extent(2) && copies[1] == nil)
+  }
+
   /// A checkpoint may name a header page that its record of pages has had all the time, and has no page of its own to sync for.
   @Test func theHeaderOfANewExtentWantsASync() throws {
     var headers = headers(StoreFile(MemoryFile(), path: ""))

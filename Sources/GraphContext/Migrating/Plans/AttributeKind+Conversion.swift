@@ -24,10 +24,24 @@ extension AttributeKind {
   func nearest(to value: AttributeValue) -> AttributeValue? {
     var value = value
     if case .string(let text) = value, let number = AttributeKind.decimal.parsed(text) { value = number }
+    if self == .float, case .double(let number) = value { return number.isNaN ? nil : Self.float(number) }
     if let number = value.number { return isNumeric ? rounded(number) : nil }
-    guard case .double(let number) = value, !number.isNaN, let range = integerRange else { return nil }
+    guard case .double(let number) = value, !number.isNaN, let range = integerRange ?? decimalRange else {
+      return nil
+    }
     // It is longer than a decimal number can be.
     return rounded(abs(number) < 1 ? 0 : number < 0 ? range.lowerBound : range.upperBound)
+  }
+
+  /// The nearest number that a `Float` has, and that isn't infinite unless the number is.
+  private static func float(_ number: Double) -> AttributeValue {
+    let limit = Double(Float.greatestFiniteMagnitude)
+    let isFinite = number.isFinite
+    return .double(Double(Float(isFinite ? Swift.min(Swift.max(number, -limit), limit) : number)))
+  }
+
+  private var decimalRange: ClosedRange<Decimal>? {
+    self == .decimal ? -Decimal.greatestFiniteMagnitude...Decimal.greatestFiniteMagnitude : nil
   }
 
   /// A number as this kind has it: integers are rounded to the nearest one in the range.
@@ -35,7 +49,7 @@ extension AttributeKind {
     if self == .decimal { return .decimal(number) }
     if self == .double || self == .float {
       guard let double = Double("\(number)") else { return nil }
-      return .double(self == .float ? Double(Float(double)) : double)
+      return self == .float ? Self.float(double) : .double(double)
     }
     guard let range = integerRange else { return nil }
     var (source, result) = (Swift.min(Swift.max(number, range.lowerBound), range.upperBound), Decimal())
@@ -69,7 +83,9 @@ extension AttributeKind {
     case .bool: Bool(text).map(AttributeValue.bool)
     case .uuid: UUID(uuidString: text).map(AttributeValue.uuid)
     case .double: Double(text).map(AttributeValue.double)
-    case .float: Float(text).map { .double(Double($0)) }
+    case .float:
+      // A finite number that is too great is none.
+      Float(text).flatMap { $0.isInfinite && Double(text)?.isFinite == true ? nil : .double(Double($0)) }
     case .decimal:
       text.wholeMatch(of: #/[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?/#) == nil
         ? nil : Decimal(string: text).map(AttributeValue.decimal)

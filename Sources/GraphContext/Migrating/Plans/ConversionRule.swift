@@ -46,9 +46,12 @@ struct AttributeConversion: Sendable {
   func convert(_ batch: MigrationBatch) throws {
     for object in batch.objects {
       let value = try object[attribute]
-      guard !value.isNull, let successor = try batch.successor(of: object) else { continue }
-      let kind = successor.entity.attributeKind(of: newName)
-      try successor.set(newName, to: kind.flatMap { rule.convert(value, to: $0) } ?? .null)
+      guard let successor = try batch.successor(of: object) else { continue }
+      let attribute = successor.entity.attribute(named: newName)
+      // A nil that can't stay one becomes the default, which the successor has.
+      if value.isNull, attribute?.isOptional != true { continue }
+      let converted = value.isNull ? nil : attribute.flatMap { rule.convert(value, to: $0.kind) }
+      try successor.set(newName, to: converted ?? .null)
     }
   }
 
@@ -70,7 +73,7 @@ struct AttributeConversion: Sendable {
     guard let property = known.schema.storedProperty(named: attribute), property.kind != .reference else {
       throw unknown(attribute, "old")
     }
-    guard let kind = new.entity(named: successor.name)?.attributeKind(of: newName) else {
+    guard let kind = new.entity(named: successor.name)?.attribute(named: newName)?.kind else {
       throw unknown(newName, "new")
     }
     return (known, property.slot, kind)
@@ -82,11 +85,5 @@ struct AttributeConversion: Sendable {
       "a conversion is of \(entity).\(name), which is no attribute of the \(schema) schema",
       context: .init(entity: entity, properties: [name])
     )
-  }
-}
-
-extension EntityDescription {
-  fileprivate func attributeKind(of name: String) -> AttributeKind? {
-    if case .attribute(let attribute)? = property(named: name) { attribute.kind } else { nil }
   }
 }

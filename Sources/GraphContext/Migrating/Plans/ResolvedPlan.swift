@@ -80,13 +80,21 @@ struct ResolvedPlan {
       return version == newest.number ? direct : try steps(from: version)
     }
     if takesLaterVersions { return try steps(entering: versions.first) }
-    // Nothing but what is inferred anyway can be left out.
-    if stages.allSatisfy({ $0.custom == nil }) { return direct }
+    // Without custom stages nothing but inferred changes is left out, and those between have an effect only where they keep what has other names at both ends.
+    if stages.allSatisfy({ $0.custom == nil }), !directLoses(of: known) { return direct }
     let hash = SchemaHash(try known.stableHash)
     throw ContextError(
       .schemaMismatch,
       "the store says no version, and no version of the plan has its schema, whose stable hash is \(hash)"
     )
+  }
+
+  /// Whether the direct change removes an entity or a property of the store that goes on where each version is taken: it has been renamed twice, and the newest
+  /// version knows its last name alone.
+  private func directLoses(of known: CataloguedSchema) -> Bool {
+    let atEnd = CataloguedNumbers(known.continued(by: [newestSchema]))
+    let stepwise = CataloguedNumbers(known.continued(by: versions.compactMap(\.schema)))
+    return !stepwise.intersection(CataloguedNumbers(known)).isSubset(of: atEnd)
   }
 
   private var direct: [UpgradeStep] { [UpgradeStep(schema: newestSchema, version: newest.number)] }
@@ -177,5 +185,40 @@ package struct SchemaHash: CustomStringConvertible {
   package init(_ hash: UInt64) {
     let digits = String(hash, radix: 16)
     description = "0x" + String(repeating: "0", count: 16 - digits.count) + digits
+  }
+}
+
+extension CataloguedSchema {
+  /// The catalogue after the inferred changes to schemas, one after the other.
+  fileprivate func continued(by schemas: [Schema]) -> CataloguedSchema {
+    schemas.reduce(self) { SchemaChange(from: $0, to: $1).target }
+  }
+}
+
+/// The numbers of the entities and properties of a catalogue, which keep them for as long as they go on.
+private struct CataloguedNumbers {
+  private let entities: Set<EntityNumber>
+  private let properties: Set<PropertyNumber>
+
+  init(_ schema: CataloguedSchema) {
+    self.init(
+      entities: Set(schema.entities.map(\.number)),
+      properties: Set(schema.entities.flatMap { $0.properties.map(\.number) })
+    )
+  }
+
+  private init(entities: Set<EntityNumber>, properties: Set<PropertyNumber>) {
+    (self.entities, self.properties) = (entities, properties)
+  }
+
+  func intersection(_ other: CataloguedNumbers) -> CataloguedNumbers {
+    CataloguedNumbers(
+      entities: entities.intersection(other.entities),
+      properties: properties.intersection(other.properties)
+    )
+  }
+
+  func isSubset(of other: CataloguedNumbers) -> Bool {
+    entities.isSubset(of: other.entities) && properties.isSubset(of: other.properties)
   }
 }

@@ -114,13 +114,9 @@ extension CataloguedSchema {
     guard let place = entities.firstIndex(where: { $0.number == check.entity }) else { return }
     switch check {
     case .noNil(_, let number):
-      guard let property = entities[place].properties.firstIndex(where: { $0.number == number }) else {
-        return
-      }
-      entities[place].properties[property].loosen()
-      for member in entities[place].classes.indices {
-        entities[place].classes[member].required.removeAll { $0 == number }
-      }
+      // A folded copy may be nil exactly if its source may.
+      let loose = entities[place].properties.filter { $0.number == number || $0.isFoldedCopy(of: number) }
+      for property in loose.map(\.number) { entities[place].loosen(property) }
     case .unique(_, let number):
       guard let index = entities[place].indexes.firstIndex(where: { $0.number == number }) else { return }
       entities[place].indexes[index].isUnique = false
@@ -128,8 +124,20 @@ extension CataloguedSchema {
   }
 }
 
+extension CataloguedEntity {
+  fileprivate mutating func loosen(_ number: PropertyNumber) {
+    for place in properties.indices where properties[place].number == number { properties[place].loosen() }
+    for member in classes.indices { classes[member].required.removeAll { $0 == number } }
+  }
+}
+
 extension CataloguedProperty {
+  fileprivate func isFoldedCopy(of number: PropertyNumber) -> Bool {
+    derivation?.folding != nil && derivation?.attribute == number
+  }
+
   fileprivate mutating func loosen() {
+    isRequiredPart = false
     switch content {
     case .attribute(let kind, _): content = .attribute(kind, isOptional: true)
     case .relationship(var relationship):

@@ -30,6 +30,11 @@ extension PropertyDescription {
     name.firstIndex(of: ".").map { name[..<$0] }
   }
 
+  /// Whether a name is that of a part of an embedded value that is a property of the other name.
+  static func isPart(_ name: String, of property: String) -> Bool {
+    propertyName(ofPart: name).map { $0 == property } ?? false
+  }
+
   /// The attribute of an entity that has the value as its property.
   fileprivate func embedded(in property: String, originally earlier: String?) -> PropertyDescription {
     guard case .attribute(var attribute) = self else { return self }

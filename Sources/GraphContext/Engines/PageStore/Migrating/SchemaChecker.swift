@@ -112,15 +112,23 @@ struct SchemaChecker {
   ) throws {
     let count = try snapshot.treeIfPresent(entity.treeName)?.count ?? 0
     let passCount = UInt64(max(0, count - 1) / Self.hashCount + 1)
-    var suspects: Set<UInt64> = []
-    for pass in 0..<passCount {
-      var hashes: [UInt64] = []
-      try forEachConstrainedKey(of: index, in: entity) { hash, _, _, _ in
-        if hash % passCount == pass { hashes.append(hash) }
-      }
-      hashes.sort()
-      for (hash, next) in zip(hashes, hashes.dropFirst()) where hash == next { suspects.insert(hash) }
+    for pass in 0..<passCount { try findTwins(of: index, in: entity, pass, of: passCount, &refusal) }
+  }
+
+  /// Looks for equal keys among those whose hashes are `pass` modulo `passCount`.
+  private func findTwins(
+    of index: ResolvedIndex,
+    in entity: StoredEntity,
+    _ pass: UInt64,
+    of passCount: UInt64,
+    _ refusal: inout SchemaRefusal
+  ) throws {
+    var hashes: [UInt64] = []
+    try forEachConstrainedKey(of: index, in: entity) { hash, _, _, _ in
+      if hash % passCount == pass { hashes.append(hash) }
     }
+    hashes.sort()
+    let suspects = Set(zip(hashes, hashes.dropFirst()).filter(==).map(\.0))
     if suspects.isEmpty { return }
     // Different values may have the same hash.
     var counts: [[UInt8]: Int] = [:]
