@@ -23,9 +23,10 @@ enum EmbeddableMacro: ExtensionMacro, WrittenMacro {
       diagnostics.forEach(context.diagnose)
       return []
     }
-    return [
-      try EmbeddedStruct(type: "\(type.trimmed)", access: value.witnessAccess, parts: parts).conformance
-    ]
+    // Members of an extension are internal, and name the struct: one inside of a type that the file alone sees is hidden like that.
+    let isHidden = context.lexicalContext.contains(where: \.isHiddenInFile)
+    let access = value.witnessAccess.isEmpty && isHidden ? "fileprivate " : value.witnessAccess
+    return [try EmbeddedStruct(type: "\(type.trimmed)", access: access, parts: parts).conformance]
   }
 
   private static func parts(
@@ -44,6 +45,14 @@ enum EmbeddableMacro: ExtensionMacro, WrittenMacro {
       }
       return part
     }
+  }
+}
+
+extension Syntax {
+  /// Whether a declaration says that the file alone sees it.
+  fileprivate var isHiddenInFile: Bool {
+    guard let modifiers = asProtocol((any WithModifiersSyntax).self)?.modifiers else { return false }
+    return modifiers.contains { ["private", "fileprivate"].contains($0.name.text) }
   }
 }
 

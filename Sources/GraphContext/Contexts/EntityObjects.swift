@@ -21,8 +21,7 @@ struct EntityObjects {
   var lists: [PendingLists?]
   /// Unsaved changes of the to-many relationships that are stored as pairs, by their positions.
   var pairs: [PendingLinks]
-  /// Unsaved changes of pairs that the parent of a child has made as well. The child shows no difference to its parent by them, until the parent
-  /// takes its own change back. Empty in a context without a parent.
+  /// Unsaved changes of pairs that the parent, or another context, has made as well. The context shows no difference by them, until the other change is taken back.
   var settledPairs: [PendingLinks]
 
   init(_ entity: StoredEntity, in host: ObjectHost) {
@@ -54,6 +53,7 @@ struct EntityObjects {
     guard var change = conflicts[number] else { return }
     change.isDeleted = false
     change.slots |= slots
+    change.bases = change.bases.filter { slot, _ in change.slots & 1 << UInt64(slot) != 0 }
     conflicts[number] = change.isNone ? nil : change
   }
 

@@ -148,7 +148,7 @@ extension ManagedObjectContext {
   }
 
   private func apply(_ request: SaveRequest) throws(ContextError) {
-    for changes in request.entities { accept(conflicts: request, changes) }
+    for changes in request.entities { try accept(conflicts: request, changes) }
     for changes in request.entities {
       for record in changes.inserted {
         enter(UnsafeRawBufferPointer(record.bytes), record.number, changes.entity)
@@ -205,9 +205,11 @@ extension ManagedObjectContext {
   }
 
   /// Notes the objects that another context changed in the store after the child had read them: saving them to the store is a conflict.
-  private func accept(conflicts request: SaveRequest, _ changes: EntityChanges) {
+  private func accept(conflicts request: SaveRequest, _ changes: EntityChanges) throws(ContextError) {
     let ordinal = changes.entity.ordinal
-    let changed = Set(changes.updated.map(\.number) + changes.deleted)
+    var changed = Set(changes.updated.map(\.number))
+    // One that is not here is deleted already.
+    for number in changes.deleted where try shows(number, changes.entity) { changed.insert(number) }
     for (number, change) in request.conflicts[ordinal] where changed.contains(number) {
       entities[ordinal].noteConflict(number, change)
     }

@@ -240,7 +240,13 @@ extension ManagedObjectContext {
 
   private func compareChanges(of number: ObjectNumber, _ entity: StoredEntity, in slots: UInt64) {
     children.forEach { $0.compareChanges(of: number, entity, in: slots) }
-    guard let object = knownObject(number, of: entity), object._$state.phase == .persistent else { return }
+    guard let object = knownObject(number, of: entity) else { return }
+    if object._$state.phase == .deleted {
+      // What the deletion was decided on.
+      let bases = values(in: slots & ~entity.externalSlots, of: number, entity)
+      return entities[entity.ordinal].noteConflict(number, ForeignChange(slots: slots, bases: bases))
+    }
+    guard object._$state.phase == .persistent else { return }
     let both = entity.slotsInBoth(object._$state.changed, slots)
     // A part of a value that is nil here equals one of another value only by chance.
     let wholes = entity.wholeSlots(in: object._$state.changed, slots)
@@ -248,6 +254,7 @@ extension ManagedObjectContext {
     for (slot, value) in bases where wholes & 1 << UInt64(slot) == 0 {
       guard object.attributeValue(at: slot) == value else { continue }
       object._$state.forgetChanges(in: 1 << UInt64(slot))
+      entities[entity.ordinal].forgetConflict(number, in: 1 << UInt64(slot))
       bases[slot] = nil
     }
     let changed = entity.slotsInBoth(object._$state.changed, slots)
@@ -257,13 +264,11 @@ extension ManagedObjectContext {
   /// Another context has deleted an object. It may be back in the state that this one moves to, or later.
   private func noteDeletion(of number: ObjectNumber, _ entity: StoredEntity) {
     children.forEach { $0.noteDeletion(of: number, entity) }
-    guard let object = knownObject(number, of: entity), object._$state.hasChanges else { return }
-    let slots: UInt64
-    switch object._$state.phase {
-    case .persistent: slots = object._$state.changed
-    case .deleted: slots = ~0
-    default: return
-    }
+    guard let object = knownObject(number, of: entity), object._$state.hasChanges,
+      object._$state.phase == .persistent || object._$state.phase == .deleted
+    else { return }
+    // Code may change more of the object while others have deleted it. Long values are read for those alone that were changed.
+    let slots = ~entity.externalSlots | object._$state.changed
     let bases = values(in: slots, of: number, entity)
     entities[entity.ordinal].noteConflict(number, ForeignChange(isDeleted: true, bases: bases))
   }
@@ -302,15 +307,16 @@ extension ManagedObjectContext {
     _ entity: StoredEntity,
     _ change: ForeignChange
   ) throws(ContextError) {
-    guard let object = knownObject(number, of: entity), let bytes = try source.record(number, of: entity)
-    else {
-      return
+    guard let bytes = try source.record(number, of: entity) else { return }
+    // A child may have handed over its deletion of an object that is not here: nothing is in conflict with that.
+    guard let object = knownObject(number, of: entity) else {
+      return entities[entity.ordinal].forgetConflict(number)
     }
     let record = RecordView(validated: bytes, layout: entity.layout)
     let isUpdated = object._$state.phase == .persistent
+    let compared = isUpdated ? object._$state.changed : ~entity.externalSlots
     var slots: UInt64 = 0
-    for slot in entity.schema.stored.indices
-    where !isUpdated || object._$state.changed & 1 << UInt64(slot) != 0 {
+    for slot in entity.schema.stored.indices where compared & 1 << UInt64(slot) != 0 {
       let value = try source.value(of: record, at: slot, entity)
       if change.bases[slot] != value { slots |= 1 << UInt64(slot) }
     }
@@ -420,8 +426,8 @@ extension ManagedObjectContext {
     if tracksChanges { events.kept.insert(id(object._$state.number, entity)) }
   }
 
-  /// Makes pending links the differences to what the source shows. A link that was added or removed below as well is no difference; a child keeps
-  /// it aside, because its parent may take the change back.
+  /// Makes pending links the differences to what the source shows. A link that was added or removed below as well is no difference; it is kept
+  /// aside, because the parent or another context may take the change back.
   func normalisePairs() {
     for ordinal in entities.indices {
       for relationship in entity(ordinal).toManys {
@@ -436,7 +442,7 @@ extension ManagedObjectContext {
             element,
             isAdded throws(ContextError) in
             if try source.isLinked(owner, element, in: relationship.links) != isAdded { return true }
-            if parent != nil { settled.note(owner, element, isLinked: isAdded) }
+            settled.note(owner, element, isLinked: isAdded)
             return false
           }
           entities[ordinal].settledPairs[position] = settled

@@ -16,7 +16,8 @@ extension ManagedObjectContext {
   ///     has them, and inverses follow; a relationship that led to an object which is deleted here stays as it is. An object that was inserted or
   ///     deleted here is not affected: roll back, or delete it.
   public func refresh(_ object: some ManagedObject, mergeChanges: Bool = true) {
-    guard object._$state.host === self, object._$state.phase == .persistent else { return }
+    guard object._$state.host === self, object._$state.phase == .persistent, mergeChanges || checkWritable()
+    else { return }
     let discarded = mergeChanges ? 0 : object._$state.changed
     noteChange(of: object, isEdited: discarded != 0, slots: discarded)
     if !mergeChanges { tellingObservers { discardValues(of: object) } }
@@ -25,7 +26,7 @@ extension ManagedObjectContext {
       !entities[entity(of: object).ordinal].mayBeMissing(object._$state.number)
     else { return }
     object._$state.forgetUnchangedValues()
-    if object._$state.hasChanges { willChange(object, slots: 0) }
+    if object._$state.hasChanges { noteOtherValues(of: object) }
   }
 
   /// Reads the values of all objects in memory anew when they are touched, except those with unsaved changes. The context stays at its

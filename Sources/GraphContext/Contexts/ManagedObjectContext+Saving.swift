@@ -27,13 +27,12 @@ extension ManagedObjectContext {
   /// Calls the hooks of objects that were saved, and tells of the save: after those saves that came before and that have yet to be told of, because they still wait
   /// for the disk, or because a listener of their events has made this one.
   private func finish(_ last: SavedObjects?) {
-    while let last, unfinishedSaves.contains(where: { $0 === last }) {
-      let saved = unfinishedSaves.removeFirst()
-      eventQueue.holding {
-        // Told after the hooks, and before the saves that these make.
-        if let changes = saved.changes { tellDidSave(changes) }
-        saved.callDidSave()
-      }
+    while let last, unfinishedSaves.contains(where: { $0 === last }), let saved = unfinishedSaves.first {
+      saved.callDidSave()
+      // A save that a hook has made has told of this one before itself.
+      guard unfinishedSaves.first === saved else { continue }
+      unfinishedSaves.removeFirst()
+      if let changes = saved.changes { tellDidSave(changes) }
     }
   }
 
@@ -97,11 +96,7 @@ extension ManagedObjectContext {
     tellBeforeSave()
     isRunningSaveHooks = true
     defer { isRunningSaveHooks = false }
-    guard let undoManager else { return try runSaveHooks() }
-    return try undoManager.includingHooks(in: self) { () throws(ContextError) in try runSaveHooks() }
-  }
-
-  private func runSaveHooks() throws(ContextError) -> SaveFailures {
+    defer { undoManager?.endEvent(in: self) }
     tellWillSave()
     for _ in 0..<SaveHooks.roundLimit {
       let failures = try SaveHooks(self).run()
@@ -180,12 +175,17 @@ extension ManagedObjectContext {
     let invalid: SaveFailures
     if let prepared = attempts.prepared, prepared.changeCount == changeCount {
       try checkUsable()
+      if isReadOnly { throw .readOnlyContext() }
       invalid = prepared.invalid
     } else {
       invalid = try prepareSave()
     }
     listings.removeAll()
-    guard hasChanges else { return true }
+    // Links that the store has as well are saved by this, too.
+    guard hasChanges else {
+      forgetChanges()
+      return true
+    }
     var request: SaveRequest?
     // Others can write while a thread that waits anyway encodes. One that doesn't wait encodes only once it has the turn.
     if case .waiting = turn {

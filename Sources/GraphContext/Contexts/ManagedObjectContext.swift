@@ -230,11 +230,16 @@ public final class ManagedObjectContext: ObjectHost {
   package override func willChange(_ object: any ManagedObject, slots: UInt64) {
     checkWritable()
     noteChange(of: object, slots: slots)
+    if !object._$state.hasChanges { entities[entity(of: object).ordinal].changes.noteUpdated(object) }
+    noteOtherValues(of: object)
+    if namesChanges { object._$state.announcesChange = true }
+  }
+
+  /// Queries and children know other values of the object than it is about to have.
+  func noteOtherValues(of object: any ManagedObject) {
     let ordinal = entity(of: object).ordinal
-    if !object._$state.hasChanges { entities[ordinal].changes.noteUpdated(object) }
     entities[ordinal].encoded?.noteStale(object._$state.number)
     children.forEach { $0.parentWillChange(object._$state.number, ordinal) }
-    if namesChanges { object._$state.announcesChange = true }
   }
 
   override func noteReading(

@@ -9,9 +9,11 @@ public struct HistoryToken: Sendable, Hashable {
   public let storeID: UUID
   /// The number of the commit before the place.
   package let commit: UInt64
-  /// The bits of the date of the last transaction before the place; 0 if the history had none any more. A store that has lost commits gives their numbers to others:
-  /// those have another date.
+  /// The bits of the date of the last transaction before the place, or ``markOfNone``. A store that has lost commits gives their numbers to others: those have
+  /// another date. 0 in a token of a version that had no marks.
   let mark: UInt64
+  /// The mark of a place before which the history has no transaction.
+  static let markOfNone: UInt64 = 1
 
   init(storeID: UUID, commit: UInt64, mark: UInt64 = 0) {
     self.storeID = storeID

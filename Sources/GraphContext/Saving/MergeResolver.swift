@@ -81,7 +81,9 @@ struct MergeResolver {
     var change = knownChange(of: number, entity)
     let later = foreign.change(of: number, entity.number)
     change.merge(later)
-    if later.isRevived, !change.isDeleted { change.slots |= try revivedSlots(of: number, entity) }
+    if change.isRevived { change.slots |= try revivedSlots(of: number, entity) }
+    change.isRevived = false
+    change.slots &= ~(try restoredReferences(of: number, entity, in: change.slots))
     // A value that the store makes is a change of what it is made of.
     change.slots &= ~entity.derivedSlots
     return change
@@ -102,6 +104,23 @@ struct MergeResolver {
       if try baseValue(at: slot, of: number, entity) != value { slots |= 1 << UInt64(slot) }
     }
     return slots
+  }
+
+  /// Bits of the references that lead where they led before all changes: to an object that was deleted and brought back. No reference counts anything.
+  private func restoredReferences(
+    of number: ObjectNumber,
+    _ entity: StoredEntity,
+    in slots: UInt64
+  ) throws(ContextError) -> UInt64 {
+    let references = slots & entity.referenceSlots
+    guard references != 0, let bytes = try newest.record(number, of: entity) else { return 0 }
+    let record = RecordView(validated: bytes, layout: entity.layout)
+    var restored: UInt64 = 0
+    for slot in entity.slots(references) {
+      let value = try newest.value(of: record, at: slot, entity)
+      if try baseValue(at: slot, of: number, entity) == value { restored |= 1 << UInt64(slot) }
+    }
+    return restored
   }
 
   /// The value that the saving context has seen in a slot before it changed that; nil if it isn't known.

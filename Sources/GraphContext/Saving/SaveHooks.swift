@@ -11,7 +11,8 @@ struct SaveHooks {
 
   /// Returns the failures of objects that refuse to be saved.
   func run() throws(ContextError) -> SaveFailures {
-    validate(try callWillSave())
+    guard let undoManager = context.undoManager else { return validate(try callWillSave()) }
+    return validate(try undoManager.includingHooks { () throws(ContextError) in try callWillSave() })
   }
 
   /// An object with unsaved changes, as it was after its hook.
@@ -128,8 +129,12 @@ final class SavedObjects {
   var deleted: [any ManagedObject] = []
   /// What to tell of the save; nil for one that has changed nothing.
   var changes: ObjectChanges?
+  private var hasCalledHooks = false
 
+  /// Calls the hooks, unless it was called before: a hook may make the save that is told of next.
   func callDidSave() {
+    if hasCalledHooks { return }
+    hasCalledHooks = true
     for object in kept { object.didSave() }
     for object in deleted { object.didSave() }
   }

@@ -135,18 +135,15 @@ extension ContextUndoManager {
 
   private var registers: Bool { isRegistrationEnabled && !ignoresHooks }
 
-  /// Runs the hooks before a save. What they change belongs to the current group. If that is empty, they follow from changes of earlier groups, and are in no
+  /// Runs hooks before a save. What they change belongs to the current group. If that is empty, they follow from changes of earlier groups, and are in no
   /// group: one of their own would have to be undone first, and would end redo.
-  func includingHooks<Result, Failure: Error>(
-    in context: ManagedObjectContext,
-    _ body: () throws(Failure) -> Result
-  ) throws(Failure) -> Result {
+  func includingHooks<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result
+  {
     ignoresHooks = open.isEmpty
     defer {
-      endEvent(in: context)
-      ignoresHooks = false
       // Objects announce the first change of a turn alone, and that was a hook's.
-      context.announceChanges()
+      if ignoresHooks { context?.announceChanges() }
+      ignoresHooks = false
     }
     return try body()
   }

@@ -162,6 +162,21 @@ struct BlockTests {
     #expect(error?.code == .readOnlyContext)
   }
 
+  @Test func aContextThatOnlyReadsMayReadAnew() throws {
+    let context = try library.context()
+    defer { context.end() }
+    let writer = Writer("A", rank: 1)
+    context.insert(writer)
+    try context.save()
+    writer.rank = 2
+    context.isReadOnly = true
+    context.refreshAllObjects()
+    context.refresh(writer)
+    #expect(try context.fetch(From<Writer>()).map(\.rank) == [2])
+    context.refresh(writer, mergeChanges: false)
+    #expect(writer.rank == 2 && context.hasRefusedChange)
+  }
+
   @Test func listenersHearOfTheLastChangesOfABlock() async throws {
     let inserted = Mutex(0)
     let subscription = try await library.performBackgroundTask { context in

@@ -304,45 +304,6 @@ struct HistoryTests {
     #expect(try post.verify() == [])
   }
 
-  /// The commits after a backup have the numbers of those that it lacks.
-  @Test func aTokenOfCommitsThatTheStoreHasLostExpires() async throws {
-    let folder = try TemporaryFolder()
-    let (path, backup) = (folder.file("post.cambium"), folder.file("backup.cambium"))
-    func write(_ names: [String]) async throws -> [HistoryToken] {
-      let post = try await Post.open(path)
-      defer { try? post.close() }
-      try await post.keepHistory()
-      for name in names { try await post.write { $0.insert(Post.Office(name)) } }
-      return try await post.history().map(\.token) + [post.newestHistoryToken()]
-    }
-    let kept = try await write(["A", "B"])
-    let post = try await Post.open(path)
-    try await post.copy(to: URL(fileURLWithPath: backup))
-    try post.close()
-    let lost = try await write(["C", "D"])
-    try await PersistentContainer.replaceStore(
-      at: URL(fileURLWithPath: path),
-      byCopyOf: URL(fileURLWithPath: backup)
-    )
-    let new = try await write(["E", "F", "G"])
-    let second = try await Post.open(path)
-    defer { try? second.close() }
-    for token in kept { #expect(try await second.history(HistoryQuery(after: token)).count >= 3) }
-    for token in lost.dropFirst(2) {
-      let error = await #expect(throws: ContextError.self) {
-        try await second.history(HistoryQuery(after: token))
-      }
-      #expect(error?.code == .historyExpired && error?.oldestHistoryToken != nil)
-    }
-    #expect(new[2].commit == lost[2].commit, "else this shows nothing")
-    _ = try await second.registerHistoryConsumer("mirror")
-    await #expect(throws: ContextError.self) {
-      try await second.acknowledgeHistory(through: lost[3], by: "mirror")
-    }
-    await #expect(throws: ContextError.self) { try await second.pruneHistory(before: lost[3]) }
-    #expect(try second.verify() == [])
-  }
-
   @Test func aHistoryThatWasDroppedDoesNotGoOn() async throws {
     try await post.keepHistory()
     try await save(2)

@@ -6,13 +6,31 @@ import Testing
 
 /// Two contexts that change the same objects at random, beside plain values that are merged property by property.
 struct MergeOracleTests {
-  @Test(arguments: [
-    MergePolicy.error, .mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump, .overwrite, .rollback,
-  ])
+  private static let policies: [MergePolicy] = [
+    .error, .mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump, .overwrite, .rollback, sum,
+  ]
+
+  /// Adds up what both have added to a rank, and keeps the context's name.
+  private static let sum = MergePolicy.custom { conflict in
+    conflict.settle(\Writer.rank) { base, mine, theirs in mine + theirs - (base ?? -1_000_000) }
+    conflict.keepMine()
+  }
+
+  @Test(arguments: policies)
   func savesOfTwoContextsMergeAsPlainValuesDo(_ policy: MergePolicy) async throws {
-    var generator = SeededGenerator("\(#function) \(policy)")
+    try await race(policy, moves: false, #function)
+  }
+
+  /// The contexts move on with their unsaved changes, too.
+  @Test(arguments: policies)
+  func contextsThatMoveOnMergeAsPlainValuesDo(_ policy: MergePolicy) async throws {
+    try await race(policy, moves: true, #function)
+  }
+
+  private func race(_ policy: MergePolicy, moves: Bool, _ name: String) async throws {
+    var generator = SeededGenerator("\(name) \(policy)")
     let library = try await Library.open()
-    var race = try MergeRace(library, policy)
+    var race = try MergeRace(library, policy, moves: moves)
     for _ in 0..<600 { try race.step(&generator) }
     #expect(race.conflictCount > 5)
     race.end()
@@ -27,23 +45,34 @@ private struct MergeRace {
     /// The commit that gave each its value, counted by the oracle.
     var changedAt: [Int]
   }
+  private struct Edit {
+    var value: Int
+    /// What the context has shown before.
+    let base: Int
+  }
   private struct Side {
     let context: ManagedObjectContext
+    /// What the context shows, but for its edits.
     var base: [ManagedObjectID: Row]
     var baseCommit = 0
     /// By object, and nil for its deletion.
-    var edits: [ManagedObjectID: [Int: Int]?] = [:]
+    var edits: [ManagedObjectID: [Int: Edit]?] = [:]
+    /// The slots of edited and deleted objects that the other side had changed when this one moved on.
+    var conflicts: [ManagedObjectID: Set<Int>] = [:]
   }
   private let library: PersistentContainer
   private let policy: MergePolicy
+  private let moves: Bool
   private var sides: [Side]
   private var stored: [ManagedObjectID: Row] = [:]
   private var commit = 0
+  private var newestValue = 100
   private(set) var conflictCount = 0
 
-  init(_ library: PersistentContainer, _ policy: MergePolicy) throws {
+  init(_ library: PersistentContainer, _ policy: MergePolicy, moves: Bool) throws {
     self.library = library
     self.policy = policy
+    self.moves = moves
     sides = []
     for _ in 0..<2 {
       let context = try library.context()
@@ -64,7 +93,11 @@ private struct MergeRace {
     case 0 where order.count < 8: try insert(which)
     case 1 where order.count > 4: try delete(which, generator.pick(order))
     case 2...7 where !order.isEmpty:
-      try edit(which, generator.pick(order), generator.number(in: 0...1), to: generator.number(in: 1...99))
+      // A context that moves on forgets a change to an equal value.
+      newestValue += 1
+      let value = moves ? newestValue : generator.number(in: 1...99)
+      try edit(which, generator.pick(order), generator.number(in: 0...1), to: value)
+    case 8 where moves: try refresh(which)
     default: try save(which)
     }
   }
@@ -89,8 +122,31 @@ private struct MergeRace {
     let writer = try sides[which].context.existingObject(Writer.self, with: id)
     if slot == 0 { writer.name = "\(value)" } else { writer.rank = value }
     var edits = (sides[which].edits[id] ?? [:]) ?? [:]
-    edits[slot] = value
+    let base = edits[slot]?.base ?? sides[which].base[id]?.values[slot]
+    edits[slot] = Edit(value: value, base: try #require(base))
     sides[which].edits[id] = edits
+  }
+
+  /// Moves a context on with its edits.
+  private mutating func refresh(_ which: Int) throws {
+    let side = sides[which]
+    try side.context.refresh()
+    for (id, edits) in side.edits {
+      guard let row = stored[id] else { continue }
+      let foreign = Set(row.values.indices.filter { row.changedAt[$0] > side.baseCommit })
+      let both = edits.map { foreign.intersection($0.keys) } ?? foreign
+      sides[which].conflicts[id, default: []].formUnion(both)
+    }
+    // The other side has deleted what only its edits keep here.
+    let kept = side.base.filter { stored[$0.key] == nil && side.edits[$0.key] != nil }
+    sides[which].base = stored.merging(kept) { stored, _ in stored }
+    sides[which].baseCommit = commit
+    let shown = sides[which].base.compactMap { id, row -> (UInt64, [Int])? in
+      guard let edits = sides[which].edits[id] ?? [:] else { return nil }
+      return (id.number.rawValue, row.values.indices.map { edits[$0]?.value ?? row.values[$0] })
+    }
+    let found = try side.context.fetch(From<Writer>()).map { "[\($0.name), \($0.rank)]" }
+    #expect(found == shown.sorted { $0.0 < $1.0 }.map { "\($0.1)" })
   }
 
   private mutating func save(_ which: Int) throws {
@@ -116,6 +172,7 @@ private struct MergeRace {
     sides[which].base = stored
     sides[which].baseCommit = commit
     sides[which].edits = [:]
+    sides[which].conflicts = [:]
   }
 
   /// What the save leaves in the store, nil for a deletion; nil for a conflict.
@@ -124,26 +181,29 @@ private struct MergeRace {
     for (id, edits) in side.edits {
       guard let base = side.base[id] else { continue }
       guard let row = stored[id] else {
-        let isChanged = edits?.contains { base.values[$0.key] != $0.value } ?? false
+        let isChanged = edits?.contains { $0.value.base != $0.value.value } ?? false
         if isChanged, policy == .error { return nil }
         continue
       }
-      let foreign = row.changedAt.indices.filter { row.changedAt[$0] > side.baseCommit }
+      let later = row.changedAt.indices.filter { row.changedAt[$0] > side.baseCommit }
+      let foreign = (side.conflicts[id] ?? []).union(later)
       guard let edits else {
         if policy == .error, !foreign.isEmpty { return nil }
         result[id] = .some(nil)
         continue
       }
-      let mine = edits.filter { base.values[$0.key] != $0.value }
+      let mine = edits.filter { $0.value.base != $0.value.value }.mapValues(\.value)
       let both = mine.keys.filter { foreign.contains($0) }
       if !both.isEmpty { conflictCount += policy == .error ? 0 : 1 }
       var new = mine
-      switch policy {
+      switch policy.rule {
       case .error: if !both.isEmpty { return nil }
       case .mergeByPropertyStoreTrump: for slot in both { new[slot] = nil }
       case .overwrite where !foreign.isEmpty && !mine.isEmpty:
         for slot in base.values.indices { new[slot] = mine[slot] ?? base.values[slot] }
       case .rollback where !foreign.isEmpty: new = [:]
+      case .custom where both.contains(1):
+        new[1] = (mine[1] ?? 0) + row.values[1] - (edits[1]?.base ?? 0)
       default: break
       }
       var merged = row

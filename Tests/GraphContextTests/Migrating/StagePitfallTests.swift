@@ -73,7 +73,7 @@ private enum Seats {
   }
 }
 
-enum HomeVersions {
+private enum HomeVersions {
   enum V1: VersionedSchema {
     static let version = Schema.Version(1)
     static var models: [any ManagedObject.Type] { [Person.self] }

@@ -53,6 +53,28 @@ struct UndoHookTests {
     #expect(manager.undoCount == 2, "a change by code is a group again")
   }
 
+  /// What a listener changes before a save, or a child that it saves, follows from no other change.
+  @Test(arguments: [false, true]) func whatAListenerChangesBeforeASaveIsAGroup(_ savesChild: Bool) throws {
+    let other = StampedNote("x")
+    context.insert(other)
+    try context.save()
+    manager.removeAllActions()
+    let draft = context.makeChild()
+    let copy = try draft.existingObject(StampedNote.self, with: other.objectID)
+    note.text = "b"
+    context.processPendingChanges()
+    copy.text = "c"
+    let subscription = context.onWillSave {
+      if !savesChild { return other.text = "c" }
+      #expect(throws: Never.self) { try draft.save() }
+    }
+    try context.save()
+    #expect(other.text == "c" && other.stamp == "c" && manager.undoCount == 2)
+    #expect(context.undo())
+    #expect(other.text == "x" && note.text == "b")
+    withExtendedLifetime(subscription) {}
+  }
+
   @Test func theNameOfAnEmptyGroupNamesNoOther() throws {
     manager.setActionName("nothing")
     context.processPendingChanges()

@@ -60,7 +60,8 @@ struct HistoryReader {
       )
     }
     let mark = try mark(ofPlaceAfter: token.commit)
-    if mark != 0, token.mark != 0, mark != token.mark {
+    // What is before the place may have been pruned since the token was made.
+    if mark != HistoryToken.markOfNone, token.mark != 0, mark != token.mark {
       throw ContextError.historyExpired(
         "the token is after a commit that the store has lost, and its number, \(token.commit), is another's by now",
         oldest
@@ -93,9 +94,9 @@ struct HistoryReader {
     HistoryToken(storeID: storeID, commit: commit, mark: try mark(ofPlaceAfter: commit))
   }
 
-  /// The mark of a place, by the last transaction before it; 0 if the history has none.
+  /// The mark of a place, by the last transaction before it.
   private func mark(ofPlaceAfter commit: UInt64) throws -> UInt64 {
-    try tree.lastTransaction(through: commit)?.header.mark ?? 0
+    try tree.lastTransaction(through: commit)?.header.mark ?? HistoryToken.markOfNone
   }
 
   private func transaction(_ entry: HistoryEntry, _ commit: UInt64) -> HistoryTransaction {
