@@ -23,7 +23,7 @@ enum EmbeddableMacro: ExtensionMacro, WrittenMacro {
       diagnostics.forEach(context.diagnose)
       return []
     }
-    // Members of an extension are internal, and name the struct: one inside of a type that the file alone sees is hidden like that.
+    // Members of an extension are internal unless they say otherwise, and these name the struct, which only the file sees if a type around it is private.
     let isHidden = context.lexicalContext.contains(where: \.isHiddenInFile)
     let access = value.witnessAccess.isEmpty && isHidden ? "fileprivate " : value.witnessAccess
     return [try EmbeddedStruct(type: "\(type.trimmed)", access: access, parts: parts).conformance]
@@ -49,7 +49,7 @@ enum EmbeddableMacro: ExtensionMacro, WrittenMacro {
 }
 
 extension Syntax {
-  /// Whether a declaration says that the file alone sees it.
+  /// True for a declaration that is private, or private to its file.
   fileprivate var isHiddenInFile: Bool {
     guard let modifiers = asProtocol((any WithModifiersSyntax).self)?.modifiers else { return false }
     return modifiers.contains { ["private", "fileprivate"].contains($0.name.text) }

@@ -21,7 +21,8 @@ struct EntityObjects {
   var lists: [PendingLists?]
   /// Unsaved changes of the to-many relationships that are stored as pairs, by their positions.
   var pairs: [PendingLinks]
-  /// Unsaved changes of pairs that the parent, or another context, has made as well. The context shows no difference by them, until the other change is taken back.
+  /// Unsaved changes of pairs that the parent of a child has made as well. The child shows no difference to its parent by them, until the parent
+  /// takes its own change back. Empty in a context without a parent.
   var settledPairs: [PendingLinks]
 
   init(_ entity: StoredEntity, in host: ObjectHost) {

@@ -16,9 +16,9 @@ extension ManagedObjectContext {
   ///     has them, and inverses follow; a relationship that led to an object which is deleted here stays as it is. An object that was inserted or
   ///     deleted here is not affected: roll back, or delete it.
   public func refresh(_ object: some ManagedObject, mergeChanges: Bool = true) {
-    guard object._$state.host === self, object._$state.phase == .persistent, mergeChanges || checkWritable()
-    else { return }
+    guard object._$state.host === self, object._$state.phase == .persistent else { return }
     let discarded = mergeChanges ? 0 : object._$state.changed
+    guard discarded == 0 || checkWritable() else { return }
     noteChange(of: object, isEdited: discarded != 0, slots: discarded)
     if !mergeChanges { tellingObservers { discardValues(of: object) } }
     // The values of an object that was deleted below are nowhere else.

@@ -181,11 +181,7 @@ extension ManagedObjectContext {
       invalid = try prepareSave()
     }
     listings.removeAll()
-    // Links that the store has as well are saved by this, too.
-    guard hasChanges else {
-      forgetChanges()
-      return true
-    }
+    guard hasChanges else { return true }
     var request: SaveRequest?
     // Others can write while a thread that waits anyway encodes. One that doesn't wait encodes only once it has the turn.
     if case .waiting = turn {

@@ -46,7 +46,7 @@ struct SchemaMatching {
       return self.property(named: String(whole)).flatMap { $0.description.attribute == nil ? nil : $0 }
     }
 
-    /// Whether a property says if an embedded value is there.
+    /// Returns true for the attribute that an entity has for an embedded value that may be nil: true where the value is there.
     func isFlag(_ property: Property) -> Bool {
       property.description.attribute?.kind == .bool
         && properties.contains {
@@ -227,7 +227,7 @@ struct SchemaMatching {
 }
 
 extension CataloguedEntity {
-  /// Whether a property says if an embedded value is there.
+  /// Returns true for the attribute that an entity has for an embedded value that may be nil.
   func isFlag(_ property: CataloguedProperty) -> Bool {
     guard case .attribute(.bool, _) = property.content else { return false }
     return properties.contains { PropertyDescription.isPart($0.name, of: property.name) }

@@ -75,21 +75,15 @@ extension AttributeDescription {
 
 extension AttributeDescription: Hashable {
   public static func == (left: AttributeDescription, right: AttributeDescription) -> Bool {
-    (left.name, left.kind, left.elementKind, left.isOptional, left.isRequiredInValue, left.derivation)
-      == (
-        right.name, right.kind, right.elementKind, right.isOptional, right.isRequiredInValue, right.derivation
-      )
+    (left.name, left.kind, left.elementKind, left.isOptional, left.derivation)
+      == (right.name, right.kind, right.elementKind, right.isOptional, right.derivation)
   }
-
-  /// Whether an embedded value that is there has a value of the attribute.
-  var isRequiredInValue: Bool { isRequiredPart ?? false }
 
   public func hash(into hasher: inout Hasher) {
     hasher.combine(name)
     hasher.combine(kind)
     hasher.combine(elementKind)
     hasher.combine(isOptional)
-    hasher.combine(isRequiredInValue)
     hasher.combine(derivation)
   }
 }

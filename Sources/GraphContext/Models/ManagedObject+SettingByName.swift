@@ -17,6 +17,8 @@ extension ManagedObject {
     let (slot, accepted) = try accepted(value, name)
     var trial = AttributeSetter(accepted, isTrial: true)
     _$visit(slot, &trial)
+    // The attribute is of another class of the hierarchy.
+    guard trial.isVisited else { throw unknown(name, "attribute") }
     let lacksNil = accepted.isNull && attribute(slot)?.isOptional == false
     guard trial.isAccepted, !lacksNil else {
       throw error(.wrongValue, name, "takes no \(accepted.isNull ? "nil" : "such value")")
@@ -68,11 +70,13 @@ extension ManagedObject {
 struct AttributeSetter: PropertyVisitor {
   private let value: AttributeValue
   private let isTrial: Bool
+  private(set) var isVisited = false
   private(set) var isAccepted = false
 
   init(_ value: AttributeValue, isTrial: Bool) { (self.value, self.isTrial) = (value, isTrial) }
 
   mutating func visit<Value: AttributeType>(attribute slot: Int, _ cache: inout Cached<Value>) {
+    isVisited = true
     guard let typed = Value(_attributeValue: value) else { return }
     isAccepted = true
     if !isTrial { cache = Cached(typed) }

@@ -343,8 +343,7 @@ extension PropertyDescription: CustomStringConvertible {
   public var description: String {
     switch self {
     case .attribute(let attribute):
-      // Of an embedded value that may be nil, a part that may not be where the value is there.
-      "\(attribute.name): \(attribute.typeText)\(attribute.isOptional ? "?" : "")\(attribute.isRequiredInValue ? "!" : "")"
+      "\(attribute.name): \(attribute.typeText)\(attribute.isOptional ? "?" : "")"
         + (attribute.derivation.map { " derived \($0)" } ?? "")
     case .relationship(let relationship): relationship.description
     }

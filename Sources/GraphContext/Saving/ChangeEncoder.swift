@@ -116,13 +116,7 @@ struct ChangeEncoder {
   private mutating func encodePairs(of entity: StoredEntity) throws(ContextError) {
     for relationship in entity.toManys {
       guard case .pairs(let trees) = relationship.storage else { continue }
-      let objects = context.entities[entity.ordinal]
-      var links = objects.pairs[relationship.ordinal]
-      if context.parent == nil {
-        // Another context may have taken its own change back that the context has seen.
-        links = objects.settledPairs[relationship.ordinal]
-        links.merge(objects.pairs[relationship.ordinal])
-      }
+      let links = context.entities[entity.ordinal].pairs[relationship.ordinal]
       if links.isEmpty { continue }
       // The store checks this for the outermost context.
       if context.parent != nil { try noteMissingEnds(of: links.added, entity, relationship) }

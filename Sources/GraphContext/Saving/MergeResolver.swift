@@ -98,15 +98,16 @@ struct MergeResolver {
   private func revivedSlots(of number: ObjectNumber, _ entity: StoredEntity) throws(ContextError) -> UInt64 {
     guard let bytes = try newest.record(number, of: entity) else { return 0 }
     let record = RecordView(validated: bytes, layout: entity.layout)
+    let known = knownChange(of: number, entity)
     var slots: UInt64 = 0
-    for slot in entity.schema.stored.indices {
+    for slot in entity.schema.stored.indices where !known.isDeleted || known.bases[slot] != nil {
       let value = try newest.value(of: record, at: slot, entity)
       if try baseValue(at: slot, of: number, entity) != value { slots |= 1 << UInt64(slot) }
     }
     return slots
   }
 
-  /// Bits of the references that lead where they led before all changes: to an object that was deleted and brought back. No reference counts anything.
+  /// Bits of the references that lead where they led before all changes: to an object that was deleted and brought back. Unlike a number, a reference counts nothing, so that is no change.
   private func restoredReferences(
     of number: ObjectNumber,
     _ entity: StoredEntity,

@@ -129,13 +129,15 @@ final class SavedObjects {
   var deleted: [any ManagedObject] = []
   /// What to tell of the save; nil for one that has changed nothing.
   var changes: ObjectChanges?
-  private var hasCalledHooks = false
+  /// The number of objects whose hook was called.
+  private var calledCount = 0
 
-  /// Calls the hooks, unless it was called before: a hook may make the save that is told of next.
+  /// Calls the hooks that haven't been called: a hook may make the save that is told of next, after the other hooks of this one.
   func callDidSave() {
-    if hasCalledHooks { return }
-    hasCalledHooks = true
-    for object in kept { object.didSave() }
-    for object in deleted { object.didSave() }
+    while calledCount < kept.count + deleted.count {
+      let object = calledCount < kept.count ? kept[calledCount] : deleted[calledCount - kept.count]
+      calledCount += 1
+      object.didSave()
+    }
   }
 }

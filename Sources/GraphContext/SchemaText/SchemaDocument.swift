@@ -32,7 +32,7 @@ public struct SchemaDocument: Sendable, Hashable, Codable {
     public var kind: String
     /// Whether nil is a value; nil is no. No word for a relationship to many.
     public var isOptional: Bool?
-    /// Whether an attribute of an embedded value that may be nil is there whenever the value is; nil for any other.
+    /// For a part of an embedded value that may be nil: true if the part may not be nil where the value is there. Nil for any other attribute.
     public var isRequiredPart: Bool?
     /// What objects get that were stored before the attribute existed. A number, a string, true or false; a date in ISO 8601, data in Base64.
     public var defaultValue: AttributeValue?

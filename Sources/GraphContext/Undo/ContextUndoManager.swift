@@ -141,9 +141,9 @@ extension ContextUndoManager {
   {
     ignoresHooks = open.isEmpty
     defer {
-      // Objects announce the first change of a turn alone, and that was a hook's.
-      if ignoresHooks { context?.announceChanges() }
       ignoresHooks = false
+      // Objects announce the first change of a turn alone, and that may have been a hook's.
+      context?.announceChanges()
     }
     return try body()
   }

@@ -172,6 +172,11 @@ struct BlockTests {
     context.isReadOnly = true
     context.refreshAllObjects()
     context.refresh(writer)
+    let reader = try library.context()
+    defer { reader.end() }
+    reader.isReadOnly = true
+    reader.refresh(try reader.existingObject(Writer.self, with: writer.objectID), mergeChanges: false)
+    #expect(!reader.hasRefusedChange)
     #expect(try context.fetch(From<Writer>()).map(\.rank) == [2])
     context.refresh(writer, mergeChanges: false)
     #expect(writer.rank == 2 && context.hasRefusedChange)

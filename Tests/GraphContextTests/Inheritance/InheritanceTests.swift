@@ -47,6 +47,15 @@ struct InheritanceTests {
     }
   }
 
+  @Test func `an attribute of another class is unknown`() throws {
+    let cat = Cat("Tom", age: 9, whiskers: 3)
+    let error = #expect(throws: ContextError.self) { try cat.setValue(.string("Collie"), forKey: "breed") }
+    #expect(error?.code == .unknownProperty)
+    try cat.setValue(.string("Mew"), forKey: "motto")
+    try cat.setValue(.int(10), forKey: "age")
+    #expect(cat.motto == "Mew" && cat.age == 10)
+  }
+
   @Test func `relationships lead to objects of their own classes`() async throws {
     let container = try await Self.container()
     try container.inContext(Self.fill)

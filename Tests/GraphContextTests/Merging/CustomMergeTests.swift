@@ -197,64 +197,6 @@ struct CustomMergeTests {
     #expect(try stored().rank == 17)
   }
 
-  // MARK: Deletions that are taken back
-
-  /// The times at which the context moves on: never, once the object is deleted, or once it is back.
-  @Test(arguments: [false, true], [false, true])
-  func whatOthersDeleteAndBringBackIsNoDeletion(_ movesAfterDeletion: Bool, _ movesAfterReturn: Bool) throws {
-    let other = try library.context()
-    defer { other.end() }
-    other.undoManager = ContextUndoManager()
-    writer.rank = 12
-    other.delete(try other.existingObject(Writer.self, with: writer.objectID))
-    try other.save()
-    if movesAfterDeletion { try mine.refresh() }
-    #expect(other.undo())
-    try other.save()
-    if movesAfterReturn { try mine.refresh() }
-    try mine.save()
-    #expect(try stored() == ("A", 12) && writer.name == "A" && !writer.isDeleted)
-  }
-
-  @Test(arguments: [false, true], [false, true])
-  func whatComesBackWithAnotherValueIsChanged(_ movesAfterDeletion: Bool, _ movesAfterReturn: Bool) throws {
-    let other = try library.context()
-    defer { other.end() }
-    other.undoManager = ContextUndoManager()
-    writer.rank = 12
-    let copy = try other.existingObject(Writer.self, with: writer.objectID)
-    copy.rank = 11
-    other.processPendingChanges()
-    other.delete(copy)
-    try other.save()
-    if movesAfterDeletion { try mine.refresh() }
-    #expect(other.undo())
-    try other.save()
-    if movesAfterReturn { try mine.refresh() }
-    let error = #expect(throws: ContextError.self) { try mine.save() }
-    #expect(error?.code == .conflict && error?.context.properties == ["rank"])
-    mine.mergePolicy = Self.sum
-    try mine.save()
-    #expect(try stored() == ("A", 13) && writer.rank == 13)
-  }
-
-  @Test(arguments: [false, true], [false, true])
-  func aDeletionOfWhatIsBackCounts(_ movesAfterDeletion: Bool, _ movesAfterReturn: Bool) throws {
-    let other = try library.context()
-    defer { other.end() }
-    other.undoManager = ContextUndoManager()
-    mine.delete(writer)
-    other.delete(try other.existingObject(Writer.self, with: writer.objectID))
-    try other.save()
-    if movesAfterDeletion { try mine.refresh() }
-    #expect(other.undo())
-    try other.save()
-    if movesAfterReturn { try mine.refresh() }
-    try mine.save()
-    #expect(try library.context().count(From<Writer>()) == 0)
-    #expect(try library.verify().map(\.description) == [])
-  }
-
   // MARK: Deletions and links
 
   @Test func whatEitherSideHasDeletedIsDeleted() throws {

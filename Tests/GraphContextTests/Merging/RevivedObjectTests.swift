@@ -1,7 +1,18 @@
 import Cambium
+import Foundation
 import Testing
 
 @testable import GraphContext
+
+@Model final class CoveredAlbum {
+  var title: String
+  @Attribute(.externalStorage) var cover: Data?
+
+  init(_ title: String, cover: Data?) {
+    self.title = title
+    self.cover = cover
+  }
+}
 
 /// Unsaved changes beside deletions that another context has saved and taken back by an undo.
 struct RevivedObjectTests {
@@ -26,9 +37,20 @@ struct RevivedObjectTests {
   private static let moves = [[false, false], [true, false], [false, true], [true, true]]
 
   /// Deletes the first writer elsewhere, and brings it back.
-  private func deleteAndReturn(_ moves: [Bool], whileDeleted: () throws -> Void = {}) throws {
+  ///
+  /// - Parameters:
+  ///   - rank: a rank that it gets before, and comes back with.
+  ///   - whileDeleted: what happens in between.
+  private func deleteAndReturn(
+    _ moves: [Bool],
+    rank: Int? = nil,
+    whileDeleted: () throws -> Void = {}
+  ) throws {
     try other.refresh()
-    other.delete(try other.existingObject(Writer.self, with: writer.objectID))
+    let copy = try other.existingObject(Writer.self, with: writer.objectID)
+    if let rank { copy.rank = rank }
+    other.processPendingChanges()
+    other.delete(copy)
     try other.save()
     if moves[0] { try mine.refresh() }
     try whileDeleted()
@@ -40,6 +62,27 @@ struct RevivedObjectTests {
   private func check() throws {
     #expect(!mine.hasChanges)
     #expect(try library.verify().map(\.description) == [])
+  }
+
+  @Test(arguments: moves) func aChangeOfWhatIsBackCounts(_ moves: [Bool]) throws {
+    writer.rank = 12
+    try deleteAndReturn(moves)
+    try mine.save()
+    #expect(writer.name == "A" && writer.rank == 12 && !writer.isDeleted)
+    try check()
+  }
+
+  @Test(arguments: moves) func whatComesBackWithAnotherValueIsChanged(_ moves: [Bool]) throws {
+    writer.rank = 12
+    try deleteAndReturn(moves, rank: 11)
+    let error = #expect(throws: ContextError.self) { try mine.save() }
+    #expect(error?.code == .conflict && error?.context.properties == ["rank"])
+    mine.mergePolicy = .custom { conflict in
+      conflict.settle(\Writer.rank) { base, mine, theirs in mine + theirs - (base ?? 0) }
+    }
+    try mine.save()
+    #expect(writer.name == "A" && writer.rank == 13)
+    try check()
   }
 
   @Test(arguments: moves, [MergePolicy.error, .mergeByPropertyStoreTrump])
@@ -73,7 +116,10 @@ struct RevivedObjectTests {
     try check()
   }
 
-  @Test(arguments: moves) func aLinkThatWasRemovedStaysRemoved(_ moves: [Bool]) throws {
+  /// A context that sees the removal of the other forgets its own.
+  @Test(arguments: [[false, false], [false, true]]) func aLinkThatWasRemovedStaysRemoved(
+    _ moves: [Bool]
+  ) throws {
     let reader = Reader("r")
     writer.fans = [reader]
     try mine.save()
@@ -87,8 +133,8 @@ struct RevivedObjectTests {
     #expect(try mine.fetch(From<Reader>()).map(\.idols.count) == [0])
   }
 
-  /// The other's removal makes the own one no difference; a save that has nothing else to do ends that.
-  @Test func aLinkThatBothHaveRemovedIsForgottenByASave() throws {
+  /// What others have done on purpose since is not undone by a change that made no difference.
+  @Test func aLinkThatBothHaveRemovedMayComeBack() throws {
     let reader = Reader("r")
     writer.fans = [reader]
     try mine.save()
@@ -137,5 +183,31 @@ struct RevivedObjectTests {
     try mine.save()
     #expect(back.name == "C")
     try check()
+  }
+
+  /// Long values are compared where they were changed alone.
+  @Test(arguments: moves, [true, false]) func anObjectWithALongValueIsBackAsItWas(
+    _ moves: [Bool],
+    _ deletes: Bool
+  ) async throws {
+    let albums = try await PersistentContainer("Albums", models: [CoveredAlbum.self], at: .inMemory)
+    let (mine, other) = (try albums.context(), try albums.context())
+    mine.mergePolicy = deletes ? .error : .rollback
+    other.undoManager = ContextUndoManager()
+    let album = CoveredAlbum("A", cover: Data(repeating: 7, count: 100_000))
+    mine.insert(album)
+    try mine.save()
+    try other.refresh()
+    if deletes { mine.delete(album) } else { album.title = "B" }
+    other.delete(try other.existingObject(CoveredAlbum.self, with: album.objectID))
+    try other.save()
+    if moves[0] { try mine.refresh() }
+    #expect(other.undo())
+    try other.save()
+    if moves[1] { try mine.refresh() }
+    try mine.save()
+    let left = try mine.fetch(From<CoveredAlbum>())
+    #expect(left.map(\.title) == (deletes ? [] : ["B"]) && left.allSatisfy { $0.cover?.count == 100_000 })
+    #expect(try albums.verify().map(\.description) == [])
   }
 }

@@ -219,14 +219,35 @@ struct StagePitfallTests {
     try container.close()
   }
 
-  @Test func aHashTellsWhichPartsAreRequired() throws {
-    let (first, second) = (
-      try LackedParts.schema(isRequired: false), try LackedParts.schema(isRequired: true)
+  @Test func aNilPartBecomesTheDefaultWhereItMustNotBeNil() async throws {
+    try await make(DefaultHomes.V1.self) { context in
+      let person = DefaultHomes.V1.Person()
+      person.home = DefaultHomes.V1.Home(number: nil)
+      context.insert(person)
+    }
+    let plan = MigrationPlan(
+      [DefaultHomes.V1.self, DefaultHomes.V2.self],
+      stages: [
+        .custom(
+          from: DefaultHomes.V1.self,
+          to: DefaultHomes.V2.self,
+          .converting("home.number", of: "Person", .clamping)
+        )
+      ]
     )
-    #expect(first != second && first.stableHash != second.stableHash)
-    let document = SchemaDocument(second)
-    let data = try JSONEncoder().encode(document)
-    #expect(try JSONDecoder().decode(SchemaDocument.self, from: data).schema() == second)
+    let container = try await PersistentContainer("Items", plan: plan, at: url)
+    let context = try container.context()
+    #expect(try context.fetch(From<DefaultHomes.V2.Person>()).map(\.home?.number) == [4])
+    context.end()
+    try container.close()
+  }
+
+  @Test func aDocumentSaysWhichPartsAreRequired() throws {
+    for isRequired in [false, true] {
+      let data = try JSONEncoder().encode(SchemaDocument(LackedParts.schema(isRequired: isRequired)))
+      let schema = try JSONDecoder().decode(SchemaDocument.self, from: data).schema()
+      #expect(schema.entity(named: "Item")?.attribute(named: "home.city")?.isRequiredPart == isRequired)
+    }
   }
 
   /// The flag that says whether an embedded value is there is no value that anybody has set.
@@ -246,6 +267,31 @@ struct StagePitfallTests {
     )
     let error = try await store.refusal(of: embedded)
     #expect(error.code == .schemaMismatch && error.refusal?.obstacles.map(\.property) == ["work"])
+  }
+}
+
+enum DefaultHomes {
+  enum V1: VersionedSchema {
+    static let version = Schema.Version(1)
+    static var models: [any ManagedObject.Type] { [Person.self] }
+    @Embeddable struct Home: Hashable {
+      var number: String?
+    }
+    @Model final class Person {
+      @Embedded var home: Home?
+      init() {}
+    }
+  }
+  enum V2: VersionedSchema {
+    static let version = Schema.Version(2)
+    static var models: [any ManagedObject.Type] { [Person.self] }
+    @Embeddable struct Home: Hashable {
+      var number: Int = 4
+    }
+    @Model final class Person {
+      @Embedded var home: Home?
+      init() {}
+    }
   }
 }
 

@@ -49,7 +49,7 @@ struct AttributeConversion: Sendable {
       guard let successor = try batch.successor(of: object) else { continue }
       let attribute = successor.entity.attribute(named: newName)
       // A nil that can't stay one becomes the default, which the successor has.
-      if value.isNull, attribute?.isOptional != true { continue }
+      if value.isNull, attribute?.isOptional != true || attribute?.isRequiredPart == true { continue }
       let converted = value.isNull ? nil : attribute.flatMap { rule.convert(value, to: $0.kind) }
       try successor.set(newName, to: converted ?? .null)
     }

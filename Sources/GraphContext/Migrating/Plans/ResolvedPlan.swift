@@ -89,8 +89,8 @@ struct ResolvedPlan {
     )
   }
 
-  /// Whether the direct change removes an entity or a property of the store that goes on where each version is taken: it has been renamed twice, and the newest
-  /// version knows its last name alone.
+  /// Returns true if the direct change to the newest version removes an entity or a property that the changes from version to version keep. That was renamed twice, and
+  /// the newest version names the name before the last one alone.
   private func directLoses(of known: CataloguedSchema) -> Bool {
     let atEnd = CataloguedNumbers(known.continued(by: [newestSchema]))
     let stepwise = CataloguedNumbers(known.continued(by: versions.compactMap(\.schema)))
@@ -195,7 +195,7 @@ extension CataloguedSchema {
   }
 }
 
-/// The numbers of the entities and properties of a catalogue, which keep them for as long as they go on.
+/// The numbers of the entities of a catalogue, and of the properties that hold values or links of their own. They keep them for as long as they go on.
 private struct CataloguedNumbers {
   private let entities: Set<EntityNumber>
   private let properties: Set<PropertyNumber>
@@ -203,7 +203,7 @@ private struct CataloguedNumbers {
   init(_ schema: CataloguedSchema) {
     self.init(
       entities: Set(schema.entities.map(\.number)),
-      properties: Set(schema.entities.flatMap { $0.properties.map(\.number) })
+      properties: Set(schema.entities.flatMap { $0.properties.filter(\.holdsContent).map(\.number) })
     )
   }
 
@@ -220,5 +220,15 @@ private struct CataloguedNumbers {
 
   func isSubset(of other: CataloguedNumbers) -> Bool {
     entities.isSubset(of: other.entities) && properties.isSubset(of: other.properties)
+  }
+}
+
+extension CataloguedProperty {
+  /// False for what the store can make of other properties: a derived value, or the other end of links.
+  fileprivate var holdsContent: Bool {
+    switch content {
+    case .attribute: derivation == nil
+    case .relationship(let relationship): relationship.tree != nil
+    }
   }
 }

@@ -30,7 +30,7 @@ extension PropertyDescription {
     name.firstIndex(of: ".").map { name[..<$0] }
   }
 
-  /// Whether a name is that of a part of an embedded value that is a property of the other name.
+  /// Returns true for the name of a part of an embedded value, of which `property` is the name.
   static func isPart(_ name: String, of property: String) -> Bool {
     propertyName(ofPart: name).map { $0 == property } ?? false
   }

@@ -1,0 +1,105 @@
+import Predicates
+
+// What a context knows of others' changes to the objects that it has changed, when it moves on from one state of the store to the next.
+
+extension ManagedObjectContext {
+  /// Compares unsaved changes with the state that is about to be left. A change that sets a property to the value that it had is none, and is forgotten. Of
+  /// others the merge policy wants to know what there was before.
+  func compareChanges(with changeSets: [ChangeSet]) {
+    for changes in changeSets {
+      for (entity, objects) in changes.objects {
+        guard let entity = coordinator.schema.entity(entity) else { continue }
+        if entities[entity.ordinal].changes.isEmpty, children.isEmpty { continue }
+        for update in objects.updated { compareChanges(of: update.number, entity, in: update.slots) }
+        for number in objects.deleted { noteDeletion(of: number, entity) }
+      }
+    }
+  }
+
+  private func compareChanges(of number: ObjectNumber, _ entity: StoredEntity, in slots: UInt64) {
+    children.forEach { $0.compareChanges(of: number, entity, in: slots) }
+    guard let object = knownObject(number, of: entity) else { return }
+    if object._$state.phase == .deleted {
+      // What the deletion was decided on.
+      let bases = values(in: slots & ~entity.externalSlots, of: number, entity)
+      return entities[entity.ordinal].noteConflict(number, ForeignChange(slots: slots, bases: bases))
+    }
+    guard object._$state.phase == .persistent else { return }
+    let both = entity.slotsInBoth(object._$state.changed, slots)
+    // A part of a value that is nil here equals one of another value only by chance.
+    let wholes = entity.wholeSlots(in: object._$state.changed, slots)
+    var bases = values(in: both, of: number, entity)
+    for (slot, value) in bases where wholes & 1 << UInt64(slot) == 0 {
+      guard object.attributeValue(at: slot) == value else { continue }
+      object._$state.forgetChanges(in: 1 << UInt64(slot))
+      entities[entity.ordinal].forgetConflict(number, in: 1 << UInt64(slot))
+      bases[slot] = nil
+    }
+    let changed = entity.slotsInBoth(object._$state.changed, slots)
+    entities[entity.ordinal].noteConflict(number, ForeignChange(slots: changed, bases: bases))
+  }
+
+  /// Another context has deleted an object. It may be back in the state that this one moves to, or later.
+  private func noteDeletion(of number: ObjectNumber, _ entity: StoredEntity) {
+    children.forEach { $0.noteDeletion(of: number, entity) }
+    guard let object = knownObject(number, of: entity), object._$state.hasChanges,
+      object._$state.phase == .persistent || object._$state.phase == .deleted
+    else { return }
+    // Code may change more of the object while others have deleted it. Long values are read for those alone that were changed.
+    let slots = ~entity.externalSlots | object._$state.changed
+    let bases = values(in: slots, of: number, entity)
+    entities[entity.ordinal].noteConflict(number, ForeignChange(isDeleted: true, bases: bases))
+  }
+
+  /// The values that the source has in slots of an object, but for those that were in conflict before: these were set on an older state. One that can't be
+  /// read is none.
+  private func values(
+    in slots: UInt64,
+    of number: ObjectNumber,
+    _ entity: StoredEntity
+  ) -> [Int: AttributeValue] {
+    let known = entities[entity.ordinal].conflicts[number]
+    let new = known?.isDeleted == true ? 0 : slots & ~(known?.slots ?? 0)
+    if new == 0 { return [:] }
+    let bytes = deferringError(nil) { () throws(ContextError) in try source.record(number, of: entity) }
+    guard let bytes else { return [:] }
+    let record = RecordView(validated: bytes, layout: entity.layout)
+    var values: [Int: AttributeValue] = [:]
+    for slot in entity.schema.stored.indices where new & 1 << UInt64(slot) != 0 {
+      values[slot] = try? source.value(of: record, at: slot, entity)
+    }
+    return values
+  }
+
+  /// What another context has deleted and brought back was not deleted. What differs from before is what the other has changed.
+  func noteRevivals() {
+    for ordinal in entities.indices {
+      for (number, change) in entities[ordinal].conflicts where change.isDeleted {
+        deferringError(()) { () throws(ContextError) in try noteRevival(of: number, entity(ordinal), change) }
+      }
+    }
+  }
+
+  private func noteRevival(
+    of number: ObjectNumber,
+    _ entity: StoredEntity,
+    _ change: ForeignChange
+  ) throws(ContextError) {
+    guard let bytes = try source.record(number, of: entity) else { return }
+    // A child may have handed over its deletion of an object that is not here: nothing is in conflict with that.
+    guard let object = knownObject(number, of: entity) else {
+      return entities[entity.ordinal].forgetConflict(number)
+    }
+    let record = RecordView(validated: bytes, layout: entity.layout)
+    let isUpdated = object._$state.phase == .persistent
+    let compared = isUpdated ? object._$state.changed : ~entity.externalSlots
+    var slots: UInt64 = 0
+    for slot in entity.schema.stored.indices where compared & 1 << UInt64(slot) != 0 {
+      let value = try source.value(of: record, at: slot, entity)
+      if change.bases[slot] != value { slots |= 1 << UInt64(slot) }
+    }
+    entities[entity.ordinal].revive(number, differingIn: slots)
+    if isUpdated { object._$state.forgetUnchangedValues() }
+    entities[entity.ordinal].encoded?.noteStale(number)
+  }
+}
