@@ -66,9 +66,19 @@ extension ManagedObjectContext {
     let record = RecordView(validated: bytes, layout: entity.layout)
     var values: [Int: AttributeValue] = [:]
     for slot in entity.schema.stored.indices where new & 1 << UInt64(slot) != 0 {
-      values[slot] = try? source.value(of: record, at: slot, entity)
+      let above = parent?.loadedValue(at: slot, of: number, entity)
+      values[slot] = above ?? (try? source.value(of: record, at: slot, entity))
     }
     return values
+  }
+
+  /// The value that an object has in memory, here or in the next context above that has it. A parent that has just saved shows its values, while its snapshot is still the one
+  /// before the save.
+  private func loadedValue(at slot: Int, of number: ObjectNumber, _ entity: StoredEntity) -> AttributeValue? {
+    guard let object = knownObject(number, of: entity), object._$state.phase == .persistent,
+      object._$state.isLoaded(slot)
+    else { return parent?.loadedValue(at: slot, of: number, entity) }
+    return object.attributeValue(at: slot)
   }
 
   /// What another context has deleted and brought back was not deleted. What differs from before is what the other has changed.
@@ -92,7 +102,10 @@ extension ManagedObjectContext {
     }
     let record = RecordView(validated: bytes, layout: entity.layout)
     let isUpdated = object._$state.phase == .persistent
-    let compared = isUpdated ? object._$state.changed : ~entity.externalSlots
+    // A long value that was set while the object was gone has no base.
+    let changed = isUpdated ? object._$state.changed : ~0
+    let unknown = entity.slots(entity.externalSlots).filter { change.bases[$0] == nil }
+    let compared = unknown.reduce(changed) { $0 & ~(1 << UInt64($1)) }
     var slots: UInt64 = 0
     for slot in entity.schema.stored.indices where compared & 1 << UInt64(slot) != 0 {
       let value = try source.value(of: record, at: slot, entity)

@@ -24,6 +24,43 @@ struct ChildConflictTests {
     try other.save()
   }
 
+  /// A merging save of the parent comes between what the child has seen and what the store has had.
+  @Test(arguments: [false, true], [false, true])
+  func aChildsBaseIsWhatItsParentHasShown(parentMovesOnBefore: Bool, usesGrandchild: Bool) throws {
+    context.mergePolicy = .custom { conflict in
+      conflict.settle(\Writer.rank) { base, mine, theirs in mine + theirs - (base ?? 0) }
+    }
+    writer.rank = 5
+    let child = context.makeChild()
+    let lowest = usesGrandchild ? child.makeChild() : child
+    let copy = try lowest.existingObject(Writer.self, with: writer.objectID)
+    copy.rank += 4
+    try saveOther(7)
+    if parentMovesOnBefore { try context.refresh() }
+    try context.save()
+    #expect(writer.rank == 12 && copy.rank == 9)
+    if usesGrandchild { try lowest.save() }
+    try child.save()
+    try context.save()
+    #expect(writer.rank == 16)
+  }
+
+  @Test(arguments: [false, true]) func aChildMayPutBackWhatItsParentHasChanged(usesGrandchild: Bool) throws {
+    context.mergePolicy = .mergeByPropertyObjectTrump
+    writer.rank = 5
+    let child = context.makeChild()
+    let lowest = usesGrandchild ? child.makeChild() : child
+    let copy = try lowest.existingObject(Writer.self, with: writer.objectID)
+    copy.rank = 0
+    try saveOther(7)
+    try context.save()
+    #expect(writer.rank == 5 && copy.rank == 0 && lowest.hasChanges)
+    if usesGrandchild { try lowest.save() }
+    try child.save()
+    try context.save()
+    #expect(writer.rank == 0)
+  }
+
   /// The child sets a rank on top of one that the parent has not stored: the store's rank is one that it has never seen.
   @Test(arguments: [false, true], [false, true])
   func aChangeOfARevertedValueIsAConflict(parentMovesOnBefore: Bool, usesGrandchild: Bool) throws {
