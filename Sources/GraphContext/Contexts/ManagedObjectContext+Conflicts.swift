@@ -81,7 +81,7 @@ extension ManagedObjectContext {
     return object.attributeValue(at: slot)
   }
 
-  /// What another context has deleted and brought back was not deleted. What differs from before is what the other has changed.
+  /// Notes the objects that another context had deleted and has brought back. A value of theirs that differs from before counts as changed by that context.
   func noteRevivals() {
     for ordinal in entities.indices {
       for (number, change) in entities[ordinal].conflicts where change.isDeleted {
