@@ -6,7 +6,7 @@ SHELL := /bin/bash
 SWIFT ?= swift
 STORE := .build/demo/flights.cambium
 # The suites that Docs/Testing.md says can be made longer.
-RANDOM_TESTS := PrintingTests|CrashTests|CrashRecoveryTests|AggregateTests|SelectionTests|OracleTests|TemplateFetchTests|AggregateAgreementTests|RacingContextsTests|hostileRowsOfAChange|Random[A-Za-z]*Tests|HistoryReplayTests|ChildProgramTests|FamilyMergeTests
+RANDOM_TESTS := PrintingTests|CrashTests|CrashRecoveryTests|AggregateTests|SelectionTests|OracleTests|TemplateFetchTests|AggregateAgreementTests|RacingContextsTests|hostileRowsOfAChange|Random[A-Za-z]*Tests|HistoryReplayTests|ChildProgramTests|FamilyMergeTests|MixedKindTests
 SOURCES := Package.swift Sources Tests Examples Fuzz/Package.swift Fuzz/Sources Benchmarks/Package.swift Benchmarks/Sources
 # More words for the crash rig. Its seed is fresh each time, unless one is given here.
 CRASH ?= --seconds 110
@@ -53,6 +53,8 @@ random: export CAMBIUM_UNDO_PROGRAMS := 6
 random: export CAMBIUM_UNIQUE_PROGRAMS := 8
 random: export CAMBIUM_MERGE_STEPS := 3000
 random: export CAMBIUM_MEDIA_STEPS := 400
+random: export CAMBIUM_MIXED_STEPS := 4000
+random: export CAMBIUM_LISTENER_PROGRAMS := 300
 random: deps-library ## run the random tests at length (minutes)
 	$(SWIFT) build --build-tests
 	@SWIFT=$(SWIFT) Scripts/run-tests.sh --filter '$(RANDOM_TESTS)'

@@ -21,5 +21,10 @@ for song in try context.fetch(long) {
   print("\(song.title), \(song.seconds) s, from \(song.album?.title ?? "no album")")
 }
 print("\(try context.count(From<Song>())) songs")
+
+if let river = try context.fetchOne(From<Song>().where { $0.title == "River" }) {
+  river.rating = 5
+  try context.save()
+}
 try music.close()
 // End of quotation

@@ -43,7 +43,7 @@ private final class ContainerMiddleware: Middleware {
   }
 
   func handle(_ action: ContainerAction, from source: ActionSource, afterReducer: inout AfterReducer) {
-    // What comes of it is the container's state.
+    // Errors are dropped here: the container's state reports them.
     switch action {
     case .load: afterReducer.add { [container] in Task { try? await container.container() } }
     case .retry: afterReducer.add { [container] in Task { try? await container.retry() } }

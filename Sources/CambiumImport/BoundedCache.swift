@@ -33,7 +33,7 @@ public final class BoundedCache<Key: Hashable & Sendable, Value: Sendable>: Send
     mutating func remove(_ key: Key) -> Value? {
       guard let entry = entries.removeValue(forKey: key) else { return nil }
       totalCost -= entry.cost
-      // Neither removals nor what has gone may let the list of keys grow beyond measure.
+      // `order` still holds the keys of removed entries: it is compacted before they outnumber the others.
       if order.count > 2 * entries.count + 64 { compact() }
       return entry.value
     }

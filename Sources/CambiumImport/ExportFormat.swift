@@ -130,7 +130,7 @@ private struct ExportedFile: ~Copyable {
   }
 
   deinit {
-    // A file that can't be removed is in nobody's way.
+    // A partial file that can't be removed does no harm.
     if !isDone { try? FileManager.default.removeItem(at: partial) }
   }
 

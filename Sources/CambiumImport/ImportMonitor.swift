@@ -33,7 +33,7 @@ final class ImportMonitor: Sendable {
         while !self.isCancelled { try? await Task.sleep(for: .milliseconds(50)) }
         return nil
       }
-      // What comes of the work counts: it may have committed before it was cancelled.
+      // The work's own result is returned even after a cancellation: it may have committed before.
       while let result = try await group.next() {
         if let result { return result }
         group.cancelAll()

@@ -23,7 +23,7 @@ enum EmbeddableMacro: ExtensionMacro, WrittenMacro {
       diagnostics.forEach(context.diagnose)
       return []
     }
-    // Members of an extension are internal unless they say otherwise, and these name the struct, which only the file sees if a type around it is private.
+    // Members of an extension are internal by default. These mention the struct, so they are `fileprivate` where an enclosing type is private.
     let isHidden = context.lexicalContext.contains(where: \.isHiddenInFile)
     let access = value.witnessAccess.isEmpty && isHidden ? "fileprivate " : value.witnessAccess
     return [try EmbeddedStruct(type: "\(type.trimmed)", access: access, parts: parts).conformance]

@@ -16,7 +16,7 @@ enum StoredAttributeMacro: AccessorMacro, PeerMacro, WrittenMacro {
     let property = StoredProperty.property(declaration)
     let wrapped = property?.wrapped("newValue") ?? "newValue"
     let unwrapping = property?.unwrapping ?? ""
-    // A value that the insertion or the store makes is none that an initializer has to give.
+    // An initializer needn't set a property whose value the insertion or the store makes.
     let initializer: AccessorDeclSyntax? =
       property?.isMadeLater != true
       ? """

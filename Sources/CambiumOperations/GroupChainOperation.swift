@@ -24,7 +24,7 @@ public final class GroupChainOperation: ResultOperation<Void>, ConsumesResult, @
   /// Runs the chain.
   public override func execute() {
     if case .failure = input { return finish(with: input) }
-    // A cancelled operation waits for nothing: so the end is what waits for all of them, on a queue that nobody cancels.
+    // A cancelled operation stops waiting for its dependencies. So a separate operation waits for the whole chain, on a queue that isn't cancelled.
     let end = BlockOperation { [self] in
       finish(with: (last as? any ProducesResult)?.outcome ?? .success(()))
     }

@@ -55,10 +55,10 @@ open class RetryingOperation<Output: Sendable>: ResultOperation<Output>, @unchec
       retrying.failureCount += 1
       return (retrying.strategy, retrying.failureCount)
     }
-    // The attempt has ended before.
+    // This attempt has already ended.
     guard let (strategy, count) = attempt else { return }
     guard strategy.retries(count, error), !isCancelled else { return super.finish() }
-    // Not from here: any number of attempts would lie on one stack.
+    // Not called directly: every retry would deepen the stack.
     DispatchQueue.global().async { [self] in
       if isCancelled { return finish() }
       output = .failure(ResultError.noResult)

@@ -268,7 +268,7 @@ extension ContextError {
     public static let indexedValueTooLong = Code("indexedValueTooLong")
     /// The store was written with a schema that this one doesn't go together with.
     public static let schemaMismatch = Code("schemaMismatch")
-    /// The models given to a container don't go together, or an ID or a type is none of theirs.
+    /// An entity, an ID or a type that the container's models don't have.
     public static let unknownEntity = Code("unknownEntity")
     /// An object of an abstract class was to be inserted: only its subclasses have objects.
     public static let abstractClass = Code("abstractClass")
@@ -305,7 +305,8 @@ extension ContextError {
     public static let closed = Code("closed")
     /// A custom stage of a migration failed; the store has the schema that it had before the stage.
     public static let stageFailed = Code("stageFailed")
-    /// A graph that a custom stage works with was saved where that is not allowed, or a context by a hook that its save runs.
+    /// A graph that a custom stage works with was saved where that is not allowed; a hook saved the context whose save runs it; or a block of
+    /// `write` waits for another one.
     public static let saveNotAllowed = Code("saveNotAllowed")
     /// The store keeps no history.
     public static let noHistory = Code("noHistory")

@@ -73,7 +73,7 @@ enum ValueText {
     guard seconds >= gregorianStart, seconds < 250_000_000_000 else {
       return ISO8601Text.text(date) ?? String(seconds)
     }
-    // Foundation cuts the milliseconds off: of .123, which no Double is, .122 may be left.
+    // Foundation truncates to milliseconds: .123 isn't exact in a Double and could come out as .122.
     let milliseconds = Int((seconds * 1_000).rounded())
     let (whole, fraction) = milliseconds.flooredDivision(by: 1_000)
     let text = Date(timeIntervalSinceReferenceDate: Double(whole)).formatted(.iso8601)

@@ -24,6 +24,7 @@ struct LimitsDocumentTests {
     "IndexMatch.maximumRangeCount": UInt64(IndexMatch.maximumRangeCount),
     "RegexPattern.maximumLength": UInt64(RegexPattern.maximumLength),
     "LogRecordHeader.commitLimit": LogRecordHeader.commitLimit,
+    "SpillFile.firstNumber": SpillFile.firstNumber,
     "TransactionState.nameByteLimit": UInt64(TransactionState.nameByteLimit),
   ]
 

@@ -41,7 +41,7 @@ struct ReadmeTests {
     let url = folder.appendingPathComponent("music.cambium")
 
     // Quoted in README.md
-    let music = try await PersistentContainer("Music", models: Song.self, Album.self, at: url)
+    let music = try await PersistentContainer("Music", models: Song.self, Album.self, at: url)  // A file URL.
 
     // Write: one atomic, durable commit. IDs cross threads; objects can't, and the compiler says so.
     let blue = try await music.performBackgroundTask { context in

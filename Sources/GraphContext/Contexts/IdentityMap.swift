@@ -45,7 +45,7 @@ struct IdentityMap {
     if 2 * (count + 1) > slots.count {
       rebuild(capacity: max(16, 2 * slots.count))
     } else if entries.count >= slots.count {
-      // Full of what was removed.
+      // Removed entries fill the table: rebuild it without them.
       rebuild(capacity: slots.count)
     }
     entries.append(Entry(number: number, object: object))

@@ -42,7 +42,7 @@ extension ManagedObjectContext {
     let number = object._$state.number
     listings.removeAll()
     for toOne in entity.toOnes {
-      // The deletion has taken the link away, and left the value.
+      // The deletion has removed the link, but left the reference in its slot.
       object.setReference(at: toOne.slot, to: .none)
       let stored = storedReference(of: number, entity, toOne)
       restore(toOne, of: object, entity, to: stored)
@@ -58,7 +58,7 @@ extension ManagedObjectContext {
     }
     restorePairs(of: object, entity)
     object._$state.forgetChanges(in: ~entity.referenceSlots)
-    entities[entity.ordinal].forgetConflict(number, in: ~entity.referenceSlots)
+    forgetConflict(of: number, entity, in: ~entity.referenceSlots)
     entities[entity.ordinal].forgetDerived()
   }
 
@@ -104,7 +104,7 @@ extension ManagedObjectContext {
     guard object._$state.phase == .persistent, let toOne = entity.toOne(slot: slot) else { return }
     let stored = storedReference(of: object._$state.number, entity, toOne)
     guard stored == object.reference(at: slot) else { return }
-    // To link it has given it the last place in an ordered list.
+    // Linking has also given the object the last place in an ordered list: forget that change, too.
     let bit: UInt64 = 1 << UInt64(slot)
     forgetChanges(of: object, in: bit | entity.places(of: bit))
   }
@@ -156,11 +156,11 @@ extension ManagedObjectContext {
       if !restoreReference(of: object, toOne, entity) { kept |= 1 << UInt64(toOne.slot) }
     }
     let mayBeMissing = entities[entity.ordinal].mayBeMissing(object._$state.number)
-    // What stays here for a link stays whole: others have deleted it, and the values are nowhere else.
+    // An object that others have deleted and that only a link keeps here keeps all its changes: its values are nowhere else.
     if mayBeMissing, kept != 0 { kept = object._$state.changed }
+    forgetConflict(of: object._$state.number, entity, in: ~kept)
     object._$state.forgetChanges(in: ~kept)
     entities[entity.ordinal].forgetDerived()
-    entities[entity.ordinal].forgetConflict(object._$state.number, in: ~kept)
     if mayBeMissing, kept == 0 {
       entities[entity.ordinal].deletedInParent.remove(object._$state.number)
       leaveIfDeleted(object, entity.ordinal)
@@ -197,6 +197,6 @@ extension ManagedObjectContext {
     let partner = try source.reference(at: inverse, of: number, destination)
     guard !partner.isNone, object(partner, of: entity).reference(at: toOne.slot) == number else { return }
     relationships.set(object(number, of: destination), slot: inverse, to: partner)
-    entities[destination.ordinal].forgetConflict(number, in: 1 << UInt64(inverse))
+    forgetConflict(of: number, destination, in: 1 << UInt64(inverse))
   }
 }

@@ -21,7 +21,10 @@ extension ManagedObjectContext {
   private func rollBack() {
     let changed = children.isEmpty ? [] : entities.map { $0.changes.numbers }
     for (ordinal, numbers) in changed.enumerated() {
-      for number in numbers { children.forEach { $0.loadAttributesIfChanged(number, ordinal) } }
+      for number in numbers {
+        children.forEach { $0.loadAttributesIfChanged(number, ordinal) }
+        tellChildrenOfConflict(of: number, entity(ordinal))
+      }
     }
     noteRollback()
     for ordinal in entities.indices {

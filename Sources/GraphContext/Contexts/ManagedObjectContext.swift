@@ -59,7 +59,7 @@ public final class ManagedObjectContext: ObjectHost {
     get { isForReading || refusesChanges }
     set {
       refusesChanges = newValue
-      // Objects ask at the first change of a turn alone, and that may have been before.
+      // An object asks the context only before its first change of a turn, which may have happened already.
       announceChanges()
     }
   }

@@ -299,7 +299,8 @@ extension ManagedObjectContext {
     events.kept.subtract(visible.refreshed)
     visible.removeUpdated { phase($0) == .deleted }
     visible.refreshed.removeAll { phase($0) == .deleted }
-    // One that is still here is kept by its unsaved changes, without what it had below, or the context has deleted it itself.
+    // A deleted object that is still in the context has unsaved changes, which keep it there without its stored values, or the context has deleted it
+    // itself.
     let kept = visible.deleted.filter { phase($0) == .persistent }
     events.kept.formUnion(kept)
     visible.refreshed += kept

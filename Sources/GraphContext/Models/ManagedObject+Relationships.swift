@@ -104,8 +104,8 @@ extension ManagedObject {
     guard let host = list.suffix(isWhole ? list.count : 16).lazy.compactMap({ $0._$state.host }).first else {
       return
     }
-    // These take the place of what is kept, which mustn't come along.
-    var dropper = MemberDropper()
+    // The new list replaces the objects kept so far: drop them, so that they don't enter the context with it.
+    var dropper = RelationshipDropper()
     _$visit(_$objectModel.slotCount + ordinal, &dropper)
     host.reach(self, by: _$objectModel.slotCount + ordinal)
   }

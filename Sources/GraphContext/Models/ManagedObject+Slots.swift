@@ -95,8 +95,8 @@ extension ManagedObject {
 
   /// After an insertion was rolled back: the object is in no context, and leads to nothing.
   package func detach() {
-    var detacher = RelationshipDetacher()
-    for property in _$objectModel.relationshipProperties { _$visit(property, &detacher) }
+    var dropper = RelationshipDropper(dropsReferences: true)
+    for property in _$objectModel.relationshipProperties { _$visit(property, &dropper) }
     _$state.becomeNew()
   }
 }
@@ -151,21 +151,16 @@ private struct UnattachedTaker: PropertyVisitor {
   }
 }
 
-private struct RelationshipDetacher: PropertyVisitor {
+/// Drops what an object keeps of its members.
+struct RelationshipDropper: PropertyVisitor {
+  /// Whether to-one relationships lead nowhere from then on.
+  var dropsReferences = false
+
   mutating func visit<Value: AttributeType>(attribute slot: Int, _ cache: inout Cached<Value>) {}
   mutating func visit<Target: ManagedObject>(toOne slot: Int, _ cache: inout ToOneReference<Target>) {
-    cache = ToOneReference()
+    if dropsReferences { cache = ToOneReference() }
   }
   mutating func visit<Target: ManagedObject>(toMany ordinal: Int, _ cache: inout ToManyMembers<Target>) {
     cache = ToManyMembers()
-  }
-}
-
-/// Drops what an object keeps of its members.
-struct MemberDropper: PropertyVisitor {
-  mutating func visit<Value: AttributeType>(attribute slot: Int, _ cache: inout Cached<Value>) {}
-  mutating func visit<Target: ManagedObject>(toOne slot: Int, _ cache: inout ToOneReference<Target>) {}
-  mutating func visit<Target: ManagedObject>(toMany ordinal: Int, _ cache: inout ToManyMembers<Target>) {
-    cache.unattached = nil
   }
 }

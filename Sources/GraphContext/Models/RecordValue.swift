@@ -11,7 +11,7 @@ struct RecordValue: AttributeType {
 
   init?(_record record: borrowing RecordView, slot: Int) {
     let value = record.value(slot)
-    // What lies outside of the record is none of its values.
+    // A value that is stored externally isn't in the record.
     if value.isNull, !record.isNull(slot) { return nil }
     self.init(value)
   }

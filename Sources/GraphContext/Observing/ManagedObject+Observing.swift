@@ -26,7 +26,7 @@ extension ManagedObject {
     let subscription = context.onObjectsDidChange { [weak self] _ in
       guard let self, _$state.host != nil, !isDeleted else { return }
       let value = self[keyPath: property]
-      // A number that is none equals itself here.
+      // NaN counts as equal to NaN here.
       if value == last || value != value && last != last { return }
       let old = last
       last = value

@@ -38,7 +38,7 @@ extension ManagedObjectContext {
           letGo(of: object, ordinal)
         }
       }
-      // Who is told that the objects have left asks for the others.
+      // Added first: listeners that hear of the objects' leaving may ask for those that replace them.
       settledIDs.add(ids)
       finish()
     }
@@ -71,8 +71,10 @@ extension ManagedObjectContext {
       if objects.isEmpty || children.isEmpty { return }
       let owners = settlement.aliases
       if owners.contains(where: { !$0.isEmpty }) { children.forEach { $0.parentDidSettle(owners) } }
-      let slots = slots(thatDifferFrom: shown)
-      children.forEach { $0.parentDidReplace(objects.map(Array.init), differing: slots) }
+      for (key, change) in changes(from: shown) {
+        children.forEach { $0.parentDidForget(change, of: key.number, entity(key.entity)) }
+      }
+      children.forEach { $0.parentDidReplace(objects.map(Array.init)) }
     }
   }
 
@@ -81,19 +83,24 @@ extension ManagedObjectContext {
     update(number, entity, changedBy: .store)
   }
 
-  /// Bits of the slots that have other values in the source.
-  private func slots(thatDifferFrom shown: [ObjectKey: [UInt8]]) -> [ObjectKey: UInt64] {
+  /// The changes that lead from records to what the source has.
+  private func changes(from shown: [ObjectKey: [UInt8]]) -> [ObjectKey: ForeignChange] {
     deferringError([:]) { () throws(ContextError) in
-      var slots: [ObjectKey: UInt64] = [:]
+      var changes: [ObjectKey: ForeignChange] = [:]
       for (key, old) in shown {
         let entity = entity(key.entity)
         guard let record = try source.record(key.number, of: entity) else { continue }
         let new = RecordView(validated: record, layout: entity.layout)
-        slots[key] = old.withUnsafeBytes { old in
-          new.slots(in: ~0, thatDifferFrom: RecordView(validated: old, layout: entity.layout))
+        changes[key] = old.withUnsafeBytes { old in
+          let old = RecordView(validated: old, layout: entity.layout)
+          var change = ForeignChange(slots: new.slots(in: ~0, thatDifferFrom: old))
+          for slot in entity.slots(change.slots) {
+            change.bases[slot] = try? source.value(of: old, at: slot, entity)
+          }
+          return change
         }
       }
-      return slots
+      return changes
     }
   }
 }
@@ -105,7 +112,7 @@ extension ManagedObjectContext {
   func parentDidSettle(_ owners: [[ObjectNumber: ObjectNumber]]) {
     undoManager?.forgetGroups(touching: owners, coordinator.schema)
     tellingChanges(from: .parent) {
-      // To take it back would lead to an object that has left the context. What listeners change can be undone.
+      // Not undoable: undoing it would lead to an object that has left the context. Changes by listeners are undoable.
       let registers = undoManager?.isRegistrationEnabled
       undoManager?.isRegistrationEnabled = false
       defer { if let registers { undoManager?.isRegistrationEnabled = registers } }

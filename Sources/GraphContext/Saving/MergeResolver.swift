@@ -84,7 +84,7 @@ struct MergeResolver {
     if change.isRevived { change.slots |= try revivedSlots(of: number, entity) }
     change.isRevived = false
     change.slots &= ~(try restoredReferences(of: number, entity, in: change.slots))
-    // A value that the store makes is a change of what it is made of.
+    // A derived value is no change of its own: it follows the values it is derived from.
     change.slots &= ~entity.derivedSlots
     return change
   }
@@ -132,7 +132,7 @@ struct MergeResolver {
   ) throws(ContextError) -> AttributeValue? {
     let known = knownChange(of: number, entity)
     if let value = known.bases[slot] { return value }
-    // The context has moved on since, to a state with the value of another.
+    // The context has moved on to a state that has another context's value, so the base is no longer known.
     if known.isDeleted || known.slots & 1 << UInt64(slot) != 0 { return nil }
     guard let bytes = try base.record(number, of: entity) else { return nil }
     return try base.value(of: RecordView(validated: bytes, layout: entity.layout), at: slot, entity)
@@ -150,7 +150,7 @@ struct MergeResolver {
     }
     let agreed = try theirs.slots & equalReferences(patch, entity)
     forget(agreed, of: patch.number, entity)
-    // A place in the list of an owner that the object has no longer.
+    // Places that the context has set in lists which others have taken the object out of.
     let left = entity.places(of: theirs.slots & ~agreed & ~patch.slots) & patch.slots
     try drop(left, of: patch.number, entity)
     let wholes = entity.embeddedValues.filter { $0.isWhole(in: patch.slots, theirs.slots) }
@@ -308,7 +308,7 @@ struct MergeResolver {
     let changes = request.entities[entity.ordinal]
     guard let index = changes.patchIndex(of: number) else { return }
     let patch = changes.updated[index]
-    // A relationship has an inverse, which a value doesn't change.
+    // A custom policy can't set a relationship: its inverse would not follow.
     let isRefused =
       !entity.schema.stored[slot].kind.holds(value) || entity.referenceSlots & 1 << UInt64(slot) != 0
     let record = RecordView(validated: patch.bytes, layout: entity.layout)

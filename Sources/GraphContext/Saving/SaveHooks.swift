@@ -31,7 +31,7 @@ struct SaveHooks {
   /// Returns the objects that are left to save.
   private func callWillSave() throws(ContextError) -> ListedChanges {
     var known: Set<CalledObject> = []
-    // What is known of an object is known by its address.
+    // `known` identifies objects by their addresses, so they must stay alive until the end.
     var alive: [any ManagedObject] = []
     defer { withExtendedLifetime(alive) {} }
     var lists = ListedChanges(context)

@@ -60,7 +60,7 @@ struct UniqueResolver {
     var entities = schema.entities.filter { !policies.settling($0).isEmpty }
     while try findOwners(entities) {
       redirectReferences()
-      // A key with a reference to a settled object is another one now.
+      // Redirecting a reference changes the keys that contain it: only entities with such keys need another pass.
       entities.removeAll { entity in
         policies.settling(entity).allSatisfy {
           entity.declaredIndexes[$0.place].slotMask & entity.referenceSlots == 0
@@ -118,7 +118,7 @@ struct UniqueResolver {
       let changes = request.entities[entity.ordinal]
       var owners = UniqueOwners(changes, policies.settling(entity), source)
       try owners.claimUpdated()
-      // What earlier passes have settled: the keys of those that get the values aren't those of their records any more.
+      // Objects that earlier passes have settled: their owners were given values, so the owners' keys differ from those of their records.
       let given = settled.filter { $0.entity.ordinal == entity.ordinal }
       for object in given {
         let owner = owner(object.number, entity.ordinal)

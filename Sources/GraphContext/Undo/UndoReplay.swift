@@ -93,7 +93,7 @@ struct UndoReplay {
       let record = RecordView(validated: bytes, layout: entity.layout)
       var loader = RecordLoader(bytes, entity.layout)
       for slot in entity.slots(slots & ~forgotten) {
-        // It could not be read when the group ended.
+        // A value that is still external couldn't be read when the group ended: skip it.
         if record.externalReference(slot) != nil { continue }
         object._$willSet(slot)
         object._$visit(slot, &loader)
@@ -148,6 +148,7 @@ extension ManagedObjectContext {
     noteChange(of: object)
     object._$state.phase = .persistent
     object._$state.announcesChange = true
+    keepConflictOfChanges(of: object, entity)
     entities[entity.ordinal].changes.noteUpdated(object)
     entities[entity.ordinal].encoded?.noteStale(object._$state.number)
     leaveIfMissing(object, entity)
@@ -158,8 +159,8 @@ extension ManagedObjectContext {
     let ordinal = entity(of: object).ordinal
     willChange(object, slots: slots)
     keepInChildren(object, ordinal)
+    forgetConflict(of: object._$state.number, entity(ordinal), in: slots)
     object._$state.forgetChanges(in: slots)
-    entities[ordinal].forgetConflict(object._$state.number, in: slots)
     leaveIfMissing(object, entity(ordinal))
   }
 

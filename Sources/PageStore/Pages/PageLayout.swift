@@ -98,9 +98,6 @@ struct PageGeometry: Hashable, Sendable {
   /// entries can always be divided. A value that would make it larger goes to overflow pages.
   var leafEntryLimit: Int { capacity / 2 }
 
-  /// The bytes of a key that are in the page.
-  func inlineLength(ofKey count: Int) -> Int { count <= inlineKeyLimit ? count : splitKeyLength }
-
   /// Whether a value of `valueCount` bytes is kept in the leaf with a key of `keyCount` bytes.
   func keepsValueInline(keyCount: Int, valueCount: Int) -> Bool {
     let key = count(ofKeyInCell: keyCount)

@@ -150,9 +150,8 @@ final class Replay {
     _ id: UInt32,
     at offset: UInt64
   ) throws(StoreError) -> Int {
-    guard let name = String(validating: nameBytes, as: UTF8.self), !name.isEmpty,
-      name.utf8.count <= TransactionState.nameByteLimit,
-      id >= state.nextTreeID, id < UInt32.max, state.directory.slot(of: name) == nil, slots[id] == nil
+    guard let name = Catalogue.name(nameBytes), id >= state.nextTreeID, id < UInt32.max,
+      state.directory.slot(of: name) == nil, slots[id] == nil
     else { throw Self.damaged("a tree is created that can't be", at: offset) }
     return state.add(name, treeID: id)
   }

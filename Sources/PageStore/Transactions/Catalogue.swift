@@ -106,12 +106,10 @@ enum Catalogue {
     return content
   }
 
-  /// The name with these bytes; nil if they aren't UTF-8, or not a possible number of bytes. Invalid bytes
-  /// are recognised because they would be encoded as others.
-  private static func name(_ bytes: UnsafeRawBufferPointer) -> String? {
+  /// The name of a tree with these bytes; nil if they aren't UTF-8, or not a possible number of bytes.
+  static func name(_ bytes: UnsafeRawBufferPointer) -> String? {
     guard !bytes.isEmpty, bytes.count <= TransactionState.nameByteLimit else { return nil }
-    var name = String(decoding: bytes, as: UTF8.self)
-    return name.withUTF8 { ByteComparison.compare(UnsafeRawBufferPointer($0), bytes) } == 0 ? name : nil
+    return String(validating: bytes, as: UTF8.self)
   }
 
   fileprivate static func damaged(_ what: String) -> StoreError {

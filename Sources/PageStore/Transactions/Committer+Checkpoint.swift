@@ -70,17 +70,8 @@ extension Committer {
   func checkpointLatest() throws(StoreError) {
     try log.checkFence()
     try log.drain()
-    let base = versions.latest
-    let draft = Draft(
-      commit: base.commit,
-      timestamp: base.timestamp,
-      directory: base.directory,
-      roots: base.roots,
-      nextTreeID: base.nextTreeID,
-      generation: base.generation + 1,
-      link: base.link
-    )
-    try checkpoint(draft)
+    let latest = versions.latest
+    try checkpoint(Draft(latest, generation: latest.generation + 1))
   }
 
   /// Writes the copies that a relocation has made, all else that is only in memory, and the pages of the
@@ -88,16 +79,8 @@ extension Committer {
   func checkpoint(_ relocation: TransactionState, behind limit: UInt64) throws(StoreError) {
     let version = Version(relocating: relocation)
     relocation.end()
-    var draft = Draft(
-      commit: version.commit,
-      timestamp: version.timestamp,
-      directory: version.directory,
-      roots: version.roots,
-      nextTreeID: version.nextTreeID,
-      generation: version.generation,
-      link: version.link,
-      changes: relocation.dirty
-    )
+    var draft = Draft(version, generation: version.generation)
+    draft.changes = relocation.dirty
     draft.relocationLimit = limit
     do throws(StoreError) {
       try checkpoint(draft)
@@ -112,18 +95,7 @@ extension Committer {
   /// transaction, or retries it if nothing of it was written (``DirtySet/isUsedUp``). Called with the writer
   /// lock held.
   func checkpoint(including transaction: TransactionState, timestamp: Int64) throws(StoreError) -> Version {
-    let roots = transaction.roots
-    let draft = Draft(
-      commit: transaction.commit,
-      timestamp: timestamp,
-      directory: transaction.directory,
-      roots: roots,
-      nextTreeID: transaction.nextTreeID,
-      generation: transaction.base.generation + 1,
-      link: transaction.link,
-      changes: transaction.dirty,
-      isUnseen: true
-    )
+    let draft = Draft(committing: transaction, timestamp: timestamp)
     let version = try checkpointing.withLock { () throws(StoreError) in
       try state.withLock { () throws(StoreError) in
         try checkNumbersLeft(for: transaction)
@@ -152,6 +124,30 @@ extension Committer {
     var isUnseen = false
     /// The page from which on pages of the store's own trees move to the front of the file.
     var relocationLimit: UInt64?
+
+    /// A version, as a checkpoint of `generation` has it.
+    init(_ version: Version, generation: UInt64) {
+      commit = version.commit
+      timestamp = version.timestamp
+      directory = version.directory
+      roots = version.roots
+      nextTreeID = version.nextTreeID
+      self.generation = generation
+      link = version.link
+    }
+
+    /// What a transaction leads to.
+    init(committing transaction: TransactionState, timestamp: Int64) {
+      commit = transaction.commit
+      self.timestamp = timestamp
+      directory = transaction.directory
+      roots = transaction.roots
+      nextTreeID = transaction.nextTreeID
+      generation = transaction.base.generation + 1
+      link = transaction.link
+      changes = transaction.dirty
+      isUnseen = true
+    }
   }
 
   @discardableResult

@@ -122,11 +122,7 @@ extension Committer {
           try log.checkFence()
           throw StoreError(.fenced, "the version that was compacted has been taken back")
         }
-        dirtyByteCount = dirtyAfter
-        dirtyRunPageCount += UInt64(transaction.dirty.runPageCount)
-        let retired = transaction.dirty.finish()
-        noteDeaths(of: retired, from: version.generation)
-        retire(retired, from: version.generation)
+        account(for: transaction, dirtyAfter: dirtyAfter, in: version)
         pagesCompacted += UInt64(count)
       }
     } catch {

@@ -74,15 +74,7 @@ extension Committer {
   private func startCheckpoint(behind limit: UInt64?) throws(StoreError) -> CheckpointStart {
     try log.checkFence()
     let base = versions.pinLatest()
-    var draft = Draft(
-      commit: base.commit,
-      timestamp: base.timestamp,
-      directory: base.directory,
-      roots: base.roots,
-      nextTreeID: base.nextTreeID,
-      generation: base.generation,
-      link: base.link
-    )
+    var draft = Draft(base, generation: base.generation)
     draft.relocationLimit = limit
     dead.beginCheckpoint()
     do throws(StoreError) {

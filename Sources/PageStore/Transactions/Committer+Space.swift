@@ -81,6 +81,16 @@ extension Committer {
     )
   }
 
+  /// Accounts for the memory and the pages of a transaction that has become `version`: what it has made, and what later versions don't reach.
+  /// Called with `state` held.
+  func account(for transaction: TransactionState, dirtyAfter byteCount: UInt64, in version: Version) {
+    dirtyByteCount = byteCount
+    dirtyRunPageCount += UInt64(transaction.dirty.runPageCount)
+    let retired = transaction.dirty.finish()
+    noteDeaths(of: retired, from: version.generation)
+    retire(retired, from: version.generation)
+  }
+
   /// Notes the pages that versions from `generation` on don't reach.
   func noteDeaths(of memory: RetiredMemory, from generation: UInt64) {
     dead.add(filePages(of: memory), from: generation)

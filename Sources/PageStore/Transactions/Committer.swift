@@ -205,11 +205,7 @@ final class Committer: @unchecked Sendable {
       guard try hasRoom(forRecordOf: transaction) else { return nil }
       let dirtyAfter = try admit(transaction)
       let version = try appendRecord(of: transaction, timestamp: timestamp, durability: durability)
-      dirtyByteCount = dirtyAfter
-      dirtyRunPageCount += UInt64(transaction.dirty.runPageCount)
-      let retired = transaction.dirty.finish()
-      noteDeaths(of: retired, from: version.generation)
-      retire(retired, from: version.generation)
+      account(for: transaction, dirtyAfter: dirtyAfter, in: version)
       return version
     }
   }

@@ -77,9 +77,6 @@ package struct FilterProgram: Sendable {
   var instructions: [Instruction]
   var loops: [Loop]
 
-  /// Whether every row passes.
-  package var acceptsEverything: Bool { start == Outcome.accepted }
-
   /// Whether the row that the reader has begun matches. The reader must have the program's ``paths``, or ones that were
   /// extended from them.
   ///

@@ -20,15 +20,17 @@ public struct ObjectNumber: RawRepresentable, Sendable, Hashable, Codable {
   public init(rawValue: UInt64) { self.rawValue = rawValue }
 
   /// The bits of the sequence.
-  public static let sequenceBitCount = 50
+  @inlinable
+  public static var sequenceBitCount: Int { 50 }
   /// The bits of the class tag.
-  public static let classTagBitCount = 12
+  @inlinable
+  public static var classTagBitCount: Int { 12 }
   /// 2^50 − 1: at a million objects a second, an entity comes this far in 35 years.
   @inlinable
-  public static var greatestSequence: UInt64 { 1 << 50 - 1 }
+  public static var greatestSequence: UInt64 { 1 << sequenceBitCount - 1 }
   /// 2^12 − 1.
   @inlinable
-  public static var greatestClassTag: UInt16 { 1 << 12 - 1 }
+  public static var greatestClassTag: UInt16 { 1 << classTagBitCount - 1 }
 
   /// The number that names no object: what a reference that is nil leads to.
   @inlinable
@@ -42,7 +44,7 @@ public struct ObjectNumber: RawRepresentable, Sendable, Hashable, Codable {
     guard sequence > 0, sequence <= Self.greatestSequence, classTag <= Self.greatestClassTag else {
       return nil
     }
-    rawValue = UInt64(classTag) << 50 | sequence
+    rawValue = UInt64(classTag) << Self.sequenceBitCount | sequence
   }
 
   /// The place in the order of insertion, from 1; 0 in ``none``.
@@ -51,7 +53,9 @@ public struct ObjectNumber: RawRepresentable, Sendable, Hashable, Codable {
 
   /// The class of the object; 0 without entity inheritance.
   @inlinable
-  public var classTag: UInt16 { UInt16(truncatingIfNeeded: rawValue >> 50) & Self.greatestClassTag }
+  public var classTag: UInt16 {
+    UInt16(truncatingIfNeeded: rawValue >> Self.sequenceBitCount) & Self.greatestClassTag
+  }
 
   /// Whether this is ``none``.
   @inlinable

@@ -28,7 +28,7 @@ struct ValueCuts: Sendable, Hashable {
     case .one(let first): storage = .two(first, cut)
     case .two(let first, let second): storage = .many([first, second, cut])
     case .many(var cuts):
-      // The array is the only one while it grows.
+      // Emptying `storage` leaves one reference to the array, so that appending doesn't copy it.
       storage = .none
       cuts.append(cut)
       storage = .many(cuts)

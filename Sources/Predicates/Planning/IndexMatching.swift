@@ -144,7 +144,7 @@ struct OrderMatch {
     var keys: [Int] = []
     for key in query.sort {
       if key.path.shortened.leaf == .objectID {
-        // The ID decides everything, so the keys after it say nothing; ties there are none.
+        // IDs are unique, so keys after the ID have no effect.
         guard key.isAscending == query.isIDAscending else { return nil }
         break
       }

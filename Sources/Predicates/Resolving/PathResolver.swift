@@ -138,7 +138,7 @@ package struct PathResolver {
       let message = "An element of the list is \(elementKind.noun): it has no property “\(names[start])”."
       throw names.error(.typeMismatch, message, start)
     }
-    // What follows a path recurses.
+    // Code that follows a path is recursive, so paths have a greatest length.
     guard names.count <= PredicateTree.maximumDepth else {
       let message = "A path has at most \(PredicateTree.maximumDepth) names."
       throw names.error(.tooComplex, message, PredicateTree.maximumDepth)

@@ -24,25 +24,141 @@ struct ChildConflictTests {
     try other.save()
   }
 
+  /// When a child changes the rank that its parent has changed and another context, too.
+  enum Moment: CaseIterable {
+    case beforeTheOther, afterTheOther, afterTheParentHasMovedOn
+  }
+
+  private static let sum = MergePolicy.custom { conflict in
+    conflict.settle(\Writer.rank) { base, mine, theirs in mine + theirs - (base ?? 0) }
+  }
+
   /// A merging save of the parent comes between what the child has seen and what the store has had.
-  @Test(arguments: [false, true], [false, true])
-  func aChildsBaseIsWhatItsParentHasShown(parentMovesOnBefore: Bool, usesGrandchild: Bool) throws {
-    context.mergePolicy = .custom { conflict in
-      conflict.settle(\Writer.rank) { base, mine, theirs in mine + theirs - (base ?? 0) }
-    }
+  @Test(arguments: Moment.allCases, [false, true])
+  func aChildsBaseIsWhatItsParentHasShown(moment: Moment, usesGrandchild: Bool) throws {
+    context.mergePolicy = Self.sum
     writer.rank = 5
     let child = context.makeChild()
     let lowest = usesGrandchild ? child.makeChild() : child
     let copy = try lowest.existingObject(Writer.self, with: writer.objectID)
-    copy.rank += 4
+    if moment != .afterTheParentHasMovedOn { copy.rank += 4 }
     try saveOther(7)
-    if parentMovesOnBefore { try context.refresh() }
+    if moment != .beforeTheOther { try context.refresh() }
+    if moment == .afterTheParentHasMovedOn { copy.rank += 4 }
     try context.save()
     #expect(writer.rank == 12 && copy.rank == 9)
     if usesGrandchild { try lowest.save() }
     try child.save()
     try context.save()
     #expect(writer.rank == 16)
+  }
+
+  /// The same where a new object's values replace those that the child has seen.
+  @Test func aChildsBaseIsWhatANewObjectHasReplaced() throws {
+    writer.email = "woolf"
+    writer.rank = 10
+    try context.save()
+    context.mergePolicy = Self.sum
+    let child = context.makeChild()
+    try child.existingObject(Writer.self, with: writer.objectID).rank += 2
+    context.insert(Writer("Woolf", email: "woolf", rank: 20))
+    try context.save(ifExists: .replace)
+    #expect(writer.rank == 20)
+    try child.save()
+    try context.save()
+    #expect(writer.rank == 22)
+  }
+
+  /// How a parent lets go of its own change.
+  enum Letting: CaseIterable {
+    case rollback, undo, refresh, discard
+  }
+
+  /// The child has changed a value that only its parent has shown, and has never seen the other context's.
+  @Test(arguments: Letting.allCases, [false, true])
+  func aChangeOnTopOfOneThatIsTakenBackIsAConflict(letting: Letting, usesGrandchild: Bool) throws {
+    context.mergePolicy = .error
+    context.undoManager = ContextUndoManager()
+    writer.rank = 1
+    context.processPendingChanges()
+    let child = context.makeChild()
+    let lowest = usesGrandchild ? child.makeChild() : child
+    try saveOther(5)
+    try context.refresh()
+    let copy = try lowest.existingObject(Writer.self, with: writer.objectID)
+    copy.rank += 1
+    switch letting {
+    case .rollback: context.rollback()
+    case .undo: context.undo()
+    case .refresh: context.refresh(writer, mergeChanges: false)
+    case .discard: context.discardChanges(of: writer)
+    }
+    #expect(writer.rank == 5 && copy.rank == 2)
+    if usesGrandchild { try lowest.save() }
+    try child.save()
+    let error = #expect(throws: ContextError.self) { try context.save() }
+    #expect(error?.code == .conflict && error?.context.properties == ["rank"])
+    context.mergePolicy = Self.sum
+    try context.save()
+    #expect(writer.rank == 6)
+  }
+
+  /// What others have set is what the parent had shown.
+  @Test func aChangeOnTopOfAnEqualValueIsNone() throws {
+    context.mergePolicy = .error
+    writer.rank = 1
+    let child = context.makeChild()
+    try saveOther(1)
+    try context.refresh()
+    try child.existingObject(Writer.self, with: writer.objectID).rank += 1
+    context.rollback()
+    try child.save()
+    try context.save()
+    #expect(writer.rank == 2)
+  }
+
+  /// The child's deletion was decided on an older value, and the parent has taken it back.
+  @Test func anObjectWhoseDeletionIsTakenBackHasNoConflict() throws {
+    context.mergePolicy = .error
+    context.undoManager = ContextUndoManager()
+    let child = context.makeChild()
+    child.delete(try child.existingObject(Writer.self, with: writer.objectID))
+    try saveOther(10)
+    try context.refresh()
+    try child.save()
+    context.undo()
+    #expect(!writer.isDeleted && writer.rank == 10)
+    writer.rank += 1
+    try context.save()
+    #expect(writer.rank == 11)
+  }
+
+  @Test func anObjectThatIsAsItWasBeforeItsDeletionHasNoConflict() throws {
+    context.mergePolicy = .error
+    context.undoManager = ContextUndoManager()
+    context.delete(writer)
+    for rank in [6, 0] { try saveOther(rank) }
+    try context.refresh()
+    context.undo()
+    writer.rank += 1
+    try context.save()
+    #expect(writer.rank == 1)
+  }
+
+  /// The child has brought an object back whose deletion it had handed over, and its parent takes the deletion back, too.
+  @Test func anObjectThatAChildHasBroughtBackIsInConflict() throws {
+    context.mergePolicy = .error
+    let child = context.makeChild()
+    child.undoManager = ContextUndoManager()
+    child.delete(try child.existingObject(Writer.self, with: writer.objectID))
+    try child.save()
+    try saveOther(10)
+    try context.refresh()
+    child.undo()
+    context.rollback()
+    try child.save()
+    let error = #expect(throws: ContextError.self) { try context.save() }
+    #expect(error?.code == .conflict)
   }
 
   @Test(arguments: [false, true]) func aChildMayPutBackWhatItsParentHasChanged(usesGrandchild: Bool) throws {

@@ -197,4 +197,22 @@ struct MergeEdgeTests {
     #expect(!pair.mine.hasChanges && writer.isDeleted)
     try pair.end()
   }
+
+  /// There is no commit then that would be the context's own.
+  @Test func linksThatOthersHaveRemovedAsWellAreNoSave() async throws {
+    let (writer, reader) = (Writer("w"), Reader("r"))
+    reader.idols = [writer]
+    let pair = try await Pair(Library.models, [writer, reader])
+    let commit = try pair.mine.coordinator.engine.newestSource().commit
+    reader.idols = []
+    try pair.same(reader).idols = []
+    try pair.theirs.save()
+    var saves: [ObjectChanges] = []
+    let subscription = pair.mine.onDidSave { saves.append($0) }
+    defer { subscription.cancel() }
+    try pair.mine.save()
+    #expect(saves.isEmpty && !pair.mine.hasChanges && writer.fans.isEmpty)
+    #expect(try pair.mine.coordinator.engine.newestSource().commit == commit + 1)
+    try pair.end()
+  }
 }

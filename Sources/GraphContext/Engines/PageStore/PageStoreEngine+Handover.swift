@@ -81,7 +81,7 @@ extension PageStoreEngine {
   private func suspend() throws {
     let schema = try Self.schemaBytes(in: try store.snapshot())
     phase.withLock { $0 = .suspended(schema: schema) }
-    // Who writes now has not seen that, and who has the turn later has.
+    // An empty transaction waits for the current writer, which may have missed the new phase; later writers see it.
     try store.write { _ in }
   }
 

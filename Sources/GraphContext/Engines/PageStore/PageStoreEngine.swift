@@ -97,12 +97,14 @@ extension PageStoreEngine {
           keepsHistory: companion == nil
         )
         let changes = try save.run(&transaction)
+        leased = save.leasedEnds
         if let companion {
           try companion.accompany(request, changes, &transaction)
         } else {
           transaction.attach(changes)
         }
-        leased = save.leasedEnds
+        // Links that others have changed as well leave nothing to store, so that there may be no commit.
+        if changes.isEmpty { return SaveOutcome() }
         return SaveOutcome(changes: changes, ruleChanges: save.ruleChanges)
       }
       numbers.didLease(leased, isSettled: (durability ?? store.options.durability) != .relaxed)

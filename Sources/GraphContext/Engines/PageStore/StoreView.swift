@@ -147,7 +147,7 @@ extension StoreView {
     records.reserveCapacity(numbers.count)
     try mapping { () throws(StoreError) in
       try self.records(of: entity)?.forEachValue(ofKeys: recordKeys(numbers)) { _, bytes in
-        // What is damaged is left for the one who asks for it alone, and says so.
+        // A damaged record is left out here; the lookup of that object alone reports it.
         let record = bytes.flatMap { reader.view($0) }?.bytes
         records.append(record.map { kept.copy($0) })
         return kept.byteCount < end

@@ -30,7 +30,7 @@ public struct OptionalEmbeddedParts<Wrapped: EmbeddedValue>: EmbeddedParts {
 
   /// Makes nil of every part.
   private mutating func clear() {
-    var clearer = PartClearer()
+    var clearer = SlotWriter(value: .null)
     for part in Wrapped._Parts.attributes.indices { parts.visit(part, at: part, &clearer) }
   }
 
@@ -54,14 +54,6 @@ public struct OptionalEmbeddedParts<Wrapped: EmbeddedValue>: EmbeddedParts {
     if part == 0 { return visitor.visit(attribute: slot, &isThere) }
     parts.visit(part - 1, at: slot, &visitor)
   }
-}
-
-private struct PartClearer: PropertyVisitor {
-  mutating func visit<Value: AttributeType>(attribute slot: Int, _ cache: inout Cached<Value>) {
-    if let null = Value(_attributeValue: .null) { cache = Cached(null) }
-  }
-  mutating func visit<Target: ManagedObject>(toOne slot: Int, _ cache: inout ToOneReference<Target>) {}
-  mutating func visit<Target: ManagedObject>(toMany ordinal: Int, _ cache: inout ToManyMembers<Target>) {}
 }
 
 extension PropertyDescription {

@@ -33,7 +33,7 @@ extension StoredShape {
       FieldDeclaration.reading { type.init(_$state: ObjectState()) }
     }
     let shape = StoredShape(type, of: instance)
-    // Where two threads were at it, the first one's counts.
+    // If two threads have made the shape, the first one's is kept.
     return shapes.withLock { shapes in
       if let known = shapes[key] { return known }
       shapes[key] = shape

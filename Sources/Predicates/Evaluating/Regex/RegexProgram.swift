@@ -93,7 +93,7 @@ struct RegexProgram<Unit: RegexUnit>: Sendable {
     for _ in 0..<least {
       let start = steps.count
       try add(node, ignoresCase)
-      // What takes no step is the same once as a thousand times.
+      // A node that compiles to no steps matches the same however often it is repeated.
       if steps.count == start { return }
     }
     guard let most else {

@@ -92,14 +92,4 @@ enum FormatSymbol: String, CaseIterable {
     default: nil
     }
   }
-
-  /// Whether it is an operator of NSPredicate's arithmetic.
-  var isArithmetic: Bool {
-    switch self {
-    case .plus, .minus, .times, .divide, .power, .percent, .shiftLeft, .shiftRight, .bitAnd, .bitOr, .bitXor,
-      .bitNot, .assign:
-      true
-    default: false
-    }
-  }
 }

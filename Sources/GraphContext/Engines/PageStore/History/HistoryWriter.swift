@@ -47,7 +47,7 @@ struct HistoryWriter {
     if changes.isEmpty { return }
     let newest = try tree.newestTransaction()
     let previousCommit = newest?.commit ?? settings.start
-    // The tree comes from disk: an entry of a commit that is yet to come is no entry.
+    // The tree's bytes come from disk: an entry of this commit or a later one means damage.
     guard previousCommit < commit else { throw HistoryTree.damaged }
     let header = HistoryEntry.Header(
       position: newest?.end ?? 0,

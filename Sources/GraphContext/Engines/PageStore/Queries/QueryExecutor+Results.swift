@@ -119,7 +119,7 @@ extension QueryExecutor {
   private func listedRows(_ keep: QueryRow.Keep?) throws -> [QueryRow] {
     if isRanked { return try rankedNumbers().map { QueryRow(number: $0, record: nil) } }
     if ownChanges == nil, case .access = plan.order { return try rowsInBudget(keep) }
-    // Of rows that come and go while they are sorted, the records would stay.
+    // Sorting drops rows beyond the limit, but records kept for them would stay in memory: keep none while sorting.
     let dropsSorted = !plan.isCovering && (window.end ?? .max) < plan.access.rowCount
     return window.rows(of: try sortedRows(dropsSorted ? nil : keep))
   }

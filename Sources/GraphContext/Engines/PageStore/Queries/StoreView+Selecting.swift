@@ -50,7 +50,7 @@ extension StoreView {
   {
     var rows = selection.query
     if selection.isDistinct {
-      // They count rows that differ.
+      // Limit and offset count distinct rows, so they are applied later.
       rows.limit = nil
       rows.offset = 0
     }

@@ -310,7 +310,6 @@ extension SaveTransaction {
     _ trees: PairTrees,
     _ transaction: inout WriteTransaction
   ) throws(StoreError) {
-    hasWritten = true
     noteCounted(owner, element, trees)
     if try !tree(trees.forward, &transaction).put(KeyCoder.pair(owner, element), []) {
       changeSet.noteAdded(.init(owner: owner, element: element), to: trees.relationship)
@@ -326,7 +325,6 @@ extension SaveTransaction {
   ) throws(StoreError) {
     noteCounted(owner, element, trees)
     if try tree(trees.forward, &transaction).remove(KeyCoder.pair(owner, element)) {
-      hasWritten = true
       changeSet.noteRemoved(.init(owner: owner, element: element), from: trees.relationship)
     }
     _ = try tree(trees.backward, &transaction).remove(KeyCoder.pair(element, owner))

@@ -36,8 +36,6 @@ final class SaveTransaction {
   var failures: SaveFailures
   /// The numbers that are leased when this is committed.
   var leasedEnds: [LeaseEnd] = []
-  /// Whether there is anything to commit. Links that others have removed as well leave nothing to do.
-  var hasWritten = false
   /// Deleted objects whose references have yet to be looked at.
   var deletions: [(entity: StoredEntity, number: ObjectNumber)] = []
   /// Objects that rules are to delete: a long chain of them needs no stack.
@@ -90,7 +88,6 @@ final class SaveTransaction {
   /// Does all of it, and returns the changes of the commit.
   func run(_ transaction: inout WriteTransaction) throws -> ChangeSet {
     if keepsHistory { history = try HistoryWriter(&transaction) }
-    hasWritten = !request.entities.allSatisfy(\.isEmpty)
     for changes in request.entities where !changes.isEmpty {
       try storeInserted(changes, &transaction)
       try storeUpdated(changes, &transaction)

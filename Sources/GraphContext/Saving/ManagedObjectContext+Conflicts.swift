@@ -20,13 +20,13 @@ extension ManagedObjectContext {
     children.forEach { $0.compareChanges(of: number, entity, in: slots) }
     guard let object = knownObject(number, of: entity) else { return }
     if object._$state.phase == .deleted {
-      // What the deletion was decided on.
+      // The values that the object had when the context deleted it.
       let bases = values(in: slots & ~entity.externalSlots, of: number, entity)
       return entities[entity.ordinal].noteConflict(number, ForeignChange(slots: slots, bases: bases))
     }
     guard object._$state.phase == .persistent else { return }
     let both = entity.slotsInBoth(object._$state.changed, slots)
-    // A part of a value that is nil here equals one of another value only by chance.
+    // Parts of an embedded value that changes as a whole aren't compared one by one: equal parts are a coincidence.
     let wholes = entity.wholeSlots(in: object._$state.changed, slots)
     var bases = values(in: both, of: number, entity)
     for (slot, value) in bases where wholes & 1 << UInt64(slot) == 0 {
@@ -45,7 +45,7 @@ extension ManagedObjectContext {
     guard let object = knownObject(number, of: entity), object._$state.hasChanges,
       object._$state.phase == .persistent || object._$state.phase == .deleted
     else { return }
-    // Code may change more of the object while others have deleted it. Long values are read for those alone that were changed.
+    // All values are kept as bases, because the program may still change more of the object. Of the external ones, only those that were changed are read.
     let slots = ~entity.externalSlots | object._$state.changed
     let bases = values(in: slots, of: number, entity)
     entities[entity.ordinal].noteConflict(number, ForeignChange(isDeleted: true, bases: bases))
@@ -81,6 +81,75 @@ extension ManagedObjectContext {
     return object.attributeValue(at: slot)
   }
 
+  // MARK: Changes that are forgotten
+
+  /// Forgets what others have done to slots of an object, which lose their unsaved changes. A child may have changed the values that the context has shown: what others have done is
+  /// in conflict with its changes from now on.
+  func forgetConflict(of number: ObjectNumber, _ entity: StoredEntity, in slots: UInt64) {
+    tellChildrenOfConflict(of: number, entity, in: slots)
+    entities[entity.ordinal].forgetConflict(number, in: slots)
+  }
+
+  /// Forgets what others have done to an object that is there again, but for what meets its unsaved changes, and for its deletion.
+  func keepConflictOfChanges(of object: any ManagedObject, _ entity: StoredEntity) {
+    let number = object._$state.number
+    guard let conflict = entities[entity.ordinal].conflicts[number], !conflict.isDeleted else { return }
+    forgetConflict(of: number, entity, in: ~entity.slotsInBoth(object._$state.changed, conflict.slots))
+  }
+
+  /// Tells the children that the context is about to show others' values in slots of an object.
+  func tellChildrenOfConflict(of number: ObjectNumber, _ entity: StoredEntity, in slots: UInt64 = ~0) {
+    guard !children.isEmpty, var change = entities[entity.ordinal].conflicts[number], !change.isDeleted else {
+      return
+    }
+    change.forget(~slots)
+    if let object = knownObject(number, of: entity), object._$state.phase == .persistent {
+      change.replaceBases(with: object)
+    }
+    forgetEqualValues(in: &change, of: number, entity)
+    children.forEach { $0.parentDidForget(change, of: number, entity) }
+  }
+
+  /// Forgets the slots in which the source has the values that a change began with.
+  private func forgetEqualValues(
+    in change: inout ForeignChange,
+    of number: ObjectNumber,
+    _ entity: StoredEntity
+  ) {
+    let bytes = deferringError(nil) { () throws(ContextError) in try source.record(number, of: entity) }
+    guard let bytes else { return }
+    let record = RecordView(validated: bytes, layout: entity.layout)
+    for (slot, base) in change.bases {
+      let value = try? source.value(of: record, at: slot, entity)
+      if value == base { change.forget(1 << UInt64(slot)) }
+    }
+  }
+
+  /// Called when the parent is about to show others' values of an object. They are in conflict with changes that were made on what it has shown before.
+  ///
+  /// - Parameter change: the slots that get other values, with what the parent has shown.
+  func parentDidForget(_ change: ForeignChange, of number: ObjectNumber, _ entity: StoredEntity) {
+    guard let object = knownObject(number, of: entity) else {
+      return children.forEach { $0.parentDidForget(change, of: number, entity) }
+    }
+    var shown = change
+    switch object._$state.phase {
+    // It has come back by an undo, and all of its values become changes.
+    case .inserted: entities[entity.ordinal].noteConflict(number, change)
+    case .persistent:
+      let both = entity.slotsInBoth(object._$state.changed, change.slots)
+      var conflict = change
+      conflict.forget(~both)
+      conflict.slots = both
+      entities[entity.ordinal].noteConflict(number, conflict)
+      shown.replaceBases(with: object)
+    default: break
+    }
+    children.forEach { $0.parentDidForget(shown, of: number, entity) }
+  }
+
+  // MARK: Objects that are back
+
   /// Notes the objects that another context had deleted and has brought back. A value of theirs that differs from before counts as changed by that context.
   func noteRevivals() {
     for ordinal in entities.indices {
@@ -114,5 +183,17 @@ extension ManagedObjectContext {
     entities[entity.ordinal].revive(number, differingIn: slots)
     if isUpdated { object._$state.forgetUnchangedValues() }
     entities[entity.ordinal].encoded?.noteStale(number)
+  }
+}
+
+extension ForeignChange {
+  /// Makes the unsaved values of an object the bases of the slots that it has changed.
+  fileprivate mutating func replaceBases(with object: any ManagedObject) {
+    var changed = slots & object._$state.changed
+    while changed != 0 {
+      let slot = changed.trailingZeroBitCount
+      bases[slot] = object.attributeValue(at: slot)
+      changed &= changed - 1
+    }
   }
 }

@@ -36,7 +36,7 @@ struct MemberListings {
 
     /// Makes the owner forget its list.
     fileprivate func drop() {
-      var dropper = MemberDropper()
+      var dropper = RelationshipDropper()
       owner._$visit(owner._$objectModel.slotCount + toMany, &dropper)
     }
   }
@@ -121,7 +121,7 @@ struct ListKeeper {
       context.listings.drop(entity.ordinal, toMany, owner: owner)
       return .otherList
     }
-    // What comes into the context with a member may become one too, or take one away: then the listing is dropped on the way.
+    // Adopting a member may bring in objects that become members, too, or remove some: adopting them then drops the listing.
     let property = object._$objectModel.slotCount + toMany
     let adopted = members.suffix(added).filter {
       context.adopt($0) && context.accepts($0, of: object, property: property)

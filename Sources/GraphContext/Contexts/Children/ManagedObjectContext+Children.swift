@@ -71,26 +71,21 @@ extension ManagedObjectContext {
     }
     let known = entities[ordinal].pairs[position].isLinked(owner, element)
     if known == isLinked { entities[ordinal].settle(owner, element, position, isLinked: isLinked) }
-    // What this context shows has not changed if it had the pair linked or unlinked itself.
+    // If this context has an unsaved change of the pair, that hides the parent's, so nothing changes for its children.
     if known == nil {
       children.forEach { $0.parentDidChangePair(owner, element, table, isLinked: isLinked) }
     }
   }
 
   /// Called after the parent deleted objects, or rolled back their changes, or has saved other values than it showed.
-  ///
-  /// - Parameter differing: bits of the slots whose values the parent's save has replaced. An unsaved change of one of them is a conflict.
-  func parentDidReplace(_ numbers: [[ObjectNumber]], differing: [ObjectKey: UInt64] = [:]) {
+  func parentDidReplace(_ numbers: [[ObjectNumber]]) {
     listings.removeAll()
     for (ordinal, numbers) in numbers.enumerated() where !numbers.isEmpty {
       entities[ordinal].forgetReferences()
-      for number in numbers {
-        let slots = differing[ObjectKey(entity: ordinal, number: number)] ?? 0
-        update(number, entity(ordinal), changedBy: .parent, slots)
-      }
+      for number in numbers { update(number, entity(ordinal), changedBy: .parent) }
     }
     normalisePairs()
-    children.forEach { $0.parentDidReplace(numbers, differing: differing) }
+    children.forEach { $0.parentDidReplace(numbers) }
   }
 }
 
@@ -180,7 +175,7 @@ extension ManagedObjectContext {
   private func checkExistence(_ request: SaveRequest) throws(ContextError) {
     for changes in request.entities {
       let ordinal = changes.entity.ordinal
-      // Only the deletion of an object that is changed in the child is noted there: no other can be missing.
+      // The child notes only deletions of objects that it has changed, so no other object can be missing.
       let noted = request.deletedInParent[ordinal].union(request.conflicts[ordinal].keys)
       if noted.isEmpty { continue }
       for patch in changes.updated where noted.contains(patch.number) {

@@ -29,7 +29,7 @@ extension ManagedObjectContext {
   private func finish(_ last: SavedObjects?) {
     while let last, unfinishedSaves.contains(where: { $0 === last }), let saved = unfinishedSaves.first {
       saved.callDidSave()
-      // A save that a hook has made has told of this one before itself.
+      // If a hook has saved, that inner save has already told of this one.
       guard unfinishedSaves.first === saved else { continue }
       unfinishedSaves.removeFirst()
       if let changes = saved.changes { tellDidSave(changes) }

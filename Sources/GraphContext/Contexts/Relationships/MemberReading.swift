@@ -83,7 +83,7 @@ extension ManagedObjectContext {
   func recordOfMember(_ number: ObjectNumber, _ entity: StoredEntity) -> UnsafeRawBufferPointer? {
     if let record = memberReading.record(number, of: entity.ordinal) { return record }
     guard let batch = memberReading.batch(from: number, of: entity.ordinal) else { return nil }
-    // An error is for the lookup of the object that it is about.
+    // Errors are dropped here: the lookup of the damaged object itself reports them.
     let records = try? source.records(batch, of: entity, byteLimit: MemberReading.batchByteLimit)
     memberReading.keep(records ?? [])
     return memberReading.record(number, of: entity.ordinal)

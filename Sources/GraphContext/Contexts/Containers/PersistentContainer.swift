@@ -86,7 +86,7 @@ extension PersistentContainer {
   /// ``ManagedObjectContext/automaticallyMergesChangesFromParent`` is true.
   ///
   /// A save by another context reaches the view context in a turn of the main actor that follows it. Code that has saved and reads the view
-  /// context next awaits this first.
+  /// context next calls this first.
   @MainActor public func waitForViewContext() throws(ContextError) {
     try viewContext.mergeAutomatically()
   }

@@ -48,7 +48,7 @@ struct OrderKeeper {
     }
     guard !new.isNone, object._$state.phase != .deleted else { return }
     let count = count(of: new)
-    // Its own place, which may be that from another list, counts if it is the last.
+    // If the object's current place, perhaps from another list, already is the last one, it stays.
     if entries(of: new, at: count - 1..<count).first == entry { return }
     move([object], to: count - 1, of: new)
   }
@@ -147,7 +147,7 @@ struct OrderKeeper {
         }
         return
       }
-      // All of them have room, unless the list can't be read: the context knows why then.
+      // A whole list has room for all, so this is reached only if it can't be read; the context has noted the error.
       if range == 0..<count { return objects.forEach { setPlace(of: $0, nil, isListed: false) } }
       reach *= 4
     }
@@ -172,7 +172,7 @@ struct OrderKeeper {
         context.listings.drop(toOne.destination, inverse, owner: owner)
       }
       object._$willSet(table.placeSlot)
-      var writer = PlaceWriter(value: new.place == natural ? .null : new.place._attributeValue)
+      var writer = SlotWriter(value: new.place == natural ? .null : new.place._attributeValue)
       object._$visit(table.placeSlot, &writer)
     } else if isListed {
       return
@@ -197,17 +197,6 @@ extension ManagedObject {
     let place = ListPlace(_attributeValue: attributeValue(at: table.placeSlot))
     return ListEntry(place: place ?? ListPlace(of: number), number: number)
   }
-}
-
-/// Sets the place of an object.
-private struct PlaceWriter: PropertyVisitor {
-  let value: AttributeValue
-
-  mutating func visit<Value: AttributeType>(attribute slot: Int, _ cache: inout Cached<Value>) {
-    if let value = Value(_attributeValue: value) { cache = Cached(value) }
-  }
-  mutating func visit<Target: ManagedObject>(toOne slot: Int, _ cache: inout ToOneReference<Target>) {}
-  mutating func visit<Target: ManagedObject>(toMany ordinal: Int, _ cache: inout ToManyMembers<Target>) {}
 }
 
 // MARK: - Unsaved lists
