@@ -245,7 +245,7 @@ public macro Embedded(originalName: String? = nil) =
 /// Makes a struct one that models embed with ``Embedded(originalName:)``.
 ///
 /// Every stored property is a part: a `var` with its type written out, of a type that an attribute can have. It may be marked `@Attribute` with rules
-/// and an `originalName`. A literal as initial value is also what objects have that are older than the part.
+/// and an `originalName`, or ``Embedded(originalName:)`` if its type is an embeddable struct itself: that can't be nil. A literal as initial value is also what objects have that are older than the part.
 ///
 /// ```swift
 /// @Embeddable struct Address: Hashable {
@@ -254,7 +254,8 @@ public macro Embedded(originalName: String? = nil) =
 ///   var country: String = "Japan"
 /// }
 /// ```
-@attached(extension, conformances: EmbeddedValue, names: named(_Parts), named(_$partKeyPaths), named(init))
+@attached(member, names: named(_Parts))
+@attached(extension, conformances: EmbeddedValue, names: named(_$properties), named(init))
 public macro Embeddable() = #externalMacro(module: "CambiumMacros", type: "EmbeddableMacro")
 
 /// Makes a property of a model one that isn't stored: `@Transient var isSelected = false`.

@@ -11,9 +11,7 @@ enum AttributeMacro: PeerMacro, WrittenMacro {
     providingPeersOf declaration: some DeclSyntaxProtocol,
     in context: some MacroExpansionContext
   ) throws -> [DeclSyntax] {
-    if !context.isDirectlyInAnEmbeddable {
-      checkPlace(of: node, named: "@Attribute", on: declaration, in: context)
-    }
+    checkPlace(of: node, named: "@Attribute", on: declaration, allowsEmbeddable: true, in: context)
     return []
   }
 }
@@ -35,7 +33,7 @@ enum EmbeddedMacro: PeerMacro, WrittenMacro {
     providingPeersOf declaration: some DeclSyntaxProtocol,
     in context: some MacroExpansionContext
   ) throws -> [DeclSyntax] {
-    checkPlace(of: node, named: "@Embedded", on: declaration, in: context)
+    checkPlace(of: node, named: "@Embedded", on: declaration, allowsEmbeddable: true, in: context)
     return []
   }
 }
@@ -68,11 +66,13 @@ private func checkPlace(
   of node: AttributeSyntax,
   named name: String,
   on declaration: some DeclSyntaxProtocol,
+  allowsEmbeddable: Bool = false,
   in context: some MacroExpansionContext
 ) {
+  let isInAnEmbeddable = allowsEmbeddable && context.isDirectlyInAnEmbeddable
   if declaration.as(VariableDeclSyntax.self)?.isStoredInInstances != true {
     context.diagnose(ModelDiagnostic.notStored(name).at(node))
-  } else if !context.isDirectlyInAModel {
+  } else if !isInAnEmbeddable, !context.isDirectlyInAModel {
     context.diagnose(ModelDiagnostic.outsideAModel(name).at(node))
   }
 }

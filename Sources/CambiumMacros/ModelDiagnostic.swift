@@ -159,8 +159,16 @@ extension ModelDiagnostic {
   static let partKind = ModelDiagnostic(
     id: "partKind",
     message:
-      "a part of an embedded value is an attribute, without '.unique', '.externalStorage', '.perInsert', '.derived' and '.transformed'"
+      "a part of an embedded value is an attribute, without '.unique', '.externalStorage', '.perInsert', '.derived' and '.transformed', or another embedded value"
   )
+
+  static func optionalInEmbedded(_ name: String) -> ModelDiagnostic {
+    ModelDiagnostic(
+      id: "optionalInEmbedded",
+      message:
+        "'\(name)' is embedded in an embedded value and can't be nil; make its parts optional, or embed it in the model"
+    )
+  }
 
   static let noParts = ModelDiagnostic(
     id: "noParts",

@@ -216,13 +216,14 @@ extension ModelProperty {
     case .toOne(let target): relationship("toOne", target)
     case .requiredToOne(let target): relationship("requiredToOne", target)
     case .toMany(let element): relationship("toMany", element)
-    case .embedded: embedded
+    case .embedded: ".init\(embeddedArguments),"
     }
   }
 
-  private var embedded: String {
+  /// The arguments that make the `EmbeddedDescription` of an embedded value.
+  var embeddedArguments: String {
     let originalName = originalName.map { ", originalName: \"\($0)\"" } ?? ""
-    return ".init(\"\(name)\", (\(type.trimmedDescription)).self\(originalName)),"
+    return "(\"\(name)\", (\(type.trimmedDescription)).self\(originalName))"
   }
 
   private var attribute: String {

@@ -62,7 +62,8 @@ struct EmbeddedTests {
     #expect(text.contains("nonisolated extension Address: GraphContext.EmbeddedValue {"))
     #expect(text.contains("public struct _Parts: GraphContext.EmbeddedParts {"))
     #expect(text.contains("fileprivate var _number: GraphContext.EmbeddedPart<Int?>"))
-    #expect(text.contains("[\\Address.street, \\Address.number]"))
+    #expect(text.contains("[(\\Address.street, \"street\"), (\\Address.number, \"number\")]"))
+    #expect(text.contains("public static var count: Int { 2 }"))
     #expect(
       text.contains(
         "._$attribute(\"number\", (Int?).self, default: 1, originalName: \"no\", rules: [.min(1, of: (Int?).self)]),"
@@ -85,12 +86,44 @@ struct EmbeddedTests {
 
   @Test(arguments: [
     "@Attribute(.unique) var city: String", "@Attribute(.externalStorage) var city: String",
-    "@Attribute(.perInsert { \"\" }) var city: String", "@Embedded var geo: Geo",
+    "@Attribute(.perInsert { \"\" }) var city: String",
   ])
   func aPartIsAPlainAttribute(member: String) {
     let message =
-      "a part of an embedded value is an attribute, without '.unique', '.externalStorage', '.perInsert', '.derived' and '.transformed'"
+      "a part of an embedded value is an attribute, without '.unique', '.externalStorage', '.perInsert', '.derived' and '.transformed', or another embedded value"
     #expect(Expansion("@Embeddable struct Address { \(member) }").mistakes.contains("1:30: \(message)"))
+  }
+
+  @Test func aPartMayBeAnEmbeddedValue() {
+    let text = Expansion(
+      """
+      @Embeddable struct Address {
+        @Embedded(originalName: "geo") var position: Position
+        var street: String
+        @Embedded var exit: Position
+      }
+      """
+    ).text
+    #expect(text.contains("fileprivate var _position: Position._Parts"))
+    #expect(text.contains("self.street = parts._street.value(of: object, at: slot + 0)"))
+    #expect(text.contains("self.exit = parts._exit.value(of: object, at: slot + _Parts.start_exit)"))
+    #expect(text.contains("self.position = try reader.embedded()"))
+    #expect(text.contains("count: Int { 1 + Position._Parts.count + Position._Parts.count }"))
+    #expect(
+      text.contains(
+        "all += GraphContext.EmbeddedDescription(\"position\", (Position).self, originalName: \"geo\").attributes"
+      )
+    )
+    #expect(text.contains("fileprivate static var start_exit: Int { 1 + Position._Parts.count }"))
+    #expect(text.contains("case Self.start_exit..<Self.start_exit + Position._Parts.count:"))
+  }
+
+  @Test func whatIsEmbeddedInAValueIsThere() {
+    #expect(
+      Expansion("@Embeddable struct Address { @Embedded var geo: Geo? }").mistakes == [
+        "1:30: 'geo' is embedded in an embedded value and can't be nil; make its parts optional, or embed it in the model"
+      ]
+    )
   }
 
   @Test func aPartIsAVariableWithAType() {

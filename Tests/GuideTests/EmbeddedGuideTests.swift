@@ -21,7 +21,35 @@ import Testing
 }
 // End of quotation
 
+// Quoted in Docs/Models.md
+@Embeddable struct Position: Hashable {
+  var latitude: Double
+  var longitude: Double
+}
+
+@Embeddable struct Site: Hashable {
+  var name: String
+  @Embedded var position: Position
+}
+// End of quotation
+
+@Model private final class Trail {
+  @Embedded var site: Site
+  init(site: Site) { self.site = site }
+}
+
 struct EmbeddedGuideTests {
+  @Test func aSiteHasAPosition() async throws {
+    let trails = try await PersistentContainer("Trails", models: Trail.self, at: .inMemory)
+    try await trails.write { context in
+      context.insert(Trail(site: Site(name: "Gate", position: Position(latitude: 35, longitude: 135.7))))
+    }
+    let names = try await trails.query {
+      try $0.fetch(From<Trail>().where { $0.site.position.latitude > 34 }).map(\.site.name)
+    }
+    #expect(names == ["Gate"])
+  }
+
   @Test func clientsAreFoundByTheirCity() async throws {
     let shop = try await PersistentContainer("Shop", models: Client.self, at: .inMemory)
     try await shop.write { context in

@@ -9,7 +9,7 @@ extension ManagedObject {
   /// let artist = try song.value(at: "album.artist.name")
   /// ```
   ///
-  /// `null` for nil, and where a relationship on the way leads nowhere. A to-one relationship at the end gives the `reference` to its object.
+  /// A part of an embedded value is an attribute, too: `"home.city"`. `null` for nil, and where a relationship on the way leads nowhere. A to-one relationship at the end gives the `reference` to its object.
   ///
   /// - Throws: `unknownProperty` for a name that the entity there doesn't have, and for a to-many relationship; `otherContext` for an object in no
   ///   context; what the store says when it can't be read.
@@ -17,16 +17,18 @@ extension ManagedObject {
     guard let context = _$state.host as? ManagedObjectContext else {
       throw ManagedObjectContext.isOutside(self)
     }
-    let names = keyPath.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    var names = keyPath.split(separator: ".", omittingEmptySubsequences: false)[...]
     var object: any ManagedObject = self
-    for name in names.dropLast() {
-      let slot = try object.slot(named: name, of: keyPath, isOnTheWay: true)
+    // Several names together may be that of a part of an embedded value.
+    while names.count > 1, object._$objectModel.place(of: names.joined(separator: ".")) == nil {
+      let slot = try object.slot(named: String(names.removeFirst()), of: keyPath, isOnTheWay: true)
       let number = object.reference(at: slot)
       try context.checkUsable()
       if number.isNone { return .null }
       object = context.object(number, of: context.destination(of: object, property: slot))
     }
-    let value = object.attributeValue(at: try object.slot(named: names.last ?? "", of: keyPath))
+    let slot = try object.slot(named: names.joined(separator: "."), of: keyPath)
+    let value = object.attributeValue(at: slot)
     try context.checkUsable()
     return value
   }

@@ -57,8 +57,8 @@ extension ManagedObjectContext {
       restoreReferences(to: number, incoming.toOne, of: self.entity(incoming.source))
     }
     restorePairs(of: object, entity)
-    object._$state.forgetChanges(in: ~entity.referenceSlots)
     forgetConflict(of: number, entity, in: ~entity.referenceSlots)
+    object._$state.forgetChanges(in: ~entity.referenceSlots)
     entities[entity.ordinal].forgetDerived()
   }
 
@@ -151,6 +151,7 @@ extension ManagedObjectContext {
     listings.removeAll()
     children.forEach { $0.parentWillChange(object._$state.number, entity.ordinal) }
     keepInChildren(object, entity.ordinal)
+    tellChildrenOfConflict(of: object._$state.number, entity)
     var kept: UInt64 = 0
     for toOne in entity.toOnes where object._$state.changed & 1 << UInt64(toOne.slot) != 0 {
       if !restoreReference(of: object, toOne, entity) { kept |= 1 << UInt64(toOne.slot) }
@@ -158,7 +159,7 @@ extension ManagedObjectContext {
     let mayBeMissing = entities[entity.ordinal].mayBeMissing(object._$state.number)
     // An object that others have deleted and that only a link keeps here keeps all its changes: its values are nowhere else.
     if mayBeMissing, kept != 0 { kept = object._$state.changed }
-    forgetConflict(of: object._$state.number, entity, in: ~kept)
+    entities[entity.ordinal].forgetConflict(object._$state.number, in: ~kept)
     object._$state.forgetChanges(in: ~kept)
     entities[entity.ordinal].forgetDerived()
     if mayBeMissing, kept == 0 {
@@ -179,6 +180,9 @@ extension ManagedObjectContext {
       let destination = self.entity(toOne.destination)
       if !new.isNone, knownObject(new, of: destination)?._$state.phase == .deleted { return false }
       guard old != new else { return true }
+      if case .toOne(let inverse) = toOne.inverse, !old.isNone {
+        tellChildrenOfConflict(of: old, destination, in: 1 << UInt64(inverse))
+      }
       object.setReference(at: toOne.slot, to: new)
       didSetToOne(of: object, slot: toOne.slot, from: old, to: new)
       try restorePartner(of: old, toOne, entity)
@@ -197,6 +201,6 @@ extension ManagedObjectContext {
     let partner = try source.reference(at: inverse, of: number, destination)
     guard !partner.isNone, object(partner, of: entity).reference(at: toOne.slot) == number else { return }
     relationships.set(object(number, of: destination), slot: inverse, to: partner)
-    forgetConflict(of: number, destination, in: 1 << UInt64(inverse))
+    entities[destination.ordinal].forgetConflict(number, in: 1 << UInt64(inverse))
   }
 }

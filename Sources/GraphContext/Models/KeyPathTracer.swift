@@ -59,7 +59,7 @@ final class KeyPathTracer: ObjectHost {
         "can mean \(names) of “\(first.names.joined(separator: "."))”: name the property as a text"
       )
     }
-    return first.names + (part.isEmpty ? [] : [part])
+    return first.names + part.split(separator: ".").map(String.init)
   }
 
   /// What was found by following a key path.

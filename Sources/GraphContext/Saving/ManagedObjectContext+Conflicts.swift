@@ -90,11 +90,18 @@ extension ManagedObjectContext {
     entities[entity.ordinal].forgetConflict(number, in: slots)
   }
 
-  /// Forgets what others have done to an object that is there again, but for what meets its unsaved changes, and for its deletion.
-  func keepConflictOfChanges(of object: any ManagedObject, _ entity: StoredEntity) {
+  /// Forgets what others have done to an object, but for what meets its unsaved changes in other slots, and for its deletion.
+  func forgetConflict(
+    of object: any ManagedObject,
+    _ entity: StoredEntity,
+    withoutChangesIn slots: UInt64 = 0
+  ) {
     let number = object._$state.number
-    guard let conflict = entities[entity.ordinal].conflicts[number], !conflict.isDeleted else { return }
-    forgetConflict(of: number, entity, in: ~entity.slotsInBoth(object._$state.changed, conflict.slots))
+    guard let conflict = entities[entity.ordinal].conflicts[number] else { return }
+    if conflict.isDeleted { return forgetConflict(of: number, entity, in: slots) }
+    // Of an embedded value that changes as a whole, the conflict has all slots.
+    let kept = entity.slotsInBoth(object._$state.changed & ~slots, conflict.slots)
+    forgetConflict(of: number, entity, in: ~kept)
   }
 
   /// Tells the children that the context is about to show others' values in slots of an object.
@@ -103,9 +110,7 @@ extension ManagedObjectContext {
       return
     }
     change.forget(~slots)
-    if let object = knownObject(number, of: entity), object._$state.phase == .persistent {
-      change.replaceBases(with: object)
-    }
+    if let object = knownObject(number, of: entity) { change.replaceBases(with: object) }
     forgetEqualValues(in: &change, of: number, entity)
     children.forEach { $0.parentDidForget(change, of: number, entity) }
   }
@@ -134,17 +139,17 @@ extension ManagedObjectContext {
     }
     var shown = change
     switch object._$state.phase {
-    // It has come back by an undo, and all of its values become changes.
-    case .inserted: entities[entity.ordinal].noteConflict(number, change)
+    // The deletion was decided on these values. An inserted object has come back by an undo, and all of its values become changes.
+    case .inserted, .deleted: entities[entity.ordinal].noteConflict(number, change)
     case .persistent:
       let both = entity.slotsInBoth(object._$state.changed, change.slots)
       var conflict = change
       conflict.forget(~both)
       conflict.slots = both
       entities[entity.ordinal].noteConflict(number, conflict)
-      shown.replaceBases(with: object)
     default: break
     }
+    shown.replaceBases(with: object)
     children.forEach { $0.parentDidForget(shown, of: number, entity) }
   }
 
@@ -187,8 +192,9 @@ extension ManagedObjectContext {
 }
 
 extension ForeignChange {
-  /// Makes the unsaved values of an object the bases of the slots that it has changed.
+  /// Makes the unsaved values of a stored object the bases of the slots that it has changed.
   fileprivate mutating func replaceBases(with object: any ManagedObject) {
+    guard object._$state.phase == .persistent || object._$state.phase == .deleted else { return }
     var changed = slots & object._$state.changed
     while changed != 0 {
       let slot = changed.trailingZeroBitCount

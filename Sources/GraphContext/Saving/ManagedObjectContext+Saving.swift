@@ -172,14 +172,12 @@ extension ManagedObjectContext {
     turn: SaveTurn,
     _ attempts: inout SaveAttempts
   ) throws(ContextError) -> Bool {
-    let invalid: SaveFailures
-    if let prepared = attempts.prepared, prepared.changeCount == changeCount {
-      try checkUsable()
-      if isReadOnly { throw .readOnlyContext() }
-      invalid = prepared.invalid
-    } else {
-      invalid = try prepareSave()
-    }
+    let invalid =
+      if let prepared = attempts.prepared, let failures = try stillValid(prepared) {
+        failures
+      } else {
+        try prepareSave()
+      }
     listings.removeAll()
     guard hasChanges else { return true }
     var request: SaveRequest?
@@ -204,20 +202,42 @@ extension ManagedObjectContext {
       let merged = try merged(request, base, decisions, &settlement)
       return try settled(merged, policies, base, validations, &settlement)
     }
+    guard let outcome, try isSettled(settlement, &attempts) else {
+      attempts.prepared = expectChanges(invalid)
+      return false
+    }
+    complete(outcome, settlement, &attempts)
+    return true
+  }
+
+  /// The failures that hooks have found for an earlier attempt; nil if the context has changed since, so that the hooks have to run again.
+  private func stillValid(_ prepared: SaveAttempts.Prepared) throws(ContextError) -> SaveFailures? {
+    guard prepared.changeCount == changeCount else { return nil }
+    try checkUsable()
+    if isReadOnly { throw .readOnlyContext() }
+    return prepared.invalid
+  }
+
+  /// Lets the program decide what an attempt has left open. Returns false if there was anything: then nothing is stored yet.
+  private func isSettled(
+    _ settlement: SaveSettlement,
+    _ attempts: inout SaveAttempts
+  ) throws(ContextError) -> Bool {
     if case .custom(let policy) = mergePolicy.rule, !settlement.undecided.isEmpty {
       try attempts.decisions.ask(policy, about: settlement.undecided)
-      attempts.prepared = expectChanges(invalid)
       return false
     }
-    if !settlement.unvalidated.isEmpty {
-      try attempts.validations.validate(settlement.unvalidated, coordinator)
-      attempts.prepared = expectChanges(invalid)
-      return false
-    }
-    guard let outcome else {
-      attempts.prepared = expectChanges(invalid)
-      return false
-    }
+    if settlement.unvalidated.isEmpty { return true }
+    try attempts.validations.validate(settlement.unvalidated, coordinator)
+    return false
+  }
+
+  /// Brings the context up to date with its save, and tells what the context shows otherwise than before.
+  private func complete(
+    _ outcome: SaveOutcome,
+    _ settlement: SaveSettlement,
+    _ attempts: inout SaveAttempts
+  ) {
     beginSettling()
     defer { endSettling() }
     let (newest, observed) = observedState(after: outcome, settlement)
@@ -229,7 +249,7 @@ extension ManagedObjectContext {
     let shown = valuesShownToChildren(of: settlement.reverted)
     let aliases = leaveSettled(settlement.aliases) { attempts.saved = finishSave() }
     undoManager?.noteDeletions(by: outcome.ruleChanges, coordinator.schema)
-    if outcome.changes == nil, settlement.reverted.isEmpty { return true }
+    if outcome.changes == nil, settlement.reverted.isEmpty { return }
     // The save is done: if the context can't move on, that is the next call's failure.
     deferringError(()) { () throws(ContextError) in
       try moveToNewest(after: outcome.changes, outcome.ruleChanges, to: newest)
@@ -240,7 +260,6 @@ extension ManagedObjectContext {
       attempts.saved?.changes?.aliases = aliases
     }
     if outcome.changes != nil { coordinator.tellListeners() }
-    return true
   }
 
   /// A save is done, and brings the context up to date. Each event until ``endSettling()`` is a part of that, and waits.

@@ -71,7 +71,7 @@ extension ManagedObjectContext {
       if objects.isEmpty || children.isEmpty { return }
       let owners = settlement.aliases
       if owners.contains(where: { !$0.isEmpty }) { children.forEach { $0.parentDidSettle(owners) } }
-      for (key, change) in changes(from: shown) {
+      for (key, change) in changes(from: shown, owners) {
         children.forEach { $0.parentDidForget(change, of: key.number, entity(key.entity)) }
       }
       children.forEach { $0.parentDidReplace(objects.map(Array.init)) }
@@ -84,7 +84,12 @@ extension ManagedObjectContext {
   }
 
   /// The changes that lead from records to what the source has.
-  private func changes(from shown: [ObjectKey: [UInt8]]) -> [ObjectKey: ForeignChange] {
+  ///
+  /// - Parameter owners: the objects that settled ones stand for. A reference that leads to such an object, and led to a settled one, is none.
+  private func changes(
+    from shown: [ObjectKey: [UInt8]],
+    _ owners: [[ObjectNumber: ObjectNumber]]
+  ) -> [ObjectKey: ForeignChange] {
     deferringError([:]) { () throws(ContextError) in
       var changes: [ObjectKey: ForeignChange] = [:]
       for (key, old) in shown {
@@ -93,7 +98,11 @@ extension ManagedObjectContext {
         let new = RecordView(validated: record, layout: entity.layout)
         changes[key] = old.withUnsafeBytes { old in
           let old = RecordView(validated: old, layout: entity.layout)
-          var change = ForeignChange(slots: new.slots(in: ~0, thatDifferFrom: old))
+          var change = ForeignChange(slots: source.slots(in: ~0, of: new, thatDifferFrom: old, entity))
+          for toOne in entity.toOnes where !owners.isEmpty {
+            let owner = owners[toOne.destination].owner(of: old.reference(toOne.slot))
+            if owner == new.reference(toOne.slot) { change.forget(1 << UInt64(toOne.slot)) }
+          }
           for slot in entity.slots(change.slots) {
             change.bases[slot] = try? source.value(of: old, at: slot, entity)
           }

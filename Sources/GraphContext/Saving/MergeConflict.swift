@@ -61,7 +61,7 @@ public struct MergeConflict: Sendable {
   ) rethrows {
     let models = Root._$model.types(or: Root.self).map { $0.entityName }
     guard models.contains(objectID.entityName), case .success(let names) = Root.names(of: attribute),
-      names.count == 1, let property = self[names[0]],
+      let property = self[names.joined(separator: ".")],
       let mine = Value(_attributeValue: property.mine), let theirs = Value(_attributeValue: property.theirs)
     else { return }
     settle(property.name, with: try merge(property.base.flatMap { Value(_attributeValue: $0) }, mine, theirs))

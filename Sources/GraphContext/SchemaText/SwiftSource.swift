@@ -11,8 +11,9 @@ public struct SwiftSource: Sendable, Hashable, CustomStringConvertible {
 
   /// O(properties and indexes).
   public init(_ schema: Schema) {
+    var taken = Set(schema.entities.map(\.name))
     let classes = schema.entities.map { entity in
-      entity.classes.isEmpty ? SwiftClass(entity, in: schema).text : Self.comment(on: entity)
+      entity.classes.isEmpty ? SwiftClass(entity, in: schema, &taken).text : Self.comment(on: entity)
     }
     description = (["import Cambium\n"] + classes).joined(separator: "\n")
   }
@@ -36,10 +37,11 @@ private struct SwiftClass {
   /// Each embedded value, in the order of the first parts.
   private let embedded: [EmbeddedGroup]
 
-  init(_ entity: EntityDescription, in schema: Schema) {
+  /// - Parameter taken: the names of types so far. Receives those of the structs.
+  init(_ entity: EntityDescription, in schema: Schema, _ taken: inout Set<String>) {
     self.entity = entity
     self.schema = schema
-    embedded = EmbeddedGroup.all(in: entity, of: schema)
+    embedded = EmbeddedGroup.all(in: entity.attributes, of: entity.name, &taken)
     let attributes = Set(entity.attributes.map(\.name).filter { !$0.contains(".") })
     uniqueAttributes = Set(
       entity.indexes.filter { $0.isUnique && $0.folding.isEmpty && $0.properties.count == 1 }
@@ -48,10 +50,9 @@ private struct SwiftClass {
   }
 
   var text: String {
-    let values = embedded.map {
-      "@Embedded\($0.earlierName) var \(SwiftText.identifier($0.name)): \($0.propertyType)"
-    }
-    let parts = [indexes, plainProperties.map(declaration) + values, initializer].filter { !$0.isEmpty }
+    let parts = [
+      indexes, plainProperties.map { declaration(of: $0) } + embedded.map(\.declaration), initializer,
+    ].filter { !$0.isEmpty }
     let body = parts.map { $0.map { "  \($0)\n" }.joined() }.joined(separator: "\n")
     let arguments = entity.earlierName.map { "(originalName: \(SwiftText.literal($0)))" } ?? ""
     let model = "@Model\(arguments) final class \(SwiftText.identifier(entity.name)) {\n\(body)}\n"
@@ -63,10 +64,12 @@ private struct SwiftClass {
     entity.declaredProperties.filter { property in !embedded.contains { $0.contains(property.name) } }
   }
 
-  /// The struct of an embedded value.
+  /// The struct of an embedded value, behind those of its parts.
   private func structure(of group: EmbeddedGroup) -> String {
-    let body = group.parts.map { "  \(declaration(of: $0))\n" }.joined()
-    return "@Embeddable struct \(group.structName) {\n\(body)}\n"
+    let lines = group.parts.map { declaration(of: $0, isPart: true) } + group.nested.map(\.declaration)
+    let body = lines.map { "  \($0)\n" }.joined()
+    let structure = "@Embeddable struct \(group.structName) {\n\(body)}\n"
+    return (group.nested.map(self.structure) + [structure]).joined(separator: "\n")
   }
 
   // MARK: Indexes
@@ -81,10 +84,12 @@ private struct SwiftClass {
   }
 
   private func keyPath(to property: String) -> String {
-    let group = embedded.first { $0.contains(property) }
-    let separator = group?.isOptional == true ? "?." : "."
-    return "\\."
-      + property.split(separator: ".").map { SwiftText.identifier(String($0)) }.joined(separator: separator)
+    var names = property.split(separator: ".").map { SwiftText.identifier(String($0)) }
+    // What is embedded in an embedded value is always there.
+    if names.count > 1, embedded.contains(where: { $0.isOptional && $0.contains(property) }) {
+      names[0] += "?"
+    }
+    return "\\." + names.joined(separator: ".")
   }
 
   /// Whether `@Attribute(.unique)` says what the index does.
@@ -95,18 +100,18 @@ private struct SwiftClass {
 
   // MARK: Properties
 
-  private func declaration(of property: PropertyDescription) -> String {
+  private func declaration(of property: PropertyDescription, isPart: Bool = false) -> String {
     let variable = "var \(SwiftText.identifier(property.name)): \(type(of: property))"
     let value = initialValue(of: property).map { " = \($0)" } ?? ""
-    return mark(of: property) + variable + value
+    return mark(of: property, isPart: isPart) + variable + value
   }
 
   /// `@Attribute(…)` or `@Relationship(…)`, with a space after it.
-  private func mark(of property: PropertyDescription) -> String {
+  private func mark(of property: PropertyDescription, isPart: Bool) -> String {
     var arguments: [String] = []
     switch property {
     case .attribute(let attribute):
-      if uniqueAttributes.contains(attribute.name) { arguments.append(".unique") }
+      if !isPart, uniqueAttributes.contains(attribute.name) { arguments.append(".unique") }
       if let derivation = attribute.derivation {
         arguments.append(".derived(\(SwiftText.literal(derivation.text)))")
       }
@@ -206,43 +211,63 @@ private struct SwiftClass {
 private struct EmbeddedGroup {
   /// The property's name.
   let name: String
-  /// Without the name of the property.
+  /// Without the name of the property, and without those of ``nested``.
   let parts: [PropertyDescription]
+  /// The parts that are embedded values themselves.
+  let nested: [EmbeddedGroup]
   /// Whether an attribute says that the value is there.
   let isOptional: Bool
   let structName: String
   /// The argument `originalName:` in brackets; empty without one.
-  let earlierName: String
+  private let earlierName: String
 
-  var propertyType: String { structName + (isOptional ? "?" : "") }
+  /// The property that has the value.
+  var declaration: String {
+    "@Embedded\(earlierName) var \(SwiftText.identifier(name)): \(structName)\(isOptional ? "?" : "")"
+  }
 
   func contains(_ property: String) -> Bool { property == name || property.hasPrefix(name + ".") }
 
-  static func all(in entity: EntityDescription, of schema: Schema) -> [EmbeddedGroup] {
+  /// - Parameters:
+  ///   - owner: the beginning of the names of the structs.
+  ///   - taken: the names of types so far. Receives those of the structs.
+  static func all(
+    in attributes: [AttributeDescription],
+    of owner: String,
+    _ taken: inout Set<String>
+  ) -> [EmbeddedGroup] {
     var names: [String] = []
-    for name in entity.attributes.compactMap({ $0.name.embeddedName }) where !names.contains(name) {
+    for name in attributes.compactMap({ $0.name.embeddedName }) where !names.contains(name) {
       names.append(name)
     }
-    return names.map { EmbeddedGroup($0, in: entity, of: schema) }
+    return names.map { EmbeddedGroup($0, in: attributes, of: owner, &taken) }
   }
 
-  private init(_ name: String, in entity: EntityDescription, of schema: Schema) {
+  private init(
+    _ name: String,
+    in all: [AttributeDescription],
+    of owner: String,
+    _ taken: inout Set<String>
+  ) {
     self.name = name
-    isOptional = entity.property(named: name) != nil
-    let attributes = entity.attributes.filter { $0.name.embeddedName == name }
+    isOptional = all.contains { $0.name == name }
+    let attributes = all.filter { $0.name.embeddedName == name }
     let earlier = Set(attributes.map { $0.originalName?.embeddedName ?? name })
     let isRenamed = earlier.count == 1 && earlier.first != name
     earlierName = isRenamed ? "(originalName: \(SwiftText.literal(earlier.first ?? name)))" : ""
-    parts = attributes.map { attribute in
+    let inner = attributes.map { attribute in
       var part = attribute
       part.name = String(attribute.name.dropFirst(name.count + 1))
       let original = attribute.originalName.map { String($0.drop { $0 != "." }.dropFirst()) }
       part.originalName = original == part.name ? nil : original
-      return .attribute(part)
+      if part.isRequiredPart == true { (part.isOptional, part.defaultValue) = (false, part.partDefault) }
+      return part
     }
-    var structName = entity.name + name.prefix(1).uppercased() + name.dropFirst()
-    while schema.entity(named: structName) != nil { structName += "Value" }
+    var structName = owner + name.prefix(1).uppercased() + name.dropFirst()
+    while !taken.insert(structName).inserted { structName += "Value" }
     self.structName = SwiftText.identifier(structName)
+    parts = inner.filter { $0.name.embeddedName == nil }.map(PropertyDescription.attribute)
+    nested = Self.all(in: inner, of: structName, &taken)
   }
 }
 

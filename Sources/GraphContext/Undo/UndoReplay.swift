@@ -148,7 +148,9 @@ extension ManagedObjectContext {
     noteChange(of: object)
     object._$state.phase = .persistent
     object._$state.announcesChange = true
-    keepConflictOfChanges(of: object, entity)
+    if entities[entity.ordinal].conflicts[object._$state.number]?.isDeleted != true {
+      forgetConflict(of: object, entity)
+    }
     entities[entity.ordinal].changes.noteUpdated(object)
     entities[entity.ordinal].encoded?.noteStale(object._$state.number)
     leaveIfMissing(object, entity)
@@ -159,7 +161,7 @@ extension ManagedObjectContext {
     let ordinal = entity(of: object).ordinal
     willChange(object, slots: slots)
     keepInChildren(object, ordinal)
-    forgetConflict(of: object._$state.number, entity(ordinal), in: slots)
+    forgetConflict(of: object, entity(ordinal), withoutChangesIn: slots)
     object._$state.forgetChanges(in: slots)
     leaveIfMissing(object, entity(ordinal))
   }

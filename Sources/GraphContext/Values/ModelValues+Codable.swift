@@ -35,8 +35,8 @@ private struct PropertyKey: CodingKey {
 private struct EncodingVisitor: ValuesVisitor {
   private let names: ValuesNames
   private var container: KeyedEncodingContainer<PropertyKey>
-  /// That of the embedded value whose parts come; nil for one that is nil.
-  private var parts: KeyedEncodingContainer<PropertyKey>?
+  /// Those of the embedded values whose parts come, by their paths; none for a value that is nil.
+  private var parts: [ArraySlice<String>: KeyedEncodingContainer<PropertyKey>] = [:]
   private(set) var failure: (any Error)?
   private var place = 0
 
@@ -47,20 +47,35 @@ private struct EncodingVisitor: ValuesVisitor {
   mutating func visit<Value: AttributeType>(attribute value: Value) {
     defer { place += 1 }
     let name = names[place]
-    let property = PropertyKey(stringValue: name.property)
     if names.beginsEmbedded(at: place) {
-      let isNil = name.part == nil && value._attributeValue.isNull
-      parts = isNil ? nil : container.nestedContainer(keyedBy: PropertyKey.self, forKey: property)
+      let isNil = !name.isPart && value._attributeValue.isNull
+      parts = [:]
+      if !isNil { makeContainer(of: name.path.prefix(1)) }
     }
     if names.isFlag(at: place) || value._attributeValue.isNull || failure != nil { return }
     let encoded = EncodedAttribute(value: value)
+    let key = PropertyKey(stringValue: name.last)
     do {
-      if let part = name.part {
-        try parts?.encode(encoded, forKey: PropertyKey(stringValue: part))
+      if name.isPart {
+        makeContainer(of: name.owners)
+        try parts[name.owners]?.encode(encoded, forKey: key)
       } else {
-        try container.encode(encoded, forKey: property)
+        try container.encode(encoded, forKey: key)
       }
     } catch { failure = error }
+  }
+
+  /// Makes the object that has the parts of an embedded value, unless it is there.
+  private mutating func makeContainer(of owners: ArraySlice<String>) {
+    guard parts[owners] == nil, let last = owners.last else { return }
+    let key = PropertyKey(stringValue: last)
+    let above = owners.dropLast()
+    if above.isEmpty {
+      parts[owners] = container.nestedContainer(keyedBy: PropertyKey.self, forKey: key)
+    } else {
+      makeContainer(of: above)
+      parts[owners] = parts[above]?.nestedContainer(keyedBy: PropertyKey.self, forKey: key)
+    }
   }
 
   mutating func visit(toOne id: ManagedObjectID?) {
@@ -78,7 +93,7 @@ private struct EncodingVisitor: ValuesVisitor {
 private struct DecodingReader: ValuesReader {
   private let names: ValuesNames
   private let container: KeyedDecodingContainer<PropertyKey>
-  /// That of the embedded value whose parts come.
+  /// That of the embedded value whose parts come; nil for one that is nil.
   private var parts: KeyedDecodingContainer<PropertyKey>?
   private var place = 0
 
@@ -95,14 +110,22 @@ private struct DecodingReader: ValuesReader {
     let name = names[place]
     let property = PropertyKey(stringValue: name.property)
     if names.beginsEmbedded(at: place) {
-      let isNil = try name.part == nil && Self.isNil(property, container)
+      let isNil = try !name.isPart && Self.isNil(property, container)
       parts = isNil ? nil : try container.nestedContainer(keyedBy: PropertyKey.self, forKey: property)
     }
     if names.isFlag(at: place), let flag = Value(_attributeValue: parts == nil ? .null : .bool(true)) {
       return flag
     }
-    guard let part = name.part, let parts else { return try Self.value(at: property, in: container) }
-    return try Self.value(at: PropertyKey(stringValue: part), in: parts)
+    guard name.isPart, var owner = parts else { return try Self.value(at: property, in: container) }
+    for inner in name.owners.dropFirst() {
+      let key = PropertyKey(stringValue: inner)
+      // It is left out where all of its parts are nil.
+      if Value._isOptionalAttribute, try Self.isNil(key, owner), let value = Value(_attributeValue: .null) {
+        return value
+      }
+      owner = try owner.nestedContainer(keyedBy: PropertyKey.self, forKey: key)
+    }
+    return try Self.value(at: PropertyKey(stringValue: name.last), in: owner)
   }
 
   mutating func toOne() throws -> ManagedObjectID? {

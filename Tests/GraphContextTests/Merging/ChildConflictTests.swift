@@ -103,6 +103,80 @@ struct ChildConflictTests {
     #expect(writer.rank == 6)
   }
 
+  /// The same of a deletion, which is taken back or saved.
+  @Test(arguments: Letting.allCases, [false, true])
+  func aDeletionOnTopOfAChangeThatIsTakenBackIsAConflict(letting: Letting, isUndone: Bool) throws {
+    context.mergePolicy = .error
+    context.undoManager = ContextUndoManager()
+    writer.rank = 1
+    context.processPendingChanges()
+    let child = context.makeChild()
+    child.undoManager = ContextUndoManager()
+    try saveOther(5)
+    try context.refresh()
+    let copy = try child.existingObject(Writer.self, with: writer.objectID)
+    copy.rank = 2
+    child.processPendingChanges()
+    child.delete(copy)
+    switch letting {
+    case .rollback: context.rollback()
+    case .undo: context.undo()
+    case .refresh: context.refresh(writer, mergeChanges: false)
+    case .discard: context.discardChanges(of: writer)
+    }
+    if isUndone { child.undo() }
+    try child.save()
+    let error = #expect(throws: ContextError.self) { try context.save() }
+    #expect(error?.code == .conflict)
+    if isUndone { #expect(error?.context.properties == ["rank"]) }
+  }
+
+  /// The parent has deleted the object on top of its change, and takes both back.
+  @Test(arguments: [Letting.rollback, .discard])
+  func theBaseIsWhatTheParentShowedBeforeItsDeletion(letting: Letting) throws {
+    context.mergePolicy = Self.sum
+    writer.rank = 1
+    let child = context.makeChild()
+    let copy = try child.existingObject(Writer.self, with: writer.objectID)
+    copy.rank += 1
+    context.delete(writer)
+    try saveOther(5)
+    try context.refresh()
+    if letting == .rollback { context.rollback() } else { context.discardChanges(of: writer) }
+    try child.save()
+    try context.save()
+    #expect(writer.rank == 6)
+  }
+
+  /// The parent's link led elsewhere, and the child has changed it again.
+  @Test(arguments: [Letting.rollback, .refresh, .discard])
+  func aLinkOnTopOfOneThatIsTakenBackIsAConflict(letting: Letting) throws {
+    let writers = ["a", "b", "c", "d"].map { Writer($0) }
+    let book = Book("t", publisher: Publisher("p"))
+    for object in writers { context.insert(object) }
+    book.writer = writers[0]
+    try context.save()
+    try other.refresh()
+    context.mergePolicy = .error
+    book.writer = writers[1]
+    let theirs = try other.existingObject(Book.self, with: book.objectID)
+    theirs.writer = try other.existingObject(Writer.self, with: writers[2].objectID)
+    try other.save()
+    try context.refresh()
+    let child = context.makeChild()
+    let copy = try child.existingObject(Book.self, with: book.objectID)
+    copy.writer = try child.existingObject(Writer.self, with: writers[3].objectID)
+    switch letting {
+    case .rollback: context.rollback()
+    case .refresh: context.refresh(book, mergeChanges: false)
+    default: context.discardChanges(of: book)
+    }
+    #expect(book.writer === writers[2])
+    try child.save()
+    let error = #expect(throws: ContextError.self) { try context.save() }
+    #expect(error?.code == .conflict && error?.context.properties == ["writer"])
+  }
+
   /// What others have set is what the parent had shown.
   @Test func aChangeOnTopOfAnEqualValueIsNone() throws {
     context.mergePolicy = .error

@@ -268,9 +268,10 @@ extension ManagedObjectContext {
     let object = object(patch.number, of: entity)
     var loader = RecordLoader(patch.bytes, entity.layout)
     var slots = patch.slots & ~(entity.referenceSlots | entity.placeSlots)
-    // The child's changes to parts of an embedded value are dropped if the value is nil here.
+    // The child's changes to parts of an embedded value are dropped if this context has made it nil. Where another one has, that is a conflict.
+    let foreign = entities[entity.ordinal].conflicts[patch.number]?.slots ?? 0
     for value in entity.embeddedValues
-    where patch.slots & value.flagBit == 0 && object.attributeValue(at: value.flag).isNull {
+    where (patch.slots | foreign) & value.flagBit == 0 && object.attributeValue(at: value.flag).isNull {
       slots &= ~value.parts
     }
     for slot in entity.schema.stored.indices where slots & 1 << UInt64(slot) != 0 {

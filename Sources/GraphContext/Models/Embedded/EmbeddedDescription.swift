@@ -4,7 +4,7 @@ import Predicates
 public struct EmbeddedDescription: Sendable {
   /// The property's name.
   public let name: String
-  /// The parts, as attributes of the entity: `home.city`.
+  /// The parts, as attributes of the entity: `home.city`, or `home.position.latitude` where a part is an embedded value itself.
   public let attributes: [PropertyDescription]
 
   /// Describes a property of a type.

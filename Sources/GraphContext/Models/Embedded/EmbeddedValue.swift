@@ -19,22 +19,23 @@ import Predicates
 ///
 /// Each property of the struct, a *part*, is an attribute of the entity, named `home.city`: conditions, sorting, indexes, `select`, batches and
 /// rules take it as any other, and two contexts that change different parts of one value have no conflict.
+///
+/// A property of the struct may be an embedded value itself, marked `@Embedded`. Its parts are parts of the whole: `home.position.latitude`.
 public protocol EmbeddedValue: EmbeddedProperty, PredicateRoot {
-  /// The key path to each part, in the order of the parts.
-  static var _$partKeyPaths: [AnyKeyPath] { get }
+  /// The key path to each property of the struct, and the property's name.
+  static var _$properties: [(keyPath: AnyKeyPath, name: String)] { get }
 }
 
 extension EmbeddedValue {
-  /// The name of the part that a key path leads to.
+  /// The name of the property that a key path leads to.
   ///
   /// - Throws: `QueryError` of code `keyPath` when the key path is no part.
   public static func predicatePath(of keyPath: AnyKeyPath) throws(QueryError) -> [String] {
-    let parts = zip(_$partKeyPaths, _Parts.attributes)
-    guard let part = parts.first(where: { $0.0 == keyPath })?.1 else {
+    guard let property = _$properties.first(where: { $0.keyPath == keyPath }) else {
       let message = "the key path \(keyPath) is no part of \(Self.self): parts are its stored properties"
       throw QueryError(.keyPath, message, keyPath: "\(keyPath)")
     }
-    return [part.name]
+    return [property.name]
   }
 }
 
@@ -64,6 +65,8 @@ public protocol EmbeddedParts<Value> {
   associatedtype Value
   /// The parts, named without the property that has the value. A part without a name is named by that property alone.
   static var attributes: [PropertyDescription] { get }
+  /// How many parts there are.
+  static var count: Int { get }
   /// Parts that are not there yet.
   init()
   /// The parts of a value.

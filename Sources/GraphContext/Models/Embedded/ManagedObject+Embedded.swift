@@ -25,7 +25,7 @@ extension ManagedObject {
     var old = oldParts(ordinal, &cache)
     var new = Value._Parts(value)
     let first = _$objectModel.firstSlot(ofEmbedded: ordinal)
-    let parts = Value._Parts.attributes.indices
+    let parts = 0..<Value._Parts.count
     let changed = parts.filter { part in
       guard _$state.phase != .new else { return true }
       var (before, after) = (PartReader(), PartReader())
@@ -44,7 +44,7 @@ extension ManagedObject {
     _ cache: inout EmbeddedCache<Value>
   ) -> Value._Parts {
     let first = _$objectModel.firstSlot(ofEmbedded: ordinal)
-    for slot in first..<first + Value._Parts.attributes.count where !_$state.isLoaded(slot) {
+    for slot in first..<first + Value._Parts.count where !_$state.isLoaded(slot) {
       var loader = PartLoader(value: attributeValue(at: slot))
       cache.parts.visit(slot - first, at: slot, &loader)
       if loader.isLoaded { _$state.didLoad(slot) }

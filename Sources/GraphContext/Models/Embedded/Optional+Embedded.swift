@@ -15,6 +15,9 @@ public struct OptionalEmbeddedParts<Wrapped: EmbeddedValue>: EmbeddedParts {
     [.attribute("", Bool?.self)] + Wrapped._Parts.attributes.map { $0.optional }
   }
 
+  /// The parts of the value, and whether it is there.
+  public static var count: Int { 1 + Wrapped._Parts.count }
+
   /// Parts that are not there yet.
   public init() {
     isThere = Cached()
@@ -31,7 +34,7 @@ public struct OptionalEmbeddedParts<Wrapped: EmbeddedValue>: EmbeddedParts {
   /// Makes nil of every part.
   private mutating func clear() {
     var clearer = SlotWriter(value: .null)
-    for part in Wrapped._Parts.attributes.indices { parts.visit(part, at: part, &clearer) }
+    for part in 0..<Wrapped._Parts.count { parts.visit(part, at: part, &clearer) }
   }
 
   /// The value; nil where the object's record says that it isn't there.
@@ -45,7 +48,7 @@ public struct OptionalEmbeddedParts<Wrapped: EmbeddedValue>: EmbeddedParts {
   public static func value<Reader: ValuesReader>(from reader: inout Reader) throws(Reader.Failure) -> Wrapped?
   {
     if try reader.attribute() as Bool? != nil { return try Wrapped._Parts.value(from: &reader) }
-    for _ in Wrapped._Parts.attributes { reader.skip() }
+    for _ in 0..<Wrapped._Parts.count { reader.skip() }
     return nil
   }
 

@@ -220,7 +220,8 @@ extension Schema {
     for (path, name, originalName) in renamed {
       guard let originalName, originalName != name else { continue }
       let words = originalName.split(separator: ".", omittingEmptySubsequences: false)
-      if words.count > (name.contains(".") ? 2 : 1) || !words.allSatisfy({ isName(String($0)) }) {
+      let isTooLong = words.count > 1 && !name.contains(".")
+      if isTooLong || !words.allSatisfy({ isName(String($0)) }) {
         problems.append("\"\(originalName)\" is no original name for \(path)")
       } else if let owner = owners.updateValue(path, forKey: originalName) {
         problems.append("\(owner) and \(path) have the same original name, \(originalName)")
@@ -230,24 +231,26 @@ extension Schema {
   }
 
   /// Names are Swift identifiers in ASCII or beyond; they also name trees and stand in URIs and format strings.
-  /// An attribute may have a name of two words with a point between them: it is a part of an embedded value.
+  /// An attribute may have a name of several words with points between them: it is a part of an embedded value.
   private static func isName(_ property: PropertyDescription) -> Bool {
     let words = property.name.split(separator: ".", omittingEmptySubsequences: false)
-    return words.count <= (property.isRelationship ? 1 : 2) && property.name.utf8.count <= 255
+    return (words.count == 1 || !property.isRelationship) && property.name.utf8.count <= 255
       && words.allSatisfy { isName(String($0)) }
   }
 
-  /// The attribute named as an embedded value says whether the value is there.
+  /// The attribute named as an embedded value of the entity says whether the value is there. One within another is always there, and has no attribute of its own.
   private static func partProblems(of entity: EntityDescription) -> [String] {
     let properties = Dictionary(
       entity.properties.map { ($0.name, $0) },
       uniquingKeysWith: { first, _ in first }
     )
-    return entity.attributes.compactMap { part in
-      guard let point = part.name.firstIndex(of: "."), let whole = properties[String(part.name[..<point])],
-        whole.attribute?.kind != .bool || whole.attribute?.isOptional != true
-      else { return nil }
-      return "\(entity.name).\(part.name) is a part of \(whole.name), which is another property"
+    return entity.attributes.flatMap { part in
+      part.name.indices.filter { part.name[$0] == "." }.compactMap { point in
+        guard let whole = properties[String(part.name[..<point])],
+          whole.name.contains(".") || whole.attribute?.kind != .bool || whole.attribute?.isOptional != true
+        else { return nil }
+        return "\(entity.name).\(part.name) is a part of \(whole.name), which is another property"
+      }
     }
   }
 

@@ -111,6 +111,55 @@ struct WholeValueTests {
     }
   }
 
+  @Test(arguments: [false, true])
+  func aChildsPartOfWhatAnotherMakesNilIsAConflict(isRefreshed: Bool) async throws {
+    let other = try container.newBackgroundContext()
+    try await container.performBackgroundTask { [id] (context: ManagedObjectContext) throws -> Void in
+      context.mergePolicy = .error
+      let child = context.makeChild()
+      let ann = try context.existingObject(Tenant.self, with: id)
+      #expect(ann.work != nil)
+      try child.existingObject(Tenant.self, with: id).work?.number = 5
+      try other.performAndWait { context in
+        try context.existingObject(Tenant.self, with: id).work = nil
+        try context.save()
+      }
+      if isRefreshed { try context.refresh() }
+      try child.save()
+      let error = #expect(throws: ContextError.self) { try context.save() }
+      #expect(error?.code == .conflict && error?.context.properties.contains("work.number") == true)
+      context.rollback()
+      try context.refresh()
+      ann.work = Address(street: "Teramachi")
+      try context.save()
+    }
+    #expect(try await work()?.street == "Teramachi")
+    try expectWhole()
+  }
+
+  /// Nothing of the conflict is left when the context's own change is undone.
+  @Test func anUndonePartIsInNoConflict() async throws {
+    let other = try container.newBackgroundContext()
+    try await container.performBackgroundTask { [id] (context: ManagedObjectContext) throws -> Void in
+      context.mergePolicy = .error
+      context.undoManager = ContextUndoManager()
+      let ann = try context.existingObject(Tenant.self, with: id)
+      ann.work?.number = 5
+      context.processPendingChanges()
+      try other.performAndWait { context in
+        try context.existingObject(Tenant.self, with: id).work = nil
+        try context.save()
+      }
+      try context.refresh()
+      context.undo()
+      #expect(ann.work == nil && !context.hasChanges)
+      ann.work = Address(street: "Teramachi")
+      try context.save()
+    }
+    #expect(try await work()?.street == "Teramachi")
+    try expectWhole()
+  }
+
   @Test func aBatchSetsNoPartOfNil() async throws {
     try await container.write { context in context.insert(Tenant("Ben", home: Address(street: "B"))) }
     let error = await #expect(throws: ContextError.self) {
