@@ -55,6 +55,14 @@ extension StoredEntity {
     one & other | (one | other) & wholeSlots(in: one, other)
   }
 
+  /// Bits of the parts of embedded values that are nil in an object, but for values that a change of `slots` sets.
+  func partsOfNil(in object: any ManagedObject, setting slots: UInt64) -> UInt64 {
+    embeddedValues.reduce(0) { parts, value in
+      let isNil = slots & value.flagBit == 0 && object.attributeValue(at: value.flag).isNull
+      return isNil ? parts | value.parts : parts
+    }
+  }
+
   /// Returns whether the slot is a part of an embedded value that is nil in the record.
   func isPartOfNil(_ slot: Int, _ record: RecordView) -> Bool {
     embeddedValues.contains { $0.parts & 1 << UInt64(slot) != 0 && record.isNull($0.flag) }

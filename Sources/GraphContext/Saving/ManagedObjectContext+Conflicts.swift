@@ -110,7 +110,14 @@ extension ManagedObjectContext {
       return
     }
     change.forget(~slots)
-    if let object = knownObject(number, of: entity) { change.replaceBases(with: object) }
+    if let object = knownObject(number, of: entity) {
+      if object._$state.phase == .persistent {
+        // What the context hasn't changed of an embedded value, it shows as others have made it; and no part of one that they have made nil.
+        let changed = object._$state.changed
+        change.forget(~changed | entity.partsOfNil(in: object, setting: changed))
+      }
+      change.replaceBases(with: object)
+    }
     forgetEqualValues(in: &change, of: number, entity)
     children.forEach { $0.parentDidForget(change, of: number, entity) }
   }

@@ -89,10 +89,12 @@ struct UndoReplay {
     context.noteChange(of: object, slots: slots)
     let isUnchanged = values.isSaved && !manager.wasSaved(since: values)
     let forgotten = isUnchanged && object._$state.phase == .persistent ? slots & ~values.changed : 0
+    // Others may have made a value nil meanwhile: it has no parts.
+    let set = slots & ~forgotten & ~entity.partsOfNil(in: object, setting: slots)
     values.record.withUnsafeBytes { bytes in
       let record = RecordView(validated: bytes, layout: entity.layout)
       var loader = RecordLoader(bytes, entity.layout)
-      for slot in entity.slots(slots & ~forgotten) {
+      for slot in entity.slots(set) {
         // A value that is still external couldn't be read when the group ended: skip it.
         if record.externalReference(slot) != nil { continue }
         object._$willSet(slot)
@@ -146,11 +148,11 @@ extension ManagedObjectContext {
   /// An object that was deleted and not saved is there again.
   func undelete(_ object: any ManagedObject, _ entity: StoredEntity) {
     noteChange(of: object)
-    object._$state.phase = .persistent
-    object._$state.announcesChange = true
     if entities[entity.ordinal].conflicts[object._$state.number]?.isDeleted != true {
       forgetConflict(of: object, entity)
     }
+    object._$state.phase = .persistent
+    object._$state.announcesChange = true
     entities[entity.ordinal].changes.noteUpdated(object)
     entities[entity.ordinal].encoded?.noteStale(object._$state.number)
     leaveIfMissing(object, entity)

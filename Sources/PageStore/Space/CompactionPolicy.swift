@@ -32,7 +32,7 @@ extension SharedStore {
       return
     }
     let commit = newestCommit
-    environment.schedule(max(Self.leastTidyingMilliseconds, policy.idleTime.wholeMilliseconds)) {
+    environment.schedule(max(Self.leastTidyingMilliseconds, policy.idleTime.timerMilliseconds)) {
       [weak self] in
       guard let self else { return }
       isTidying.store(false, ordering: .releasing)

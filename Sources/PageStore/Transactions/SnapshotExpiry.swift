@@ -43,7 +43,7 @@ extension SharedStore {
   /// Schedules the expiry of snapshots, so that it doesn't depend on later commits.
   func expireLater() {
     guard let due = versions.takeNextDeadline() else { return }
-    environment.schedule((due - .now).wholeMilliseconds + 1) { [weak self] in
+    environment.schedule((due - .now).timerMilliseconds + 1) { [weak self] in
       guard let self, (try? file.checkOpen()) != nil else { return }
       committer.state.withLock { committer.reclaimUnread() }
       versions.noteTimerFired(due)

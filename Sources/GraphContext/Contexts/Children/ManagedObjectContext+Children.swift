@@ -269,11 +269,8 @@ extension ManagedObjectContext {
     var loader = RecordLoader(patch.bytes, entity.layout)
     var slots = patch.slots & ~(entity.referenceSlots | entity.placeSlots)
     // The child's changes to parts of an embedded value are dropped if this context has made it nil. Where another one has, that is a conflict.
-    let foreign = entities[entity.ordinal].conflicts[patch.number]?.slots ?? 0
-    for value in entity.embeddedValues
-    where (patch.slots | foreign) & value.flagBit == 0 && object.attributeValue(at: value.flag).isNull {
-      slots &= ~value.parts
-    }
+    let foreign = (entities[entity.ordinal].conflicts[patch.number]?.slots ?? 0) & ~object._$state.changed
+    slots &= ~entity.partsOfNil(in: object, setting: patch.slots | foreign)
     for slot in entity.schema.stored.indices where slots & 1 << UInt64(slot) != 0 {
       object._$willSet(slot)
       load(slot, of: object, &loader)

@@ -137,6 +137,71 @@ struct WholeValueTests {
     try expectWhole()
   }
 
+  /// The parent has made the value nil itself: the child's part of it is dropped, whatever others have done.
+  @Test func aChildsPartOfWhatItsParentMakesNilIsDropped() async throws {
+    let other = try container.newBackgroundContext()
+    try await container.performBackgroundTask { [id] (context: ManagedObjectContext) throws -> Void in
+      context.mergePolicy = .mergeByPropertyObjectTrump
+      let child = context.makeChild()
+      try child.existingObject(Tenant.self, with: id).work?.number = 5
+      try context.existingObject(Tenant.self, with: id).work = nil
+      try other.performAndWait { context in
+        try context.existingObject(Tenant.self, with: id).work?.street = "Teramachi"
+        try context.save()
+      }
+      try context.refresh()
+      try child.save()
+      try context.save()
+    }
+    #expect(try await work() == nil)
+    try expectWhole()
+  }
+
+  /// The child has seen that the value is nil, and the parent takes back a change of a part that is gone.
+  @Test func aValueThatTakesThePlaceOfNilIsInNoConflict() async throws {
+    let other = try container.newBackgroundContext()
+    try await container.performBackgroundTask { [id] (context: ManagedObjectContext) throws -> Void in
+      context.mergePolicy = .error
+      try context.existingObject(Tenant.self, with: id).work?.number = 3
+      let child = context.makeChild()
+      try other.performAndWait { context in
+        try context.existingObject(Tenant.self, with: id).work = nil
+        try context.save()
+      }
+      try context.refresh()
+      let copy = try child.existingObject(Tenant.self, with: id)
+      #expect(copy.work == nil)
+      copy.work = Address(street: "Teramachi")
+      context.rollback()
+      try child.save()
+      try context.save()
+    }
+    #expect(try await work()?.street == "Teramachi")
+    try expectWhole()
+  }
+
+  /// A part of what others have made nil can't be set again.
+  @Test func aPartOfNilIsNotDoneAgain() async throws {
+    let other = try container.newBackgroundContext()
+    try await container.performBackgroundTask { [id] (context: ManagedObjectContext) throws -> Void in
+      context.undoManager = ContextUndoManager()
+      let ann = try context.existingObject(Tenant.self, with: id)
+      ann.work?.number = 5
+      context.processPendingChanges()
+      try other.performAndWait { context in
+        try context.existingObject(Tenant.self, with: id).work = nil
+        try context.save()
+      }
+      try context.refresh()
+      context.undo()
+      context.redo()
+      #expect(ann.work == nil)
+      try context.save()
+    }
+    #expect(try await work() == nil)
+    try expectWhole()
+  }
+
   /// Nothing of the conflict is left when the context's own change is undone.
   @Test func anUndonePartIsInNoConflict() async throws {
     let other = try container.newBackgroundContext()

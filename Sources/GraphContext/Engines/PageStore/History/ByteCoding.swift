@@ -37,7 +37,7 @@ struct ByteWriter {
   }
 }
 
-/// Reads what ``ByteWriter`` has written, from bytes that may be anything. After a failure everything else fails too.
+/// Reads what ``ByteWriter`` has written, from bytes that may be anything. After a nil the reader must not be used any more: its place is undefined.
 struct ByteReader {
   private var rest: UnsafeRawBufferPointer.SubSequence
 
