@@ -5,8 +5,8 @@ import SwiftSyntaxMacros
 
 /// `@Embeddable`: makes a struct an embedded value, each of whose stored properties is an attribute of the model that has it.
 ///
-/// What keeps the parts is a member of the struct, where the names of the parts' types mean what they mean to the struct. The initialisers are in the
-/// extension, so that the struct has its memberwise one.
+/// `_Parts` is a member of the struct, because an extension doesn't find types that stand beside the struct. The initialisers are in the extension, so
+/// that the struct keeps its memberwise initialiser.
 enum EmbeddableMacro: ExtensionMacro, MemberMacro, WrittenMacro {
   static func expansion(
     of node: AttributeSyntax,
@@ -105,9 +105,9 @@ private struct EmbeddedStruct {
     let offset: String
 
     var name: String { declared.name }
-    /// Where its parts begin, as code outside of the storage asks for it.
+    /// The expression of the place of its first part, for code outside of `_Parts`.
     var start: String { declared.isEmbedded ? "_Parts.start_\(name)" : offset }
-    /// What keeps its parts.
+    /// The type that stores its parts.
     var partsType: String {
       let type = declared.type.trimmedDescription
       return declared.isEmbedded ? "\(type)._Parts" : "GraphContext.EmbeddedPart<\(type)>"
@@ -157,7 +157,7 @@ private struct EmbeddedStruct {
     }
   }
 
-  /// What keeps the parts.
+  /// The declaration of `_Parts`, which stores the parts.
   var storage: DeclSyntax {
     """
     nonisolated \(raw: access)struct _Parts: GraphContext.EmbeddedParts {

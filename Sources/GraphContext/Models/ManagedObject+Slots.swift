@@ -153,7 +153,7 @@ private struct UnattachedTaker: PropertyVisitor {
 
 /// Drops what an object keeps of its members.
 struct RelationshipDropper: PropertyVisitor {
-  /// Whether to-one relationships lead nowhere from then on.
+  /// Whether the visitor sets to-one relationships to nil as well.
   var dropsReferences = false
 
   mutating func visit<Value: AttributeType>(attribute slot: Int, _ cache: inout Cached<Value>) {}

@@ -148,9 +148,7 @@ extension ManagedObjectContext {
   /// An object that was deleted and not saved is there again.
   func undelete(_ object: any ManagedObject, _ entity: StoredEntity) {
     noteChange(of: object)
-    if entities[entity.ordinal].conflicts[object._$state.number]?.isDeleted != true {
-      forgetConflict(of: object, entity)
-    }
+    forgetConflict(of: object, entity)
     object._$state.phase = .persistent
     object._$state.announcesChange = true
     entities[entity.ordinal].changes.noteUpdated(object)

@@ -136,7 +136,7 @@ extension Committer {
       link = version.link
     }
 
-    /// What a transaction leads to.
+    /// The state after a transaction, which the checkpoint commits.
     init(committing transaction: TransactionState, timestamp: Int64) {
       commit = transaction.commit
       self.timestamp = timestamp

@@ -65,7 +65,7 @@ public protocol EmbeddedParts<Value> {
   associatedtype Value
   /// The parts, named without the property that has the value. A part without a name is named by that property alone.
   static var attributes: [PropertyDescription] { get }
-  /// How many parts there are.
+  /// The number of parts.
   static var count: Int { get }
   /// Parts that are not there yet.
   init()

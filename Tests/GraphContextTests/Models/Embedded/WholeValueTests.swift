@@ -43,6 +43,13 @@ struct WholeValueTests {
     }
   }
 
+  private static func makeWorkNil(of id: ManagedObjectID, in other: BackgroundContext) throws {
+    try other.performAndWait { context in
+      try context.existingObject(Tenant.self, with: id).work = nil
+      try context.save()
+    }
+  }
+
   private func expectWhole() throws { #expect(try container.verify().map(\.description) == []) }
 
   /// Saves what two contexts have changed, the first one first. Returns the error of the second.
@@ -120,10 +127,7 @@ struct WholeValueTests {
       let ann = try context.existingObject(Tenant.self, with: id)
       #expect(ann.work != nil)
       try child.existingObject(Tenant.self, with: id).work?.number = 5
-      try other.performAndWait { context in
-        try context.existingObject(Tenant.self, with: id).work = nil
-        try context.save()
-      }
+      try Self.makeWorkNil(of: id, in: other)
       if isRefreshed { try context.refresh() }
       try child.save()
       let error = #expect(throws: ContextError.self) { try context.save() }
@@ -164,10 +168,7 @@ struct WholeValueTests {
       context.mergePolicy = .error
       try context.existingObject(Tenant.self, with: id).work?.number = 3
       let child = context.makeChild()
-      try other.performAndWait { context in
-        try context.existingObject(Tenant.self, with: id).work = nil
-        try context.save()
-      }
+      try Self.makeWorkNil(of: id, in: other)
       try context.refresh()
       let copy = try child.existingObject(Tenant.self, with: id)
       #expect(copy.work == nil)
@@ -188,10 +189,7 @@ struct WholeValueTests {
       let ann = try context.existingObject(Tenant.self, with: id)
       ann.work?.number = 5
       context.processPendingChanges()
-      try other.performAndWait { context in
-        try context.existingObject(Tenant.self, with: id).work = nil
-        try context.save()
-      }
+      try Self.makeWorkNil(of: id, in: other)
       try context.refresh()
       context.undo()
       context.redo()
@@ -211,10 +209,7 @@ struct WholeValueTests {
       let ann = try context.existingObject(Tenant.self, with: id)
       ann.work?.number = 5
       context.processPendingChanges()
-      try other.performAndWait { context in
-        try context.existingObject(Tenant.self, with: id).work = nil
-        try context.save()
-      }
+      try Self.makeWorkNil(of: id, in: other)
       try context.refresh()
       context.undo()
       #expect(ann.work == nil && !context.hasChanges)
