@@ -127,54 +127,6 @@ extension ModelDiagnostic {
     message: "a transformed value can't be stored externally"
   )
 
-  // MARK: Embedded values
-
-  static let embeddableForm = ModelDiagnostic(
-    id: "embeddableForm",
-    message: "'@Embeddable' can only be attached to a struct without generic parameters"
-  )
-
-  static func embeddedAndOther(_ other: String) -> ModelDiagnostic {
-    ModelDiagnostic(
-      id: "embeddedAndOther",
-      message: "an embedded value is several attributes: '\(other)' belongs to the properties of its struct"
-    )
-  }
-
-  static func embeddedType(_ type: String) -> ModelDiagnostic {
-    ModelDiagnostic(
-      id: "embeddedType",
-      message:
-        "'\(type)' can't be embedded: an embedded value is a struct marked '@Embeddable', or an optional of one"
-    )
-  }
-
-  static func embeddedInIndex(_ name: String) -> ModelDiagnostic {
-    ModelDiagnostic(
-      id: "embeddedInIndex",
-      message: "'\(name)' is several attributes: an index names one of them, as in '\\.\(name).city'"
-    )
-  }
-
-  static let partKind = ModelDiagnostic(
-    id: "partKind",
-    message:
-      "a part of an embedded value is an attribute, without '.unique', '.externalStorage', '.perInsert', '.derived' and '.transformed', or another embedded value"
-  )
-
-  static func optionalInEmbedded(_ name: String) -> ModelDiagnostic {
-    ModelDiagnostic(
-      id: "optionalInEmbedded",
-      message:
-        "'\(name)' is embedded in an embedded value and can't be nil; make its parts optional, or embed it in the model"
-    )
-  }
-
-  static let noParts = ModelDiagnostic(
-    id: "noParts",
-    message: "an embedded value has at least one stored property"
-  )
-
   static let derivation = ModelDiagnostic(
     id: "derivation",
     message:
@@ -404,71 +356,6 @@ extension ModelDiagnostic {
       message:
         "'\(name)' is not a stored property that '\(model)' declares itself; what it inherits is not persistent"
     )
-  }
-
-  static func computedInIndex(_ name: String) -> ModelDiagnostic {
-    ModelDiagnostic(
-      id: "computedInIndex",
-      message: "'\(name)' is computed; an index has stored properties"
-    )
-  }
-
-  static func toManyInIndex(_ name: String) -> ModelDiagnostic {
-    ModelDiagnostic(
-      id: "toManyInIndex",
-      message: "'\(name)' is a to-many relationship; an index has values of the object itself"
-    )
-  }
-
-  static func externalInIndex(_ name: String) -> ModelDiagnostic {
-    ModelDiagnostic(
-      id: "externalInIndex",
-      message: "'\(name)' is stored externally, and such values aren't compared; no index has them"
-    )
-  }
-
-  static func listInIndex(_ name: String, isUnique: Bool) -> ModelDiagnostic {
-    ModelDiagnostic(
-      id: "listInIndex",
-      message: isUnique
-        ? "'\(name)' is a list, and nothing unique has lists"
-        : "'\(name)' is a list, which must be the first property of its index"
-    )
-  }
-
-  static func emptyIndex(_ macro: String) -> ModelDiagnostic {
-    ModelDiagnostic(
-      id: "emptyIndex",
-      message: "'#\(macro)' says nothing without arrays of key paths, such as '[\\.title]'"
-    )
-  }
-
-  static func indexWithoutModel(_ macro: String, _ model: String) -> ModelDiagnostic {
-    ModelDiagnostic(
-      id: "indexWithoutModel",
-      message: "'#\(macro)' needs the model's name: '#\(macro)<\(model)>'"
-    )
-  }
-
-  static let indexForm = ModelDiagnostic(
-    id: "indexForm",
-    message: "each index must be written as an array of key paths to one property each, "
-      + "such as '[\\.title, \\.year]'"
-  )
-
-  static func repeatedIndex(_ name: String) -> ModelDiagnostic {
-    ModelDiagnostic(
-      id: "repeatedIndex",
-      message: "there is an index over \(name) already; a unique one serves queries too"
-    )
-  }
-
-  static func repeatedInIndex(_ name: String) -> ModelDiagnostic {
-    ModelDiagnostic(id: "repeatedInIndex", message: "'\(name)' is in this index twice")
-  }
-
-  static func indexOfAnother(_ other: String, in model: String) -> ModelDiagnostic {
-    ModelDiagnostic(id: "indexOfAnother", message: "an index in '\(model)' can't be one of '\(other)'")
   }
 
   // MARK: Places
