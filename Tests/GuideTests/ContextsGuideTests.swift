@@ -370,6 +370,27 @@ func transfer(_ amount: Int, to id: ManagedObjectID, in bank: PersistentContaine
     #expect(accounts.map(\.entries.count) == [1])
   }
 
+  @Test func partialObjects() async throws {
+    let container = try await PersistentContainer("Customers", models: Customer.self, at: .inMemory)
+    let context = container.viewContext
+    context.insert(Customer(2, name: "Ada"))
+    context.insert(Customer(1, name: "Bob"))
+    try context.save()
+    context.reset()
+    var lines: [String] = []
+    func print(_ line: Any) { lines.append("\(line)") }
+
+    // Quoted in Docs/Contexts.md
+    let listed = try context.fetch(From<Customer>().orderBy(\.number).fetchingOnly(\.number))
+    for customer in listed {
+      print(customer.number)  // From the index; no record was read.
+    }
+    print(listed[0].name)  // Reads the record of this customer.
+    // End of quotation
+    #expect(lines == ["1", "2", "Bob"])
+    #expect(try context.explain(From<Customer>().orderBy(\.number).fetchingOnly(\.number)).isCovering)
+  }
+
   @Test func aCommitThatStays() async throws {
     let bank = try await bank()
     try await bank.write { $0.insert(Account(owner: "Ada")) }

@@ -81,6 +81,7 @@ extension ManagedObjectContext {
     let number = object._$state.number
     let isSaved = object._$state.phase == .persistent
     guard !target.isNone else { return }
+    relationships.tellOfRelinking(number, entity, toOne, from: target, to: .none)
     relationships.relink(number, entity, toOne, from: target, to: .none)
     let destination = self.entity(toOne.destination)
     switch toOne.deleteRule {

@@ -24,13 +24,14 @@ extension ManagedObjectContext {
     return Set(objects.map(ObjectIdentifier.init)).count
   }
 
-  /// Deletes the objects that a request describes, its limit and offset included, unsaved ones too.
+  /// Deletes the objects that a request describes, its limit and offset included, unsaved ones too. Those that are deleted already don't count.
   ///
   /// - Returns: how many there were.
   /// - Throws: what ``fetch(_:)-(From<Root>)`` throws. Nothing is deleted then.
   @discardableResult
   public func deleteAll<Object: ManagedObject>(_ request: From<Object>) throws(ContextError) -> Int {
-    let objects = try fetch(request)
+    // A request without unsaved changes finds those, too, that are deleted here already.
+    let objects = try fetch(request).filter { $0._$state.phase != .deleted }
     delete(contentsOf: objects)
     return objects.count
   }

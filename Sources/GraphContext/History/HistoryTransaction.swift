@@ -30,7 +30,7 @@ public struct HistoryChange: Sendable, Hashable {
     case deleted
   }
 
-  /// The object. After a deletion no object has this ID any more, nor will one.
+  /// The object. After a deletion no other object will have this ID. The object itself may be inserted again with it, when a context undoes the deletion.
   public let objectID: ManagedObjectID
   /// What happened to it.
   public let kind: Kind

@@ -7,7 +7,10 @@ extension ManagedObject {
   @inlinable
   public func _$load<Value: AttributeType>(_ slot: Int, _ cache: inout Cached<Value>) -> Value {
     if _$state.reportsReading { _$noteReading(slot) }
-    if _$state.isLoaded(slot) { return cache.value }
+    if _$state.isLoaded(slot) {
+      _$state.didLoad(slot)
+      return cache.value
+    }
     guard let bytes = _$state.currentRecord ?? _$findRecord() else { return _$unavailable(slot, &cache) }
     guard let value = Value(_record: _$view(of: bytes), slot: slot) else { return _$unreadable(slot, &cache) }
     cache = Cached(value)

@@ -130,6 +130,9 @@ extension ObjectState {
     if !reportsReading { fast |= 1 &<< UInt64(truncatingIfNeeded: slot) }
   }
 
+  /// Notes that the cache of this slot now holds the value, which nobody has asked for: the first getter still goes the long way, where the object awakes.
+  mutating func didLoadAhead(_ slot: Int) { loaded |= 1 &<< UInt64(truncatingIfNeeded: slot) }
+
   /// Whether the context must hear of the next change.
   @inlinable package var announcesChange: Bool {
     get { hearers.contains(.change) }
@@ -149,7 +152,7 @@ extension ObjectState {
       fast = 0
     } else {
       hearers.subtract([.reading, .observers])
-      fast = loaded
+      fast = isAwake ? loaded : 0
     }
   }
 

@@ -58,6 +58,8 @@ public struct DynamicQuery: Sendable {
   public var includesUnsavedChanges = true
   /// The paths of relationships whose objects are read together with the records, as ``From/prefetching(_:)`` does: `album.artist`. For queries for records.
   public var prefetchedPaths: [String] = []
+  /// The names of the properties that the records have from the start, as ``From/fetchingOnly(_:)`` says; nil for whole records. For queries for records.
+  public var fetchedProperties: [String]?
 
   /// Makes a query for the objects of `entity` that meet the condition: all of them unless one is given.
   public init(_ entity: String, where predicate: PredicateTree = .constant(true)) {
@@ -88,6 +90,7 @@ extension DynamicQuery {
     var query = try named.resolved(for: entity, in: schema, store: store, templates: schema.templates)
     query.includesUnsavedChanges = includesUnsavedChanges
     query.prefetchedPaths = prefetchedPaths.map(Self.names)
+    query.fetchedProperties = fetchedProperties?.map(Self.names)
     let paths = PathResolver(entity: entity, schema: schema)
     var columns: [QueryColumn] = []
     let declared = entity.visible.filter { $0.kind != .place && !$0.kind.isExternal }

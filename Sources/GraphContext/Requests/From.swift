@@ -119,6 +119,20 @@ public struct From<Root: ManagedObject>: Sendable {
     return copy
   }
 
+  /// Partial objects: faults that have the values of these properties, and read the others when they are asked for: `fetchingOnly(\.title, \.year)`.
+  ///
+  /// The values are found as by ``select(_:)``: where an index has all that the query asks for, the records aren't read, and without any property the
+  /// objects are plain faults. For a few values of records that are read anyway, whole objects are as fast: their getters decode one value at a time.
+  ///
+  /// Attributes, to-one relationships, and embedded values, whole or a part, can be named; a path that goes through a relationship is a mistake, thrown
+  /// when the query is used. What a context has read of an object already stays. Only fetches of arrays make partial objects: batches, observers and
+  /// lists read whole records.
+  public func fetchingOnly(_ keyPaths: PartialKeyPath<Root>...) -> From {
+    var copy = self
+    copy.untyped.fetchedProperties = keyPaths.map { Root.names(of: $0) }
+    return copy
+  }
+
   // MARK: How many
 
   /// No more than so many objects. A negative limit is a mistake, thrown when the query is used.

@@ -23,6 +23,20 @@ extension ManagedObjectContext {
     _ entity: StoredEntity
   ) throws(ContextError) -> [Root] {
     let paths = try prefetchPaths(of: query, entity)
+    let objects: [Root] =
+      if let selection = try partialSelection(of: query) { try partialObjects(selection, entity) } else {
+        try wholeObjects(query, entity)
+      }
+    // The array of objects of any class, which this makes, takes longer than many a query.
+    if !paths.isEmpty { try prefetch(paths, of: objects) }
+    return objects
+  }
+
+  /// The objects that a query describes, in its order, as faults that know where their records lie.
+  private func wholeObjects<Root: ManagedObject>(
+    _ query: ResolvedQuery,
+    _ entity: StoredEntity
+  ) throws(ContextError) -> [Root] {
     let rows = try keptRows(of: query, entity)
     let unsaved = entities[entity.ordinal].encoded
     var objects: [Root] = []
@@ -33,8 +47,6 @@ extension ManagedObjectContext {
           ? object(Root.self, number: row.number, entity.ordinal) : try object(row, entity)
       )
     }
-    // The array of objects of any class, which this makes, takes longer than many a query.
-    if !paths.isEmpty { try prefetch(paths, of: objects) }
     return objects
   }
 
@@ -119,7 +131,8 @@ extension ManagedObjectContext {
   }
 
   func explain(_ query: ResolvedQuery, analyze: Bool) throws(ContextError) -> QueryPlan {
-    try explain(.objects(query), analyze: analyze)
+    let partial = try partialSelection(of: query)
+    return try explain(partial.map { .values($0) } ?? .objects(query), analyze: analyze)
   }
 
   func resolved<Root: ManagedObject>(

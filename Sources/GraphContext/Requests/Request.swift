@@ -15,6 +15,8 @@ package struct Request: Sendable {
   package var includesUnsavedChanges = true
   /// The names along the paths of relationships whose objects are fetched as well.
   var prefetchedPaths: [Result<[String], QueryError>] = []
+  /// The names of the properties that partial objects have; nil for whole objects.
+  var fetchedProperties: [Result<[String], QueryError>]?
 
   /// All objects.
   @usableFromInline package init() {}
@@ -53,6 +55,11 @@ extension Request {
     var resolved = try query.resolved(for: entity, in: schema, store: store, templates: schema.templates)
     resolved.includesUnsavedChanges = includesUnsavedChanges
     for path in prefetchedPaths { resolved.prefetchedPaths.append(try path.get()) }
+    if let fetchedProperties {
+      var names: [[String]] = []
+      for property in fetchedProperties { names.append(try property.get()) }
+      resolved.fetchedProperties = names
+    }
     return resolved
   }
 }
@@ -65,9 +72,13 @@ extension Request: CustomStringConvertible {
     if let limit { text += " limit \(limit)" }
     if offset > 0 { text += " offset \(offset)" }
     if !includesUnsavedChanges { text += " without unsaved changes" }
-    let paths = prefetchedPaths.compactMap { try? $0.get().joined(separator: ".") }
-    if !paths.isEmpty { text += " prefetching \(paths.joined(separator: ", "))" }
+    if let fetchedProperties { text += " fetching only \(Self.list(fetchedProperties))" }
+    if !prefetchedPaths.isEmpty { text += " prefetching \(Self.list(prefetchedPaths))" }
     return text
+  }
+
+  private static func list(_ paths: [Result<[String], QueryError>]) -> String {
+    paths.compactMap { try? $0.get().joined(separator: ".") }.joined(separator: ", ")
   }
 }
 

@@ -148,8 +148,12 @@ extension ManagedObjectContext {
     where owners[entity.ordinal][object._$state.number] == nil && object.hasSet(toOne.slot) {
       let settled = object.reference(at: toOne.slot)
       guard let owner = owners[destination.ordinal].owner(of: settled) else { continue }
+      // Members of a list keep their order.
+      let keeper = toOne.list.map { OrderKeeper(self, $0) }
+      let place = keeper?.entry(of: object).place
       object.setReference(at: toOne.slot, to: owner)
       relationships.didSetToOne(of: object, slot: toOne.slot, from: .none, to: owner)
+      keeper?.setPlace(of: object, place)
       // The other end of a one-to-one relationship was changed with it.
       if case .toOne(let inverse) = toOne.inverse, let settled = knownObject(settled, of: destination) {
         settled._$state.forgetChanges(in: 1 << UInt64(inverse))

@@ -212,6 +212,44 @@ struct OrderedRelationshipTests {
       #expect(list.queued[count / 2].title == "\(count - count / 2)")
     }
   }
+
+  @Test func aListThatCannotBeReadTrapsNothing() async throws {
+    let container = try await PersistentContainer("Lists", models: Playlist.self, Track.self, at: .inMemory)
+    let (listID, trackID) = try await container.write { (context: ManagedObjectContext) throws in
+      let (list, track) = (Playlist("A"), Track("a"))
+      context.insert(list)
+      context.insert(track)
+      try context.save()
+      return (list.objectID, track.objectID)
+    }
+    let context = try container.context()
+    defer { context.end() }
+    let list = try context.existingObject(Playlist.self, with: listID)
+    let track = try context.existingObject(Track.self, with: trackID)
+    #expect(track.queue == nil && list.name == "A")
+    try container.close()
+    track.queue = list
+    list.tracks = [track]
+    list.queued.append(track)
+    #expect(throws: ContextError.self) { try context.save() }
+  }
+
+  @Test func aDeletedObjectJoinsNoList() async throws {
+    let container = try await PersistentContainer("Lists", models: Playlist.self, Track.self, at: .inMemory)
+    let context = try container.context()
+    defer { context.end() }
+    let list = Playlist("A")
+    context.insert(list)
+    list.queued.append(contentsOf: ["a", "b"].map { Track($0) })
+    let other = Track("c")
+    context.insert(other)
+    try context.save()
+    context.delete(other)
+    list.queued.insert(other, at: 0)
+    #expect(list.queuedTitles == ["a", "b"] && list.queued.count == 2)
+    let error = #expect(throws: ContextError.self) { try context.save() }
+    #expect(error?.code == .missingDestination)
+  }
 }
 
 extension Track {

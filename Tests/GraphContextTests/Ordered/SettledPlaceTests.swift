@@ -7,6 +7,7 @@ import Testing
 
 @Model private final class Line {
   var name: String
+  @Attribute(.unique(ifExists: .keep)) var number: Int = 0
   @Relationship(.ordered) var stops: OrderedToMany<Stop> = []
   init(_ name: String) { self.name = name }
 }
@@ -17,7 +18,7 @@ import Testing
   init(_ code: String) { self.code = code }
 }
 
-/// Rows of a batch that are settled with existing objects, and join an ordered list.
+/// Members of ordered lists, and owners of lists, that are settled with existing objects.
 struct SettledPlaceTests {
   @Test func aSettledRowJoinsAListAtItsEnd() async throws {
     let store = try await PersistentContainer("Lines", models: Line.self, Stop.self, at: .inMemory)
@@ -38,6 +39,28 @@ struct SettledPlaceTests {
     )
     try context.refresh()
     #expect(line.stops.map(\.code) == before + ["z", "d"])
+    #expect(try store.verify().map(\.description) == [])
+  }
+
+  @Test func aChildKeepsTheOrderOfAListWhoseOwnerIsSettled() async throws {
+    let store = try await PersistentContainer("Lines", models: Line.self, Stop.self, at: .inMemory)
+    try await store.write { $0.insert(Line("L")) }
+    let context = try store.context()
+    defer { context.end() }
+    let new = Line("again")
+    context.insert(new)
+    let child = context.makeChild()
+    let copy = try child.existingObject(Line.self, with: new.objectID)
+    copy.stops.append(contentsOf: ["a", "b", "c", "d"].map { Stop($0) })
+    copy.stops.move(from: 3, to: 0)
+    copy.stops.move(from: 2, to: 3)
+    #expect(copy.stops.map(\.code) == ["d", "a", "c", "b"])
+    try context.save()
+    let kept = try #require(try child.fetchOne(From<Line>()))
+    #expect(kept.name == "L" && kept.stops.map(\.code) == ["d", "a", "c", "b"])
+    try child.save()
+    try context.save()
+    #expect(try context.fetchOne(From<Line>())?.stops.map(\.code) == ["d", "a", "c", "b"])
     #expect(try store.verify().map(\.description) == [])
   }
 }

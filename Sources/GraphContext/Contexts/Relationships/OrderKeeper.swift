@@ -48,6 +48,8 @@ struct OrderKeeper {
     }
     guard !new.isNone, object._$state.phase != .deleted else { return }
     let count = count(of: new)
+    // The list has the object, so it can't be read; the context has noted the error.
+    if count == 0 { return }
     // If the object's current place, perhaps from another list, already is the last one, it stays.
     if entries(of: new, at: count - 1..<count).first == entry { return }
     move([object], to: count - 1, of: new)
@@ -55,6 +57,8 @@ struct OrderKeeper {
 
   /// Makes these objects, members of an owner, come one after the other, so that the first has this position among the others.
   func move(_ objects: [any ManagedObject], to position: Int, of owner: ObjectNumber) {
+    // A deleted object is in no list, though one may have been told to take it.
+    let objects = objects.filter { $0._$state.phase != .deleted }
     if objects.isEmpty { return }
     _ = context.pendingLists(in: table)
     for object in objects {
@@ -93,7 +97,7 @@ struct OrderKeeper {
     let first = max(0, position - 1)
     let neighbours = entries(of: owner, at: first..<position + 1)
     let lower = position > 0 ? neighbours.first : nil
-    let upper = neighbours.count > position - first ? neighbours[position - first] : nil
+    let upper = neighbours.dropFirst(position - first).first
     if upper == nil, hasNaturalOrder(objects, after: lower) {
       return objects.forEach { setPlace(of: $0, nil, isListed: false) }
     }
@@ -123,6 +127,8 @@ struct OrderKeeper {
   private func spread(_ objects: [any ManagedObject], at position: Int, of owner: ObjectNumber) {
     let count = count(of: owner)
     var reach = Self.neighbourCount
+    // Here and below: the list can't be read, and the context has noted the error.
+    if position > count { return objects.forEach { setPlace(of: $0, nil, isListed: false) } }
     while true {
       let range = max(0, position - reach)..<min(count, position + reach)
       let window = entries(of: owner, at: max(0, range.lowerBound - 1)..<range.upperBound + 1)
@@ -147,7 +153,7 @@ struct OrderKeeper {
         }
         return
       }
-      // A whole list has room for all, so this is reached only if it can't be read; the context has noted the error.
+      // A whole list has room for all.
       if range == 0..<count { return objects.forEach { setPlace(of: $0, nil, isListed: false) } }
       reach *= 4
     }

@@ -25,6 +25,8 @@ struct RelationshipKeeper {
     }
     let number = object._$state.number
     relink(number, entity, toOne, from: old, to: new)
+    // Not before: an observer that lists members makes the pending links, of the reference that the object has by now.
+    tellOfRelinking(number, entity, toOne, from: old, to: new)
     guard case .toOne(let inverseSlot) = toOne.inverse else { return }
     let destination = context.entity(toOne.destination)
     if !old.isNone { clear(context.object(old, of: destination), slot: inverseSlot, ifLeadingTo: number) }
@@ -64,7 +66,6 @@ struct RelationshipKeeper {
     from old: ObjectNumber,
     to new: ObjectNumber
   ) {
-    tellOfRelinking(number, entity, toOne, from: old, to: new)
     if case .toMany(let inverse) = toOne.inverse {
       context.listings.drop(toOne.destination, inverse, owner: old)
       context.listings.drop(toOne.destination, inverse, owner: new)
@@ -77,7 +78,10 @@ struct RelationshipKeeper {
   }
 
   /// Tells the observers of to-many relationships that one of the members leads elsewhere.
-  private func tellOfRelinking(
+  ///
+  /// They may list the members. Then the pending links are made of what objects and context say, so these and the links must agree: before either
+  /// changes, or after both.
+  func tellOfRelinking(
     _ number: ObjectNumber,
     _ entity: StoredEntity,
     _ toOne: StoredToOne,
