@@ -13,6 +13,7 @@ final class Film: StoredObject {
   @Stored(originalName: "made") var released: Date?
   @ToOneLink(inverse: \Director.films) var director: Director?
   @ToManyLink(.ordered, deleteRule: .cascade, minimumCount: 1) var scenes: OrderedToMany<Scene>
+  @Derived("scenes.@count") var sceneCount: Int
   var isSelected = false
 
   override class var indexes: [StoredIndex] {
@@ -57,7 +58,7 @@ struct WrappedModelsGuideTests {
       context.insert(film)
       film.scenes.append(Scene())
       try context.save()
-      #expect(director.films == [film])
+      #expect(director.films == [film] && film.sceneCount == 1)
       #expect(try context.count(From<Film>().where { $0.director.name == "Tati" && $0.minutes >= 90 }) == 1)
     }
     #expect(try films.verify().isEmpty)

@@ -83,8 +83,16 @@ struct EntityObjects {
   }
 
   /// Forgets the links and lists of to-one relationships that were worked out.
-  mutating func forgetReferences() {
-    for position in references.indices {
+  mutating func forgetReferences() { forgetReferences(except: []) }
+
+  /// The to-one relationships, by their positions, whose links or lists are worked out.
+  var workedOutReferences: [Int] {
+    references.indices.filter { references[$0] != nil || lists[$0] != nil }
+  }
+
+  /// Forgets links and lists that were worked out, but for those of some relationships.
+  mutating func forgetReferences(except known: [Int]) {
+    for position in references.indices where !known.contains(position) {
       references[position] = nil
       lists[position] = nil
     }

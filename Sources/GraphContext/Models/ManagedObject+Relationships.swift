@@ -111,7 +111,7 @@ extension ManagedObject {
   }
 
   /// Fills the cache from the record, if it isn't filled. Without a record it leads nowhere.
-  private func loadNumber<Target: ManagedObject>(_ slot: Int, _ cache: inout ToOneReference<Target>) {
+  func loadNumber<Target: ManagedObject>(_ slot: Int, _ cache: inout ToOneReference<Target>) {
     if _$state.isLoaded(slot) { return }
     guard let bytes = findRecord() else {
       cache.number = .none

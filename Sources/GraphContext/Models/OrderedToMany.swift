@@ -116,9 +116,6 @@ public struct OrderedToMany<Element: ManagedObject> {
 extension OrderedToMany: Sequence {
   /// An iterator over the members that there are now, in their order. O(members).
   public func makeIterator() -> ToMany<Element>.Iterator { members.makeIterator() }
-
-  /// The number of members.
-  public var underestimatedCount: Int { count }
 }
 
 extension OrderedToMany: ExpressibleByArrayLiteral {

@@ -105,9 +105,6 @@ extension ToMany: Sequence {
       Iterator(source: .numbers(relationship.numbers.makeIterator(), relationship))
     }
   }
-
-  /// The number of members.
-  public var underestimatedCount: Int { count }
 }
 
 extension ToMany: ExpressibleByArrayLiteral {

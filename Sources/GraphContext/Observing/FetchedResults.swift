@@ -120,7 +120,10 @@ public final class FetchedResults<Object: ManagedObject> {
   /// How the list's query is answered, with a line that says how the list finds positions.
   public func explain() throws(ContextError) -> QueryPlan {
     guard let context else { throw ContextError.contextGone() }
-    var plan = try context.explain(list.query, analyze: false)
+    // A list reads whole records.
+    var query = list.query
+    query.fetchedProperties = nil
+    var plan = try context.explain(query, analyze: false)
     plan.listing = isRanked ? .byRank : .byNumbers(list.count)
     return plan
   }

@@ -90,7 +90,9 @@ extension DynamicQuery {
     var query = try named.resolved(for: entity, in: schema, store: store, templates: schema.templates)
     query.includesUnsavedChanges = includesUnsavedChanges
     query.prefetchedPaths = prefetchedPaths.map(Self.names)
-    query.fetchedProperties = fetchedProperties?.map(Self.names)
+    if let fetchedProperties {
+      try query.fetch(onlyProperties: fetchedProperties.map(Self.names), in: schema)
+    }
     let paths = PathResolver(entity: entity, schema: schema)
     var columns: [QueryColumn] = []
     let declared = entity.visible.filter { $0.kind != .place && !$0.kind.isExternal }

@@ -33,20 +33,28 @@ extension ManagedObjectContext {
   }
 
   /// The query for the values that partial objects have; nil where whole objects are asked for.
-  ///
-  /// - Throws: `invalidQuery` for a name that is no attribute's or to-one relationship's of the entity itself.
   func partialSelection(of query: ResolvedQuery) throws(ContextError) -> ResolvedSelection? {
     guard let properties = query.fetchedProperties else { return nil }
     let paths = PathResolver(entity: query.entity, schema: coordinator.schema.schema)
     return try ContextError.resolving { () throws(QueryError) in
       var columns: [QueryColumn] = []
-      for names in properties {
-        for name in try query.entity.propertiesToFetch(named: names, paths) {
-          columns.append(try QueryColumn(DynamicQuery.names(name), paths, store: storeID))
-        }
+      for name in properties {
+        columns.append(try QueryColumn(DynamicQuery.names(name), paths, store: storeID))
       }
       return try ResolvedSelection(query: query, columns: columns, isDistinct: false)
     }
+  }
+}
+
+extension ResolvedQuery {
+  /// Names the properties that partial objects have: each by the names along its key path.
+  ///
+  /// - Throws: `QueryError` for a key path that leads to no attribute or to-one relationship of the entity itself.
+  mutating func fetch(onlyProperties keyPaths: [[String]], in schema: Schema) throws(QueryError) {
+    let paths = PathResolver(entity: entity, schema: schema)
+    var properties: [String] = []
+    for names in keyPaths { properties += try entity.propertiesToFetch(named: names, paths) }
+    fetchedProperties = properties
   }
 }
 

@@ -58,7 +58,7 @@ extension Request {
     if let fetchedProperties {
       var names: [[String]] = []
       for property in fetchedProperties { names.append(try property.get()) }
-      resolved.fetchedProperties = names
+      try resolved.fetch(onlyProperties: names, in: schema)
     }
     return resolved
   }

@@ -11,8 +11,8 @@ package struct ResolvedQuery: Sendable {
   package var includesUnsavedChanges = true
   /// Paths of relationships, by names, whose objects are read together with the results.
   package var prefetchedPaths: [[String]] = []
-  /// The properties, by names, whose values the objects have from the start; nil for whole objects.
-  package var fetchedProperties: [[String]]?
+  /// The names of the properties whose values the objects have from the start; nil for whole objects.
+  package var fetchedProperties: [String]?
   /// Whether names and normal form came from a template.
   package var usesTemplate = false
 

@@ -8,15 +8,15 @@ import Testing
 /// Derived attributes have the values of what they are made of after every save.
 struct DerivedAttributeTests {
   @Test func aNewObjectHasItsValuesOnceItIsSaved() async throws {
-    let container = try await Derived.open()
+    let container = try await DerivedModels.open()
     let context = try container.context()
     defer { context.end() }
-    let album = Derived.Album("Café")
+    let album = DerivedModels.Album("Café")
     #expect(album.songCount == 0 && album.longest == nil && album.canonicalTitle == "")
     context.insert(album)
-    context.insert(Derived.Song("a", seconds: 10, rating: 0.5, price: 1.25, in: album))
-    context.insert(Derived.Song("b", seconds: 30, in: album))
-    context.insert(Derived.Song("c", in: album))
+    context.insert(DerivedModels.Song("a", seconds: 10, rating: 0.5, price: 1.25, in: album))
+    context.insert(DerivedModels.Song("b", seconds: 30, in: album))
+    context.insert(DerivedModels.Song("c", in: album))
     #expect(album.songCount == 0)
     try context.save()
     #expect(album.canonicalTitle == "cafe")
@@ -26,13 +26,13 @@ struct DerivedAttributeTests {
   }
 
   @Test func membersAreMovedChangedAndDeleted() async throws {
-    let container = try await Derived.open()
+    let container = try await DerivedModels.open()
     let context = try container.context()
     defer { context.end() }
-    let (first, second) = (Derived.Album("A"), Derived.Album("B"))
+    let (first, second) = (DerivedModels.Album("A"), DerivedModels.Album("B"))
     context.insert(first)
     context.insert(second)
-    let songs = (1...4).map { Derived.Song("\($0)", seconds: Int16($0 * 10), in: first) }
+    let songs = (1...4).map { DerivedModels.Song("\($0)", seconds: Int16($0 * 10), in: first) }
     for song in songs { context.insert(song) }
     try context.save()
     songs[3].album = second
@@ -41,24 +41,24 @@ struct DerivedAttributeTests {
     try context.save()
     #expect(first.longest == 30 && first.shortest == 15 && first.seconds == 65 && first.songCount == 3)
     #expect(second.longest == 40 && second.songCount == 1)
-    try Derived.expectExact(context)
+    try DerivedModels.expectExact(context)
     context.delete(songs[2])
     songs[3].album = nil
     try context.save()
     #expect(first.longest == 20 && second.longest == nil && second.seconds == 0)
-    try Derived.expectExact(context)
+    try DerivedModels.expectExact(context)
     context.delete(first)
     try context.save()
-    try Derived.expectExact(context)
+    try DerivedModels.expectExact(context)
     #expect(try container.verify() == [])
   }
 
   @Test func manyToManyRelationshipsAreCountedAtBothEnds() async throws {
-    let container = try await Derived.open()
+    let container = try await DerivedModels.open()
     let context = try container.context()
     defer { context.end() }
-    let albums = ["A", "B"].map { Derived.Album($0) }
-    let tags = [Derived.Tag(1), Derived.Tag(2), Derived.Tag(4)]
+    let albums = ["A", "B"].map { DerivedModels.Album($0) }
+    let tags = [DerivedModels.Tag(1), DerivedModels.Tag(2), DerivedModels.Tag(4)]
     for album in albums { context.insert(album) }
     for tag in tags { context.insert(tag) }
     albums[0].tags = tags
@@ -76,27 +76,27 @@ struct DerivedAttributeTests {
   }
 
   @Test func aCountThatItsTypeCantHoldFailsTheSave() async throws {
-    let container = try await Derived.openBoxes()
+    let container = try await DerivedModels.openBoxes()
     let context = try container.context()
     defer { context.end() }
-    let box = Derived.Box()
+    let box = DerivedModels.Box()
     context.insert(box)
-    for number in 0..<127 { context.insert(Derived.Parcel("\(number)", in: box)) }
+    for number in 0..<127 { context.insert(DerivedModels.Parcel("\(number)", in: box)) }
     try context.save()
     #expect(box.count == 127)
-    for number in 127..<200 { context.insert(Derived.Parcel("\(number)", in: box)) }
+    for number in 127..<200 { context.insert(DerivedModels.Parcel("\(number)", in: box)) }
     let error = #expect(throws: ContextError.self) { try context.save() }
     #expect(error?.code == .validationFailed && error?.context.properties == ["count"])
     #expect(try container.verify() == [])
   }
 
   @Test func aDerivedStringThatIsTooLongForItsIndexFailsTheSave() async throws {
-    let container = try await Derived.openBoxes()
+    let container = try await DerivedModels.openBoxes()
     let context = try container.context()
     defer { context.end() }
-    let box = Derived.Box()
+    let box = DerivedModels.Box()
     context.insert(box)
-    context.insert(Derived.Parcel(String(repeating: "x", count: 5_000), in: box))
+    context.insert(DerivedModels.Parcel(String(repeating: "x", count: 5_000), in: box))
     let error = #expect(throws: ContextError.self) { try context.save() }
     #expect(error?.code == .indexedValueTooLong && error?.context.properties == ["label"])
     #expect(error?.context.entity == "Box" && error?.context.objectID == box.objectID)
@@ -104,13 +104,13 @@ struct DerivedAttributeTests {
   }
 
   @Test func undoingLeavesWhatASaveHasDerived() async throws {
-    let container = try await Derived.open()
+    let container = try await DerivedModels.open()
     let context = try container.context()
     defer { context.end() }
-    let album = Derived.Album("A")
+    let album = DerivedModels.Album("A")
     context.insert(album)
     try context.save()
-    context.insert(Derived.Song("a", seconds: 10, in: album))
+    context.insert(DerivedModels.Song("a", seconds: 10, in: album))
     let manager = ContextUndoManager()
     context.undoManager = manager
     manager.beginUndoGrouping()
@@ -123,49 +123,55 @@ struct DerivedAttributeTests {
     context.redo()
     #expect(album.title == "B" && album.songCount == 1)
     try context.save()
-    try Derived.expectExact(context)
+    try DerivedModels.expectExact(context)
     #expect(try container.verify() == [])
   }
 
   @Test func theyAreQueriedSortedAndSelected() async throws {
-    let container = try await Derived.open()
+    let container = try await DerivedModels.open()
     let context = try container.context()
     defer { context.end() }
     for count in [2, 0, 1] {
-      let album = Derived.Album("Ä\(count)")
+      let album = DerivedModels.Album("Ä\(count)")
       context.insert(album)
-      for place in 0..<count { context.insert(Derived.Song("\(place)", seconds: 60, in: album)) }
+      for place in 0..<count { context.insert(DerivedModels.Song("\(place)", seconds: 60, in: album)) }
     }
     try context.save()
     #expect(
-      try context.fetch(From<Derived.Album>().where { $0.songCount > 0 }.orderBy(\.songCount)).map(\.title)
+      try context.fetch(From<DerivedModels.Album>().where { $0.songCount > 0 }.orderBy(\.songCount)).map(
+        \.title
+      )
         == [
           "Ä1", "Ä2",
         ]
     )
     #expect(
-      try context.fetch(From<Derived.Album>().where { $0.canonicalTitle == "a2" }).map(\.seconds) == [120]
+      try context.fetch(From<DerivedModels.Album>().where { $0.canonicalTitle == "a2" }).map(\.seconds) == [
+        120
+      ]
     )
     #expect(
-      try context.fetch(From<Derived.Album>().orderBy(.descending(\.seconds))).map(\.songCount) == [2, 1, 0]
+      try context.fetch(From<DerivedModels.Album>().orderBy(.descending(\.seconds))).map(\.songCount) == [
+        2, 1, 0,
+      ]
     )
-    let plan = try context.explain(From<Derived.Album>().where { $0.songCount == 1 })
+    let plan = try context.explain(From<DerivedModels.Album>().where { $0.songCount == 1 })
     #expect("\(plan)".contains("songCount"))
   }
 
   // MARK: Other contexts
 
   @Test func aChangedMemberIsNoConflictWithAChangeOfItsOwner() async throws {
-    let container = try await Derived.open()
+    let container = try await DerivedModels.open()
     let (mine, theirs) = (try container.context(), try container.context())
     defer { for context in [mine, theirs] { context.end() } }
-    let album = Derived.Album("A")
+    let album = DerivedModels.Album("A")
     mine.insert(album)
     try mine.save()
     try theirs.refresh()
-    let other = try #require(try theirs.fetch(From<Derived.Album>()).first)
-    theirs.insert(Derived.Song("x", seconds: 5, in: other))
-    mine.insert(Derived.Song("y", seconds: 7, in: album))
+    let other = try #require(try theirs.fetch(From<DerivedModels.Album>()).first)
+    theirs.insert(DerivedModels.Song("x", seconds: 5, in: other))
+    mine.insert(DerivedModels.Song("y", seconds: 7, in: album))
     album.title = "B"
     try theirs.save()
     try mine.save()
@@ -173,26 +179,26 @@ struct DerivedAttributeTests {
     try theirs.refresh()
     #expect(other.songCount == 2 && other.canonicalTitle == "b")
     // Deleting an album whose songs another context has changed is none either.
-    let song = try #require(try theirs.fetch(From<Derived.Song>().where { $0.title == "x" }).first)
+    let song = try #require(try theirs.fetch(From<DerivedModels.Song>().where { $0.title == "x" }).first)
     song.seconds = 6
     try theirs.save()
     mine.delete(album)
-    for song in try mine.fetch(From<Derived.Song>()) where song.title == "y" { mine.delete(song) }
+    for song in try mine.fetch(From<DerivedModels.Song>()) where song.title == "y" { mine.delete(song) }
     _ = try? mine.save()
     #expect(try container.verify() == [])
   }
 
   @Test func followersAndEventsLearnOfThem() async throws {
-    let container = try await Derived.open()
+    let container = try await DerivedModels.open()
     let (mine, theirs) = (try container.context(), try container.context())
     defer { for context in [mine, theirs] { context.end() } }
-    let album = Derived.Album("A")
+    let album = DerivedModels.Album("A")
     mine.insert(album)
     try mine.save()
     try theirs.refresh()
-    let other = try #require(try theirs.fetch(From<Derived.Album>()).first)
+    let other = try #require(try theirs.fetch(From<DerivedModels.Album>()).first)
     #expect(other.songCount == 0)
-    mine.insert(Derived.Song("x", in: album))
+    mine.insert(DerivedModels.Song("x", in: album))
     try mine.save()
     #expect(other.songCount == 0)
     try theirs.refresh()
@@ -200,29 +206,29 @@ struct DerivedAttributeTests {
   }
 
   @Test func aChildShowsThemOnceTheParentIsSaved() async throws {
-    let container = try await Derived.open()
+    let container = try await DerivedModels.open()
     let context = try container.context()
     defer { context.end() }
     let child = context.makeChild()
-    let album = Derived.Album("A")
+    let album = DerivedModels.Album("A")
     child.insert(album)
-    child.insert(Derived.Song("x", seconds: 5, in: album))
+    child.insert(DerivedModels.Song("x", seconds: 5, in: album))
     try child.save()
     #expect(album.songCount == 0)
     try context.save()
     #expect(album.songCount == 1 && album.longest == 5 && album.canonicalTitle == "a")
-    try Derived.expectExact(context)
+    try DerivedModels.expectExact(context)
     #expect(try container.verify() == [])
   }
 
   @Test func anUndoneChangeIsDerivedAgain() async throws {
-    let container = try await Derived.open()
+    let container = try await DerivedModels.open()
     let context = try container.context()
     defer { context.end() }
     context.undoManager = ContextUndoManager()
-    let album = Derived.Album("A")
+    let album = DerivedModels.Album("A")
     context.insert(album)
-    let song = Derived.Song("x", seconds: 5, in: album)
+    let song = DerivedModels.Song("x", seconds: 5, in: album)
     context.insert(song)
     try context.save()
     song.seconds = 9
@@ -232,41 +238,41 @@ struct DerivedAttributeTests {
     #expect(context.undo())
     try context.save()
     #expect(album.longest == 5)
-    try Derived.expectExact(context)
+    try DerivedModels.expectExact(context)
   }
 
   // MARK: Batches
 
   @Test func batchesKeepThem() async throws {
-    let container = try await Derived.open()
+    let container = try await DerivedModels.open()
     try await container.performBackgroundTask { context in
-      for title in ["A", "B"] { context.insert(Derived.Album(title)) }
+      for title in ["A", "B"] { context.insert(DerivedModels.Album(title)) }
       try context.save()
     }
     let albums = try await container.query {
-      try $0.fetch(From<Derived.Album>().orderBy(\.title)).map(\.objectID)
+      try $0.fetch(From<DerivedModels.Album>().orderBy(\.title)).map(\.objectID)
     }
-    try await Derived.insertSongs(1_000, into: albums, container)
-    try await container.performBackgroundTask { try Derived.expectExact($0) }
+    try await DerivedModels.insertSongs(1_000, into: albums, container)
+    try await container.performBackgroundTask { try DerivedModels.expectExact($0) }
     _ = try await container.batchUpdate(
-      From<Derived.Song>().where { $0.seconds > 900 },
+      From<DerivedModels.Song>().where { $0.seconds > 900 },
       .set(\.seconds, to: 1)
     )
-    _ = try await container.batchUpdate(From<Derived.Album>(), .set(\.title, to: "É"))
-    _ = try await container.batchDelete(From<Derived.Song>().where { $0.seconds < 100 })
+    _ = try await container.batchUpdate(From<DerivedModels.Album>(), .set(\.title, to: "É"))
+    _ = try await container.batchDelete(From<DerivedModels.Song>().where { $0.seconds < 100 })
     try await container.performBackgroundTask { context in
-      let album = try #require(try context.fetch(From<Derived.Album>()).first)
+      let album = try #require(try context.fetch(From<DerivedModels.Album>()).first)
       #expect(album.canonicalTitle == "e" && album.shortest == 100)
     }
     #expect(try container.verify() == [])
-    _ = try await container.batchDelete(From<Derived.Song>())
+    _ = try await container.batchDelete(From<DerivedModels.Song>())
     try await container.performBackgroundTask { context in
-      let counts = try context.fetch(From<Derived.Album>()).map(\.songCount)
+      let counts = try context.fetch(From<DerivedModels.Album>()).map(\.songCount)
       #expect(counts == [0, 0])
     }
     #expect(try container.verify() == [])
     let refused = await #expect(throws: ContextError.self) {
-      _ = try await container.batchUpdate(From<Derived.Album>(), .set(\.songCount, to: 1))
+      _ = try await container.batchUpdate(From<DerivedModels.Album>(), .set(\.songCount, to: 1))
     }
     #expect(refused?.queryError?.code == .keyPath)
   }
@@ -274,15 +280,15 @@ struct DerivedAttributeTests {
   @Test func aSumThatNoIntegerHoldsIsRefused() async throws {
     let container = try await PersistentContainer(
       "Bills",
-      models: Derived.Bill.self,
-      Derived.Item.self,
+      models: DerivedModels.Bill.self,
+      DerivedModels.Item.self,
       at: .inMemory
     )
     let context = try container.context()
     defer { context.end() }
-    let bill = Derived.Bill()
+    let bill = DerivedModels.Bill()
     context.insert(bill)
-    let items = [Derived.Item(100, bill), Derived.Item(100, bill)]
+    let items = [DerivedModels.Item(100, bill), DerivedModels.Item(100, bill)]
     for item in items { context.insert(item) }
     let refused = #expect(throws: ContextError.self) { try context.save() }
     #expect(refused?.code == .validationFailed)
@@ -296,11 +302,11 @@ struct DerivedAttributeTests {
   @Test func aProgramWithoutTheClassesKeepsThem() async throws {
     let folder = try TemporaryFolder()
     let url = URL(fileURLWithPath: folder.file("derived"))
-    let container = try await Derived.open(.file(url))
+    let container = try await DerivedModels.open(.file(url))
     try await container.performBackgroundTask { context in
-      let album = Derived.Album("A")
+      let album = DerivedModels.Album("A")
       context.insert(album)
-      context.insert(Derived.Song("x", seconds: 5, in: album))
+      context.insert(DerivedModels.Song("x", seconds: 5, in: album))
       try context.save()
     }
     try container.close()

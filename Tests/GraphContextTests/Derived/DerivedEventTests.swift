@@ -14,17 +14,17 @@ import Testing
 /// A context learns by an event what its own save has derived.
 struct DerivedEventTests {
   @Test func aSaveTellsWhatItHasDerived() async throws {
-    let container = try await Derived.open()
+    let container = try await DerivedModels.open()
     let context = try container.context()
     defer { context.end() }
     var told: [[ManagedObjectID: [String]]] = []
     let subscription = context.onObjectsDidChange { changes in
       if changes.origin == .store { told.append(changes.changedProperties) }
     }
-    let (first, tag) = (Derived.Album("A"), Derived.Tag(3))
+    let (first, tag) = (DerivedModels.Album("A"), DerivedModels.Tag(3))
     context.insert(first)
     context.insert(tag)
-    context.insert(Derived.Song("x", in: first))
+    context.insert(DerivedModels.Song("x", in: first))
     try context.save()
     #expect(told == [[first.objectID: ["canonicalTitle", "lastTitle", "songCount"]]])
     told = []
@@ -36,7 +36,7 @@ struct DerivedEventTests {
     try context.save()
     #expect(told == [[first.objectID: ["canonicalTitle"]]])
     told = []
-    context.insert(Derived.Song("y", in: first))
+    context.insert(DerivedModels.Song("y", in: first))
     try context.save()
     #expect(told == [[first.objectID: ["lastTitle", "songCount"]]])
     withExtendedLifetime(subscription) {}
@@ -58,15 +58,15 @@ struct DerivedEventTests {
 
   /// What an undo brings back has no derived values until they are derived anew.
   @Test func whatAnUndoBringsBackHasNoDerivedValues() async throws {
-    let container = try await Derived.open()
+    let container = try await DerivedModels.open()
     let context = try container.context()
     defer { context.end() }
     context.undoManager = ContextUndoManager()
-    let album = Derived.Album("AB")
+    let album = DerivedModels.Album("AB")
     context.insert(album)
-    context.insert(Derived.Song("x", in: album))
+    context.insert(DerivedModels.Song("x", in: album))
     try context.save()
-    let named = From<Derived.Album>().where { $0.canonicalTitle != "" }
+    let named = From<DerivedModels.Album>().where { $0.canonicalTitle != "" }
     let list = try FetchedResults(named.orderBy(\.canonicalTitle, \.seconds), in: context)
     #expect(list.count == 1)
     context.delete(album)
@@ -84,14 +84,14 @@ struct DerivedEventTests {
   }
 
   @Test(arguments: [true, false]) func listsAndCountsFollow(isIndexed: Bool) async throws {
-    let container = try await Derived.open()
+    let container = try await DerivedModels.open()
     let context = try container.context()
     defer { context.end() }
-    let withSongs = From<Derived.Album>().where { $0.songCount > 0 }
+    let withSongs = From<DerivedModels.Album>().where { $0.songCount > 0 }
     let byTitle =
       isIndexed
-      ? From<Derived.Album>().orderBy(\.canonicalTitle)
-      : From<Derived.Album>().orderBy(\.canonicalTitle, \.seconds)
+      ? From<DerivedModels.Album>().orderBy(\.canonicalTitle)
+      : From<DerivedModels.Album>().orderBy(\.canonicalTitle, \.seconds)
     let counter = try CountObserver(withSongs, in: context)
     let list = try FetchedResults(byTitle, in: context)
     #expect(list.isRanked == isIndexed)
@@ -103,10 +103,10 @@ struct DerivedEventTests {
       #expect(list.map(\.objectID) == expected, comment)
       #expect(list.map(\.title) == titles, comment)
     }
-    let (beta, alpha) = (Derived.Album("Beta"), Derived.Album("Alpha"))
+    let (beta, alpha) = (DerivedModels.Album("Beta"), DerivedModels.Album("Alpha"))
     context.insert(beta)
     context.insert(alpha)
-    context.insert(Derived.Song("x", in: alpha))
+    context.insert(DerivedModels.Song("x", in: alpha))
     try context.save()
     #expect(counter.count == 1)
     try check(["Alpha", "Beta"], "after the insertion")

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Albums with an attribute of each derived form, songs and tags.
-enum Derived {
+enum DerivedModels {
   @Model final class Album {
     #Index<Album>([\.songCount], [\.canonicalTitle])
     var title: String

@@ -118,7 +118,7 @@ struct DerivedSchemaTests {
   }
 
   @Test func aSchemaIsWrittenWithItsRules() async throws {
-    let schema = try Schema([Derived.Album.self, Derived.Song.self, Derived.Tag.self])
+    let schema = try Schema([DerivedModels.Album.self, DerivedModels.Song.self, DerivedModels.Tag.self])
     let text = try JSONEncoder().encode(SchemaDocument(schema))
     #expect(try JSONDecoder().decode(SchemaDocument.self, from: text).schema() == schema)
     #expect(try JSONDecoder().decode(Schema.self, from: JSONEncoder().encode(schema)) == schema)

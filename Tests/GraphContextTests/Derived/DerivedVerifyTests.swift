@@ -10,11 +10,11 @@ import Testing
 struct DerivedVerifyTests {
   @Test(arguments: ["songCount", "seconds", "longest", "canonicalTitle", "weight"])
   func aWrongValueIsReported(name: String) async throws {
-    let container = try await Derived.open()
+    let container = try await DerivedModels.open()
     try await container.performBackgroundTask { context in
-      let album = Derived.Album("A")
+      let album = DerivedModels.Album("A")
       context.insert(album)
-      context.insert(Derived.Song("x", seconds: 5, in: album))
+      context.insert(DerivedModels.Song("x", seconds: 5, in: album))
       try context.save()
     }
     #expect(try container.verify() == [])

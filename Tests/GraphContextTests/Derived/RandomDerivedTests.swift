@@ -10,7 +10,7 @@ struct RandomDerivedTests {
   @Test func randomChangesKeepEveryValueExact() async throws {
     var random = SeededGenerator()
     for _ in 0..<3 {
-      let container = try await Derived.open()
+      let container = try await DerivedModels.open()
       let contexts: [ManagedObjectContext] = [try container.context(), try container.context()]
       defer { for context in contexts { context.end() } }
       for context in contexts { context.mergePolicy = .mergeByPropertyObjectTrump }
@@ -27,23 +27,23 @@ struct RandomDerivedTests {
       }
       for context in contexts {
         try context.refresh()
-        try Derived.expectExact(context, "seed \(random.seed)")
+        try DerivedModels.expectExact(context, "seed \(random.seed)")
       }
     }
   }
 
   private func change(_ context: ManagedObjectContext, _ random: inout SeededGenerator) throws {
-    let albums = try context.fetch(From<Derived.Album>())
-    let songs = try context.fetch(From<Derived.Song>())
-    let tags = try context.fetch(From<Derived.Tag>())
+    let albums = try context.fetch(From<DerivedModels.Album>())
+    let songs = try context.fetch(From<DerivedModels.Song>())
+    let tags = try context.fetch(From<DerivedModels.Tag>())
     for _ in 0..<random.number(in: 1...8) {
       let album = albums.isEmpty || random.chance(1, in: 6) ? nil : random.pick(albums)
       let live = songs.filter { !$0.isDeleted }
       switch random.number(in: 0...9) {
-      case 0: context.insert(Derived.Album("Title \(random.number(in: 0...9))"))
+      case 0: context.insert(DerivedModels.Album("Title \(random.number(in: 0...9))"))
       case 1, 2, 3:
         context.insert(
-          Derived.Song(
+          DerivedModels.Song(
             "\(random.number(in: 0...99))",
             seconds: random.chance(1, in: 5) ? nil : Int16(random.number(in: -50...50)),
             rating: Double(random.number(in: 0...8)) / 4,
@@ -56,7 +56,7 @@ struct RandomDerivedTests {
       case 6 where !live.isEmpty: context.delete(random.pick(live))
       case 7:
         if random.chance(1, in: 3), let album, !album.isDeleted { context.delete(album) }
-        if tags.count < 5 { context.insert(Derived.Tag(Int8(random.number(in: 0...9)))) }
+        if tags.count < 5 { context.insert(DerivedModels.Tag(Int8(random.number(in: 0...9)))) }
       case 8 where !tags.isEmpty:
         let tag = random.pick(tags)
         tag.weight = Int8(random.number(in: 0...9))
@@ -78,23 +78,23 @@ struct RandomDerivedTests {
     switch random.number(in: 0...2) {
     case 0:
       _ = try await container.batchUpdate(
-        From<Derived.Song>().where { $0.seconds > seconds },
+        From<DerivedModels.Song>().where { $0.seconds > seconds },
         .set(\.seconds, to: seconds)
       )
-    case 1: _ = try await container.batchDelete(From<Derived.Song>().where { $0.seconds == seconds })
+    case 1: _ = try await container.batchDelete(From<DerivedModels.Song>().where { $0.seconds == seconds })
     default:
-      let albums = try await container.query { try $0.fetch(From<Derived.Album>()).map(\.objectID) }
+      let albums = try await container.query { try $0.fetch(From<DerivedModels.Album>()).map(\.objectID) }
       if albums.isEmpty { return }
-      try await Derived.insertSongs(20, into: albums, container)
+      try await DerivedModels.insertSongs(20, into: albums, container)
     }
   }
 
   /// As many saves as `CAMBIUM_DERIVED_SAVES` says, by four contexts at a time.
   @Test func racingSavesKeepEveryValueExact() async throws {
     let count = ProcessInfo.processInfo.environment["CAMBIUM_DERIVED_SAVES"].flatMap(Int.init) ?? 1_000
-    let container = try await Derived.open()
+    let container = try await DerivedModels.open()
     try await container.performBackgroundTask { context in
-      for place in 0..<8 { context.insert(Derived.Album("Album \(place)")) }
+      for place in 0..<8 { context.insert(DerivedModels.Album("Album \(place)")) }
       try context.save()
     }
     let random = SeededGenerator()
@@ -107,16 +107,17 @@ struct RandomDerivedTests {
             let (place, sort) = (random.number(in: 0...7), random.number(in: 0...5))
             try await container.performBackgroundTask { context in
               context.mergePolicy = .mergeByPropertyObjectTrump
-              let albums = try context.fetch(From<Derived.Album>().orderBy(\.title))
+              let albums = try context.fetch(From<DerivedModels.Album>().orderBy(\.title))
               let album = albums[place]
-              let song = try context.fetch(From<Derived.Song>().where { $0.seconds > seconds }.limit(1)).first
+              let song = try context.fetch(From<DerivedModels.Song>().where { $0.seconds > seconds }.limit(1))
+                .first
               switch sort {
               case 0: if let song { context.delete(song) }
               case 1: song?.album = album
               case 2: song?.seconds = seconds
               default:
                 context.insert(
-                  Derived.Song("\(seconds)", seconds: seconds, rating: 0.25, price: 1, in: album)
+                  DerivedModels.Song("\(seconds)", seconds: seconds, rating: 0.25, price: 1, in: album)
                 )
               }
               // Of two that delete one song, the second is refused.
@@ -128,6 +129,6 @@ struct RandomDerivedTests {
       try await group.waitForAll()
     }
     #expect(try container.verify() == [])
-    try await container.performBackgroundTask { try Derived.expectExact($0) }
+    try await container.performBackgroundTask { try DerivedModels.expectExact($0) }
   }
 }

@@ -4,10 +4,10 @@ import Testing
 /// Derived attributes of objects that no save has worked them out for.
 struct UnsavedDerivedTests {
   @Test func aDerivedValueOfAnObjectThatWasRolledBackIsEmpty() async throws {
-    let container = try await Derived.open()
+    let container = try await DerivedModels.open()
     let context = try container.context()
     defer { context.end() }
-    let album = Derived.Album("A")
+    let album = DerivedModels.Album("A")
     context.insert(album)
     context.rollback()
     #expect(album.songCount == 0 && album.canonicalTitle == "" && album.longest == nil)
@@ -18,45 +18,45 @@ struct UnsavedDerivedTests {
   }
 
   @Test func aRedoneInsertionHasEmptyDerivedValues() async throws {
-    let container = try await Derived.open()
+    let container = try await DerivedModels.open()
     let context = try container.context()
     defer { context.end() }
     context.undoManager = ContextUndoManager()
-    let album = Derived.Album("A")
+    let album = DerivedModels.Album("A")
     context.insert(album)
     #expect(context.undo())
     #expect(album.songCount == 0)
     #expect(context.redo())
     #expect(album.songCount == 0)
     try context.save()
-    #expect(try context.count(From<Derived.Album>()) == 1)
+    #expect(try context.count(From<DerivedModels.Album>()) == 1)
   }
 
   @Test func unsavedObjectsHaveEmptyDerivedValuesEverywhere() async throws {
-    let container = try await Derived.open()
+    let container = try await DerivedModels.open()
     let context = try container.context()
     defer { context.end() }
-    context.insert(Derived.Album("A"))
-    let rows = try context.fetch(From<Derived.Album>().select(\.title, \.songCount))
+    context.insert(DerivedModels.Album("A"))
+    let rows = try context.fetch(From<DerivedModels.Album>().select(\.title, \.songCount))
     #expect(rows.map(\.1) == [0])
-    let empty = From<Derived.Album>().where { $0.songCount == 0 }
+    let empty = From<DerivedModels.Album>().where { $0.songCount == 0 }
     #expect(try context.count(empty) == 1)
     let child = context.makeChild()
-    let album = try #require(try child.fetch(From<Derived.Album>()).first)
+    let album = try #require(try child.fetch(From<DerivedModels.Album>()).first)
     #expect(album.songCount == 0 && album.canonicalTitle == "")
-    #expect(try child.count(From<Derived.Album>()) == 1)
+    #expect(try child.count(From<DerivedModels.Album>()) == 1)
   }
 
   @Test func aParentGoesOnWithWhatAChildHasInserted() async throws {
-    let container = try await Derived.open()
+    let container = try await DerivedModels.open()
     let context = try container.context()
     defer { context.end() }
     context.undoManager = ContextUndoManager()
     let child = context.makeChild()
-    child.insert(Derived.Album("A"))
+    child.insert(DerivedModels.Album("A"))
     try child.save()
     context.processPendingChanges()
-    let all = From<Derived.Album>()
+    let all = From<DerivedModels.Album>()
     let album = try #require(try context.fetch(all).first)
     #expect(album.songCount == 0)
     #expect(try context.count(all) == 1)

@@ -49,6 +49,8 @@ struct PartialFetchTests {
     let again = reads(context) { #expect(items.allSatisfy { $0.title == "Title \($0.code)" }) }
     #expect(named == 0 && others == 22 && again == 0)
     #expect(items.allSatisfy { $0 is Media.Atlas || $0 is Media.Disc })
+    let list = try FetchedResults(request, in: context)
+    #expect(try list.count == 22 && !list.explain().isCovering, "a list reads whole records")
     // Without a property: faults.
     context.reset()
     let faults = try context.fetch(From<Media.Item>().where { $0.year >= 1903 }.fetchingOnly())
@@ -235,7 +237,7 @@ struct PartialFetchTests {
       let error = #expect(throws: ContextError.self, "\(request)") { try context.fetch(request) }
       #expect(error?.code == .invalidQuery)
     }
-    let error = #expect(throws: ContextError.self) { try context.fetch(requests[0]) }
+    let error = #expect(throws: ContextError.self) { try context.count(requests[0]) }
     #expect(error?.message.contains("prefetched") == true)
   }
 }

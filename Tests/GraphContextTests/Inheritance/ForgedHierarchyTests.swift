@@ -19,7 +19,7 @@ struct ForgedHierarchyTests {
       let (book, disc) = (Media.Book(1), Media.Disc(2))
       book.notes = [Media.Note("n")]
       book.tags = ["x"]
-      disc.tracks = [Media.Tune(3)]
+      disc.tracks = [Media.Tune(3, on: disc)]
       shelf.items = [book, disc]
       shelf.favourites = [book]
       try context.save()

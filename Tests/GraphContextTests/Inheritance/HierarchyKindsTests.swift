@@ -50,7 +50,7 @@ struct HierarchyKindsTests {
       book.motto = "ABC"
       book.notes = [Media.Note("b", weight: 2), Media.Note("a", weight: 3)]
       atlas.notes = [Media.Note("z")]
-      disc.tracks = [Media.Tune(5), Media.Tune(9)]
+      disc.tracks = [Media.Tune(5, on: disc), Media.Tune(9, on: disc)]
       shelf.favourites = [book, atlas]
       try context.save()
       #expect(book.noteCount == 2 && book.weight == 5 && book.firstNote == "a" && book.plainMotto == "abc")

@@ -92,9 +92,12 @@ enum Media {
 
   @Model final class Tune {
     var seconds: Int
-    @Relationship(inverse: \Disc.tracks) var disc: Disc?
+    @Relationship(inverse: \Disc.tracks) var disc: Disc
 
-    init(_ seconds: Int) { self.seconds = seconds }
+    init(_ seconds: Int, on disc: Disc) {
+      self.seconds = seconds
+      self.disc = disc
+    }
   }
 
   static let models: [any ManagedObject.Type] = [Shelf.self, Item.self, Note.self, Tune.self]

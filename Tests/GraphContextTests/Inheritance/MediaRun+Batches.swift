@@ -143,7 +143,7 @@ extension MediaRun {
     mine.tags = tags
     mine.year = 3
     if let book = theirs as? Media.Book { book.notes.append(PlainMedium.note("theirs")) }
-    if let disc = mine as? Media.Disc { disc.tracks.append(Media.Tune(7)) }
+    if let disc = mine as? Media.Disc { contexts[current].insert(Media.Tune(7, on: disc)) }
     try contexts[current].save()
     try other.save()
     shown.items[code]?.cover = cover

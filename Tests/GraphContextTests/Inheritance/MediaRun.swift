@@ -204,7 +204,9 @@ final class MediaRun {
       plain.tracks.remove(at: plain.tracks.firstIndex(of: old) ?? 0)
     } else {
       let seconds = generator.number(in: 0...9)
-      disc.tracks.append(Media.Tune(seconds))
+      let tune = Media.Tune(seconds, on: disc)
+      // Two ways of joining the disc in its context.
+      if generator.chance(1, in: 2) { context.insert(tune) } else { disc.tracks.append(tune) }
       plain.tracks = (plain.tracks + [seconds]).sorted()
     }
   }

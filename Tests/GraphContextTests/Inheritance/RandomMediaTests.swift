@@ -76,7 +76,7 @@ struct RandomMediaTests {
     case (4, let item?): context.delete(item)
     case (5, let item?): item.shelf = shelf
     case (6, let book as Media.Book): book.notes.insert(PlainMedium.note("n\(one)"), at: 0)
-    case (6, let disc as Media.Disc): disc.tracks.append(Media.Tune(one))
+    case (6, let disc as Media.Disc): context.insert(Media.Tune(one, on: disc))
     case (7, let book as Media.Book):
       book.fans = [shelf]
       book.words = ["w\(other % 5)"]

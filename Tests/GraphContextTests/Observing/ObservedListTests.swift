@@ -67,4 +67,79 @@ struct ObservedListTests {
     #expect(venue.nights.map(\.title) == ["Closing"] && venue.nightCount == 1)
     context.end()
   }
+
+  @Test func aMemberThatIsDeletedWithItsPartnerIsListedNoMore() async throws {
+    let contract = NightContract(5)
+    context.insert(contract)
+    nights[0].contract = contract
+    try context.save()
+    nights[1].price = 6
+    // Safety: the closure runs on this thread, in the deletion.
+    nonisolated(unsafe) let shown = venue
+    withObservationTracking {
+      _ = contract.night
+    } onChange: {
+      _ = (shown.nights.count, shown.nights.map(\.title))
+    }
+    context.delete(nights[0])
+    #expect(venue.nights.map(\.title) == ["Second", "Closing"])
+    #expect(venue.nights.count == 2)
+    context.end()
+  }
+
+  @Test func aNewMemberThatIsDeletedIsNoGhost() async throws {
+    let contract = NightContract(5)
+    context.insert(contract)
+    try context.save()
+    let night = Night("New")
+    context.insert(night)
+    (night.venue, night.contract) = (venue, contract)
+    try await town.batchUpdate(From<VenueGuest>(), .set(\.name, to: "Eve"))
+    try context.refresh()
+    // Safety: the closure runs on this thread, in the deletion.
+    nonisolated(unsafe) let shown = venue
+    withObservationTracking {
+      _ = contract.night
+    } onChange: {
+      _ = (shown.nights.count, shown.nights.map(\.title))
+    }
+    context.delete(night)
+    #expect(venue.nights.map(\.title) == ["Opening", "Second", "Closing"])
+    try context.save()
+    context.end()
+  }
+}
+
+/// Observers that read pages of a long list while its members move.
+struct ObservedPageTests {
+  @Test(arguments: 0..<4) func aPageIsReadWhileMembersMove(_ way: Int) async throws {
+    let container = try await PersistentContainer("Lists", models: Playlist.self, Track.self, at: .inMemory)
+    let context = try container.context()
+    defer { context.end() }
+    context.isObservable = true
+    let list = Playlist("A")
+    context.insert(list)
+    let tracks = ["a", "b", "c", "d"].map { Track($0) }
+    list.queued.append(contentsOf: tracks)
+    try context.save()
+    if way == 0 { tracks[0].queue = nil }
+    // Safety: the closure runs on this thread, in the change.
+    nonisolated(unsafe) let shown = list
+    nonisolated(unsafe) var seen: [[String]] = []
+    withObservationTracking {
+      _ = list.queued.count
+    } onChange: {
+      seen.append(shown.queued[0..<shown.queued.count].map(\.title))
+    }
+    switch way {
+    case 0: tracks[0].queue = list
+    case 1: list.queued.move(from: 0, to: 3)
+    case 2: list.queued = OrderedToMany(_relatedObjects: tracks.reversed())
+    default: list.queued.insert(tracks[3], at: 1)
+    }
+    #expect(seen.count == 1)
+    #expect(seen.allSatisfy { Set($0).count == $0.count && $0.count >= 3 })
+    #expect(list.queued[0..<list.queued.count].count == 4)
+    #expect(try container.verify().map(\.description) == [])
+  }
 }

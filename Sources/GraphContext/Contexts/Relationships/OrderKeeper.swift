@@ -61,11 +61,13 @@ struct OrderKeeper {
     let objects = objects.filter { $0._$state.phase != .deleted }
     if objects.isEmpty { return }
     _ = context.pendingLists(in: table)
+    tellOfMoves(objects, of: owner)
     for object in objects {
       let entry = entry(of: object)
       change { $0.remove(entry, of: owner) }
     }
-    place(objects, at: position, of: owner)
+    let neighbours = place(objects, at: position, of: owner)
+    tellOfMoves(objects + neighbours, of: owner)
   }
 
   /// Gives all members of an owner this order. Those that are in ascending order among themselves as it is, as many as can be, keep their places.
@@ -80,6 +82,7 @@ struct OrderKeeper {
     positions = [:]
     let objects = wanted.map { context.object($0, of: entity) }
     _ = context.pendingLists(in: table)
+    tellOfMoves(objects, of: owner)
     for (index, object) in objects.enumerated() where !kept[index] {
       let entry = entry(of: object)
       change { $0.remove(entry, of: owner) }
@@ -87,20 +90,25 @@ struct OrderKeeper {
     var start = 0
     while start < objects.count {
       let end = kept[start...].firstIndex(of: !kept[start]) ?? objects.count
-      if !kept[start] { place(Array(objects[start..<end]), at: start, of: owner) }
+      if !kept[start] { _ = place(Array(objects[start..<end]), at: start, of: owner) }
       start = end
     }
+    tellOfMoves(objects, of: owner)
   }
 
   /// Gives objects that the list of their owner lacks for the moment places in it.
-  private func place(_ objects: [any ManagedObject], at position: Int, of owner: ObjectNumber) {
+  ///
+  /// - Returns: the other objects that got new places.
+  private func place(
+    _ objects: [any ManagedObject],
+    at position: Int,
+    of owner: ObjectNumber
+  ) -> [any ManagedObject] {
     let first = max(0, position - 1)
     let neighbours = entries(of: owner, at: first..<position + 1)
     let lower = position > 0 ? neighbours.first : nil
     let upper = neighbours.dropFirst(position - first).first
-    if upper == nil, hasNaturalOrder(objects, after: lower) {
-      return objects.forEach { setPlace(of: $0, nil, isListed: false) }
-    }
+    if upper == nil, hasNaturalOrder(objects, after: lower) { return placeByNumbers(objects) }
     let places = ListPlace.places(
       objects.count,
       after: lower?.place,
@@ -108,7 +116,14 @@ struct OrderKeeper {
       limit: ListPlace.greatestByteCount
     )
     guard let places else { return spread(objects, at: position, of: owner) }
-    for (object, place) in zip(objects, places) { setPlace(of: object, place, isListed: false) }
+    for (object, place) in zip(objects, places) { put(object, place, isListed: false) }
+    return []
+  }
+
+  /// Gives objects that their lists lack the places of their numbers.
+  private func placeByNumbers(_ objects: [any ManagedObject]) -> [any ManagedObject] {
+    for object in objects { put(object, nil, isListed: false) }
+    return []
   }
 
   /// Whether the objects come behind an entry, and one behind the other, by their numbers alone.
@@ -124,11 +139,17 @@ struct OrderKeeper {
   }
 
   /// Makes room for objects that find none: gives their neighbours other places, ever more of them until there is room.
-  private func spread(_ objects: [any ManagedObject], at position: Int, of owner: ObjectNumber) {
+  ///
+  /// - Returns: the neighbours.
+  private func spread(
+    _ objects: [any ManagedObject],
+    at position: Int,
+    of owner: ObjectNumber
+  ) -> [any ManagedObject] {
     let count = count(of: owner)
     var reach = Self.neighbourCount
     // Here and below: the list can't be read, and the context has noted the error.
-    if position > count { return objects.forEach { setPlace(of: $0, nil, isListed: false) } }
+    if position > count { return placeByNumbers(objects) }
     while true {
       let range = max(0, position - reach)..<min(count, position + reach)
       let window = entries(of: owner, at: max(0, range.lowerBound - 1)..<range.upperBound + 1)
@@ -144,17 +165,15 @@ struct OrderKeeper {
         let inner = window.dropFirst(lower == nil ? 0 : 1).dropLast(upper == nil ? 0 : 1)
         let others = inner.map { context.object($0.number, of: entity) }
         let before = position - range.lowerBound
-        for (object, place) in zip(others.prefix(before), places) { setPlace(of: object, place) }
-        for (object, place) in zip(objects, places[before...]) {
-          setPlace(of: object, place, isListed: false)
-        }
+        for (object, place) in zip(others.prefix(before), places) { put(object, place, isListed: true) }
+        for (object, place) in zip(objects, places[before...]) { put(object, place, isListed: false) }
         for (object, place) in zip(others.dropFirst(before), places[(before + objects.count)...]) {
-          setPlace(of: object, place)
+          put(object, place, isListed: true)
         }
-        return
+        return others
       }
       // A whole list has room for all.
-      if range == 0..<count { return objects.forEach { setPlace(of: $0, nil, isListed: false) } }
+      if range == 0..<count { return placeByNumbers(objects) }
       reach *= 4
     }
   }
@@ -162,10 +181,17 @@ struct OrderKeeper {
   /// How many members on either side get other places at first, where there is no room between two.
   private static let neighbourCount = 32
 
-  /// Gives an object a place; nil is that of its number.
-  ///
-  /// - Parameter isListed: whether the list of its owner has it at the place that it had.
-  func setPlace(of object: any ManagedObject, _ place: ListPlace?, isListed: Bool = true) {
+  /// Gives an object, whose list has it, a place; nil is that of its number.
+  func setPlace(of object: any ManagedObject, _ place: ListPlace?) {
+    let owner = object.reference(at: table.slot)
+    if (place ?? ListPlace(of: object._$state.number)) != entry(of: object).place {
+      tellOfMoves([object], of: owner)
+    }
+    put(object, place, isListed: true)
+  }
+
+  /// - Parameter isListed: whether the list of its owner has the object at the place that it had.
+  private func put(_ object: any ManagedObject, _ place: ListPlace?, isListed: Bool) {
     let old = entry(of: object)
     let natural = ListPlace(of: old.number)
     let new = ListEntry(place: place ?? natural, number: old.number)
@@ -173,8 +199,6 @@ struct OrderKeeper {
     if new.place != old.place {
       context.children.forEach { $0.parentMembersWillChange(ofReferencesIn: entity.ordinal) }
       if let toOne = entity.toOne(slot: table.slot), case .toMany(let inverse) = toOne.inverse {
-        let member = ObjectKey(entity: entity.ordinal, number: old.number)
-        context.tellOfMember(toOne, table.referenceBit | table.placeBit, of: member, owner: owner)
         context.listings.drop(toOne.destination, inverse, owner: owner)
       }
       object._$willSet(table.placeSlot)
@@ -186,6 +210,16 @@ struct OrderKeeper {
     change {
       if isListed { $0.remove(old, of: owner) }
       $0.insert(new, of: owner)
+    }
+  }
+
+  /// Tells the observers of a list that objects in it move. They may read the list, so it has all of its members: before the first is taken out, and after
+  /// the last is in again.
+  private func tellOfMoves(_ objects: [any ManagedObject], of owner: ObjectNumber) {
+    guard context.observation != nil, let toOne = entity.toOne(slot: table.slot) else { return }
+    for object in objects {
+      let member = ObjectKey(entity: entity.ordinal, number: object._$state.number)
+      context.tellOfMember(toOne, table.referenceBit | table.placeBit, of: member, owner: owner)
     }
   }
 

@@ -104,6 +104,7 @@ struct MergedList {
       let position = try source.entryCount(of: owner, before: removed[middle], in: table)
       if position - middle > survivors { high = middle } else { low = middle + 1 }
     }
-    return survivors + low
+    // Not negative, whatever a damaged store has counted.
+    return max(0, survivors + low)
   }
 }

@@ -132,7 +132,7 @@ struct RelationshipKeeper {
     let pending = context.pendingLinks(in: links)
     let owner = object._$state.number
     return context.deferringError(0) { () throws(ContextError) in
-      try context.source.elementCount(of: owner, in: links) + (pending?.difference(of: owner) ?? 0)
+      try max(0, context.source.elementCount(of: owner, in: links) + (pending?.difference(of: owner) ?? 0))
     }
   }
 
@@ -207,10 +207,28 @@ extension RelationshipKeeper {
     return context.deferringError([]) { () throws(ContextError) in
       let list = order.list(of: object._$state.number)
       let elements = try list.entries(at: range.clamped(to: 0..<list.count())).map(\.number)
+      if elements.count < range.count {
+        // Members are counted by their links, which a damaged store may have without their places.
+        let expected = range.clamped(to: 0..<elementCount(of: object, toMany: toMany)).count
+        if elements.count < expected { throw damagedList(of: object, relationship) }
+      }
       context.source.counters.membersListed += elements.count
       if context.parent == nil { context.memberReading.follow(elements, of: relationship.destination) }
       return elements
     }
+  }
+
+  private func damagedList(of object: any ManagedObject, _ relationship: StoredToMany) -> ContextError {
+    let entity = context.entity(of: object)
+    return ContextError(
+      .corrupt,
+      "\(entity.name).\(relationship.name) of object \(object._$state.number) has members without a place",
+      context: .init(
+        entity: entity.name,
+        objectID: context.id(object._$state.number, entity),
+        properties: [relationship.name]
+      )
+    )
   }
 
   func position(of number: ObjectNumber, in object: any ManagedObject, toMany: Int) -> Int? {

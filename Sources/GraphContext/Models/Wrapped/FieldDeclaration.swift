@@ -38,6 +38,15 @@ final class FieldDeclaration {
     for option in options { take(option) }
   }
 
+  /// Of a derived attribute.
+  convenience init<Value: AttributeType>(
+    _ type: Value.Type,
+    derived derivation: AttributeDerivation,
+    originalName: String?
+  ) {
+    self.init(.attribute("", type, derived: derivation, originalName: originalName))
+  }
+
   private func take<Value>(_ option: StoredOption<Value>) {
     guard case .attribute(var attribute) = property else { return }
     switch option.kind {

@@ -91,12 +91,7 @@ public struct Stored<Value: AttributeType> {
     _ storage: ReferenceWritableKeyPath<Owner, Stored<Value>>
   ) -> Value {
     object._$awake()
-    let place = object[keyPath: storage].place
-    if object._$state.isLoaded(place) {
-      if object._$state.reportsReading { object._$noteReading(place) }
-      return object[keyPath: storage].cache.stored ?? .unreadable
-    }
-    return object._$load(place, &object[keyPath: storage].cache)
+    return object.load(object[keyPath: storage].place, &object[keyPath: storage].cache)
   }
 
   /// Unavailable: the wrapper alone doesn't know its object.

@@ -97,5 +97,17 @@ open class StoredObject: ManagedObject {
   open func validateForDelete() throws {}
 }
 
+extension StoredObject {
+  /// Reads an attribute that isn't loaded, or that lacks its value.
+  @inlinable
+  final func load<Value: AttributeType>(_ place: Int, _ cache: inout Cached<Value>) -> Value {
+    if cache.stored == nil, _$state.isLoaded(place) {
+      if _$state.reportsReading { _$noteReading(place) }
+      return .unreadable
+    }
+    return _$load(place, &cache)
+  }
+}
+
 @available(*, unavailable, message: "an object stays in its context; send its objectID instead")
 extension StoredObject: Sendable {}

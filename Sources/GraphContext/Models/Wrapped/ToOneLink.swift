@@ -70,7 +70,11 @@ public struct ToOneLink<Target: ManagedObject> {
     set {
       let place = object[keyPath: storage].place
       object._$willSetToOne(newValue)
-      let change = object._$setToOne(place, &object[keyPath: storage].reference, newValue)
+      object.loadNumber(place, &object[keyPath: storage].reference)
+      // Observers may read the property before it changes, so nothing accesses it meanwhile.
+      var reference = object[keyPath: storage].reference
+      let change = object._$setToOne(place, &reference, newValue)
+      object[keyPath: storage].reference = reference
       object._$didSetToOne(place, change)
     }
   }

@@ -161,6 +161,15 @@ private final class MixedRun {
       plain.size?.isRough = isRough
       item.size?.isRough = isRough
     }
+    if generator.chance(1, in: 3), plain.size != nil {
+      let grip = ItemGrip(side: generator.pick(Self.words), depth: generator.pick([nil, 1, 2, 3]))
+      plain.size?.grip.depth = grip.depth
+      item.size?.grip.depth = grip.depth
+      if generator.chance(1, in: 2) {
+        plain.size?.grip = grip
+        item.size?.grip = grip
+      }
+    }
     if generator.chance(1, in: 3) {
       plain.notes = notes()
       item.notes = plain.notes
@@ -387,10 +396,12 @@ private final class MixedRun {
     let isSized = shown.items[code]?.size != nil
     theirs.photo = photo
     theirs.size?.unit = "m"
+    theirs.size?.grip.side = "theirs"
     theirs.weight = 8
     mine.tags = tags
     mine.notes = "mine"
     mine.size?.width = 6
+    mine.size?.grip.depth = 9
     let name = generator.pick(Self.chestNames)
     let chest = try chest(name)
     if let old = chest.items.firstIndex(of: mine) { chest.items.remove(at: old) }
@@ -403,6 +414,7 @@ private final class MixedRun {
     if isSized {
       shown.items[code]?.size?.unit = "m"
       shown.items[code]?.size?.width = 6
+      shown.items[code]?.size?.grip = ItemGrip(side: "theirs", depth: 9)
     }
     shown.items[code]?.weight = 8
     shown.items[code]?.tags = tags
@@ -461,6 +473,11 @@ private final class MixedRun {
     let sized = From<ChestItem>().where { $0.size != nil }.orderBy(.descending(\.size?.width))
     #expect(
       try context.fetch(sized.select(\.size?.width)) == plain.compactMap { $0.size?.width }.sorted(by: >)
+    )
+    let deep = From<ChestItem>().where { $0.size.grip.depth >= 2 }.orderBy(\.size?.grip.depth)
+    #expect(
+      try context.fetch(deep.select(\.size?.grip.depth))
+        == plain.compactMap { $0.size?.grip.depth }.filter { $0 >= 2 }.sorted()
     )
     let red = From<ChestItem>().where { $0.stickers.any { $0.word == "red" } && $0.tags.count > 1 }
     #expect(

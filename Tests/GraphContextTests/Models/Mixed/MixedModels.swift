@@ -6,9 +6,15 @@ struct Packing: CodableAttribute, Hashable {
   var layers: [Int]
 }
 
+@Embeddable struct ItemGrip: Hashable {
+  var side: String = "left"
+  var depth: Int?
+}
+
 @Embeddable struct ItemSize: Hashable {
   var width: Int
   var unit: String = "cm"
+  @Embedded var grip: ItemGrip = ItemGrip()
   var isRough: Bool?
 }
 
@@ -21,7 +27,7 @@ struct Packing: CodableAttribute, Hashable {
 
 /// A model with a property of every kind.
 @Model final class ChestItem {
-  #Index<ChestItem>([\.tags, \.weight], [\.weight], [\.chest, \.weight], [\.size?.width])
+  #Index<ChestItem>([\.tags, \.weight], [\.weight], [\.chest, \.weight], [\.size?.width], [\.size?.grip.depth])
   @Attribute(.unique(ifExists: .merge)) var code: Int
   var title: String = ""
   var tags: [String] = []

@@ -1,5 +1,6 @@
 import Cambium
 import Foundation
+import Observation
 import Testing
 
 @testable import GraphContext
@@ -24,6 +25,64 @@ struct WrappedModelTests {
     #expect(song.attributes[0].defaultValue == .string(""))
     #expect(song.attributes[2].rules == [.min(0), .max(5)])
     #expect(Studio.Side.entityDescription.attributes[0].originalName == "letter")
+  }
+
+  @Test func anObserverReadsALinkBeforeItChanges() async throws {
+    let studio = try await studio()
+    let context = try studio.context()
+    defer { context.end() }
+    context.isObservable = true
+    let (song, album) = (Studio.Song("s"), Studio.Album(name: "Blue"))
+    context.insert(song)
+    song.album = album
+    try context.save()
+    context.undoManager = ContextUndoManager()
+    for isFault in [false, true] {
+      if isFault { context.refresh(song) }
+      nonisolated(unsafe) var seen: [String?] = []
+      // Safety: the closure runs on this thread, in the setter.
+      nonisolated(unsafe) let shown = song
+      withObservationTracking {
+        _ = song.album
+      } onChange: {
+        seen.append(shown.album?.name)
+      }
+      if isFault { context.refresh(song) }
+      song.album = nil
+      #expect(seen == ["Blue"] && song.album == nil && album.songs.isEmpty)
+      context.undo()
+      #expect(song.album === album && album.songs == [song])
+    }
+  }
+
+  @Test func theStoreMakesDerivedValues() async throws {
+    let studio = try await studio()
+    let context = try studio.context()
+    defer { context.end() }
+    let album = Studio.Album(name: "Blé")
+    #expect(album.songCount == 0 && album.bestRating == nil && album.plainName == "")
+    context.insert(album)
+    for rating in [2, 5] {
+      let song = Studio.Song("s\(rating)")
+      song.rating = rating
+      album.songs.append(song)
+    }
+    #expect(album.songCount == 0)
+    try context.save()
+    #expect(album.songCount == 2 && album.bestRating == 5 && album.plainName == "ble")
+    context.delete(album.songs.max { $0.rating < $1.rating } ?? album.songs[0])
+    album.name = "Ärger"
+    album.colour = Transformed(Studio.Colour(red: 17))
+    try context.save()
+    context.reset()
+    let found = try #require(try context.fetchOne(From<Studio.Album>().where { $0.songCount == 1 }))
+    #expect(found.bestRating == 2 && found.plainName == "arger" && found.colour.value.red == 17)
+    #expect(
+      try context.count(From<Studio.Album>().where(format: "colour == '11' AND plainName == 'arger'")) == 1
+    )
+    let error = #expect(throws: ContextError.self) { try found.setValue(.int(9), forKey: "songCount") }
+    #expect(error?.code == .derivedValue)
+    #expect(try studio.verify().map(\.description) == [])
   }
 
   @Test func objectsAreStored() async throws {

@@ -45,9 +45,28 @@ enum Studio {
     var text: String
   }
 
+  /// A type that no attribute has, and how it is stored.
+  struct Colour: Hashable {
+    var red: Int
+  }
+
+  enum Hex: AttributeTransformer {
+    static let transformation = Transformation<Colour, String>(
+      to: { String($0.red, radix: 16) },
+      from: { Int($0, radix: 16).map(Colour.init(red:)) },
+      placeholder: Colour(red: 0)
+    )
+  }
+
   final class Album: StoredObject {
+    override class var indexes: [StoredIndex] { [.index(\Album.songCount), .index(\Album.plainName)] }
+
     @Stored var name: String = ""
+    @Stored var colour: Transformed<Hex> = Transformed(Colour(red: 255))
     @ToManyLink(deleteRule: .cascade) var songs: [Song]
+    @Derived("songs.@count") var songCount: Int
+    @Derived("songs.@max.rating") var bestRating: Int?
+    @Derived("name[cd]", originalName: "folded") var plainName: String
     @ToManyLink(.ordered, deleteRule: .cascade, maximumCount: 3) var sides: OrderedToMany<Side>
 
     convenience init(name: String) {
