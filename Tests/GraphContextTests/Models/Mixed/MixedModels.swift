@@ -27,7 +27,8 @@ struct Packing: CodableAttribute, Hashable {
 
 /// A model with a property of every kind.
 @Model final class ChestItem {
-  #Index<ChestItem>([\.tags, \.weight], [\.weight], [\.chest, \.weight], [\.size?.width], [\.size?.grip.depth])
+  #Index<ChestItem>([\.tags, \.weight], [\.weight], [\.chest, \.weight])
+  #Index<ChestItem>([\.size?.width], [\.size?.grip.depth])
   @Attribute(.unique(ifExists: .merge)) var code: Int
   var title: String = ""
   var tags: [String] = []
