@@ -63,7 +63,7 @@ extension ManagedObjectContext {
 
   private func added<Object: ManagedObject>(_ state: consuming ObjectState, _ ordinal: Int) -> Object {
     let number = state.number
-    let object = coordinator.makeObject(Object.self, state, ordinal)
+    let object = coordinator.makeObject(Object.self, state, number: number, ordinal)
     register(object, number, ordinal)
     return object
   }

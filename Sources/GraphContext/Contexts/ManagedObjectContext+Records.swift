@@ -5,18 +5,13 @@ import Predicates
 extension ManagedObjectContext {
   /// Makes an object of an entity without a class, and inserts it. Its attributes have the defaults of the entity's description, or are nil.
   ///
-  /// - Throws: `unknownEntity` when the store has no such entity, or the container has a class for it.
+  /// - Parameter name: the name of the entity; in a hierarchy, that of the class that the object is one of.
+  /// - Throws: `unknownEntity` when the store has no such entity, or the container has a class for it; `abstractClass` for an abstract class.
   @discardableResult
   public func insert(entity name: String) throws(ContextError) -> ManagedRecord {
     let entity = try recordEntity(named: name)
-    guard entity.name == name else {
-      throw ContextError(
-        .unknownEntity,
-        "\(name) is a subclass of \(entity.name): its objects are inserted by models, not as records",
-        context: .init(entity: name)
-      )
-    }
-    let record = ManagedRecord(newOf: coordinator.models[entity.ordinal])
+    _ = try coordinator.classTag(named: name, entity)
+    let record = ManagedRecord(newOf: coordinator.models[entity.ordinal], named: name)
     insert(record)
     return record
   }

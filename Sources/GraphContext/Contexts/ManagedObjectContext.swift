@@ -269,7 +269,7 @@ public final class ManagedObjectContext: ObjectHost {
     guard checkWritable() else { return false }
     let place = deferringError(nil) { () throws(ContextError) in
       let entity = try modelEntity(of: object)
-      let tag = try coordinator.classTag(of: type(of: object), entity)
+      let tag = try coordinator.classTag(of: object, entity)
       let number = try coordinator.engine.takeNumber(of: entity, timeout: saveTimeout)
       return (entity, number: number.tagged(tag))
     }

@@ -5,8 +5,13 @@ struct ModelClasses: Sendable {
   /// By the class tag; nil for a class that the program has no model of.
   private let types: [(any ManagedObject.Type)?]
   private let tags: [ObjectIdentifier: UInt16]
+  /// The places of the classes in the entity's description, by the class tag.
+  private let places: [Int]
 
   init(_ entity: StoredEntity, _ model: ModelDescription) {
+    places = entity.classes.map { member in
+      model.entity.classes.firstIndex { $0.name == member.name } ?? 0
+    }
     let known = model.classes.dictionary(by: \.declared.name)
     types = entity.classes.map { $0.isAbstract ? nil : known[$0.name]?.type }
     tags = Dictionary(
@@ -23,6 +28,12 @@ struct ModelClasses: Sendable {
   func type(of number: ObjectNumber) -> (any ManagedObject.Type)? {
     let tag = Int(number.classTag)
     return tag < types.count ? types[tag] : nil
+  }
+
+  /// The place in the entity's description of the class of the object of a number; 0 where there is no inheritance. O(1).
+  func place(of number: ObjectNumber) -> Int {
+    let tag = Int(number.classTag)
+    return tag < places.count ? places[tag] : 0
   }
 
   /// The tag of a class. O(1).
@@ -81,20 +92,39 @@ extension StoreCoordinator {
     return member.tags.contains(number.classTag)
   }
 
-  /// The class tag for the numbers of objects of a class that are to be inserted. Records are inserted as objects of the root.
+  /// The class tag for the number of an object that is to be inserted.
+  ///
+  /// - Throws: `abstractClass` for an object of an abstract class.
+  func classTag(of object: any ManagedObject, _ entity: StoredEntity) throws(ContextError) -> UInt16 {
+    guard let record = object as? ManagedRecord else { return try classTag(of: Swift.type(of: object), entity) }
+    return try classTag(named: record.className, entity)
+  }
+
+  /// The class tag for the numbers of objects of a class that are to be inserted.
   ///
   /// - Throws: `abstractClass` for an abstract class.
   func classTag(of type: any ManagedObject.Type, _ entity: StoredEntity) throws(ContextError) -> UInt16 {
     if entity.classes.isEmpty { return 0 }
-    let tag = type == ManagedRecord.self ? 0 : classes[entity.ordinal].tag(of: type)
-    guard let tag, !entity.classes[Int(tag)].isAbstract else {
-      let name = type == ManagedRecord.self ? entity.name : type.entityName
-      throw ContextError(
-        .abstractClass,
-        "\(name) is abstract: only objects of its subclasses can be inserted",
-        context: .init(entity: name)
-      )
+    guard let tag = classes[entity.ordinal].tag(of: type), !entity.classes[Int(tag)].isAbstract else {
+      throw Self.isAbstract(type.entityName)
     }
     return tag
+  }
+
+  /// - Parameter name: the entity's, or that of one of its classes.
+  func classTag(named name: String, _ entity: StoredEntity) throws(ContextError) -> UInt16 {
+    if entity.classes.isEmpty { return 0 }
+    guard let member = entity.storedClass(named: name), !member.isAbstract else {
+      throw Self.isAbstract(name)
+    }
+    return member.tag
+  }
+
+  private static func isAbstract(_ name: String) -> ContextError {
+    ContextError(
+      .abstractClass,
+      "\(name) is abstract: only objects of its subclasses can be inserted",
+      context: .init(entity: name)
+    )
   }
 }

@@ -80,7 +80,7 @@ extension ManagedObject {
     let model = _$objectModel
     var lacking = model._$insertionSlots & ~_$state.loaded
     if lacking == 0 { return }
-    let own = model.insertionSlots(of: type(of: self))
+    let own = (self as? ManagedRecord)?.insertionSlots ?? model.insertionSlots(of: type(of: self))
     while lacking != 0 {
       let slot = lacking.trailingZeroBitCount
       lacking &= lacking - 1

@@ -24,25 +24,38 @@ public final class ManagedRecord: ManagedObject {
   public var _$state: ObjectState
   /// By slot. What a to-one relationship leads to is a `reference`, or `null`.
   private var values: [AttributeValue]
+  /// The place of the record's class among the classes of its entity; 0 where no class inherits from another.
+  private let classPlace: Int
 
-  init(_ state: consuming ObjectState, of model: ModelDescription) {
+  init(_ state: consuming ObjectState, of model: ModelDescription, classPlace: Int = 0) {
     _$state = state
     _$objectModel = model
+    self.classPlace = classPlace
     values = Array(repeating: .null, count: model.slotCount)
   }
 
-  /// A new record, with what its entity says that new objects have. In a hierarchy it is one of the root.
-  convenience init(newOf model: ModelDescription) {
-    self.init(ObjectState(lacking: model.insertionSlots(of: Self.self)), of: model)
-    let root = model.entity.classes.first
+  /// A new record, with what its entity says that new objects have.
+  ///
+  /// - Parameter name: that of the entity, or of one of its classes.
+  convenience init(newOf model: ModelDescription, named name: String) {
+    let classes = model.entity.classes
+    let place = classes.firstIndex { $0.name == name } ?? 0
+    let state = ObjectState(lacking: model.insertionSlots(ofRecordAt: place))
+    self.init(state, of: model, classPlace: place)
     for (slot, property) in model.visitedProperties.prefix(model.slotCount).enumerated()
-    where root?.properties.contains(property.name) != false {
+    where classes.isEmpty || model.entity.hasProperty(property.name, classes[place]) {
       if let value = property.attribute?.defaultValue { values[slot] = value }
     }
   }
 
   /// A record of no entity, without properties.
   public convenience init(_$state state: consuming ObjectState) { self.init(state, of: Self._$model) }
+
+  /// The name of the class that the record is an object of; that of its entity where no class inherits from another.
+  var className: String { entity.classes.isEmpty ? entity.name : entity.classes[classPlace].name }
+
+  /// Bits of the slots that get values by the record's insertion.
+  var insertionSlots: UInt64 { _$objectModel.insertionSlots(ofRecordAt: classPlace) }
 
   /// What the record's properties are.
   public var entity: EntityDescription { _$objectModel.entity }

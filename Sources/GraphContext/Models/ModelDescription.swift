@@ -18,8 +18,8 @@ public final class ModelDescription: Sendable {
   public let _$insertionSlots: UInt64
   /// The bits of each class in a hierarchy, with those that it inherits.
   private let insertionSlotsOfClasses: [ObjectIdentifier: UInt64]
-  /// The bits of the objects of no class: of records, which in a hierarchy are the root's.
-  private let insertionSlotsOfRecords: UInt64
+  /// The bits of records, by the places of their classes; of one class where none inherits from another.
+  private let insertionSlotsOfRecords: [UInt64]
   /// The places of the visited properties, by name.
   private let places: [String: Int]
   /// The relationships among the visited properties, by their place there.
@@ -89,7 +89,7 @@ public final class ModelDescription: Sendable {
       zip(classes, ofClasses).map { (ObjectIdentifier($0.type), $1) },
       uniquingKeysWith: { first, _ in first }
     )
-    insertionSlotsOfRecords = ofClasses.first ?? _$insertionSlots
+    insertionSlotsOfRecords = ofClasses.isEmpty ? [_$insertionSlots] : ofClasses
     relationshipProperties = visited.indices.filter { visited[$0].isRelationship }
   }
 
@@ -98,8 +98,13 @@ public final class ModelDescription: Sendable {
 
   /// Bits of the slots that get values by the insertion of an object of a class. O(1).
   func insertionSlots(of type: any ManagedObject.Type) -> UInt64 {
-    insertionSlotsOfClasses[ObjectIdentifier(type)] ?? insertionSlotsOfRecords
+    insertionSlotsOfClasses[ObjectIdentifier(type)] ?? insertionSlotsOfRecords[0]
   }
+
+  /// The same of a record.
+  ///
+  /// - Parameter place: of the record's class among the entity's; 0 where no class inherits from another.
+  func insertionSlots(ofRecordAt place: Int) -> UInt64 { insertionSlotsOfRecords[place] }
 
   /// The slot of the first part of an embedded value.
   func firstSlot(ofEmbedded ordinal: Int) -> Int { embeddedSlots[ordinal].lowerBound }

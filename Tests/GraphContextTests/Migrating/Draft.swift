@@ -74,7 +74,7 @@ struct Draft {
     var classes: [Class] = []
   }
 
-  /// A class of an entity's objects. No test has objects of it: records are those of the root.
+  /// A class of an entity's objects.
   struct Class {
     let key: Int
     var name: String

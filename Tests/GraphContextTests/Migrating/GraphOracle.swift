@@ -14,6 +14,8 @@ struct GraphOracle {
 
   /// The objects of each entity.
   var rows: [Int: [UInt64: Row]] = [:]
+  /// The keys of the objects' classes; none for objects of a root.
+  var classes: [Int: [UInt64: Int]] = [:]
   /// The links of each relationship; those of a pair of relationships are there at both ends.
   var links: [Int: Set<Link>] = [:]
   /// The members of each owner in an ordered relationship, by the key of its to-many end.
@@ -86,7 +88,9 @@ struct GraphOracle {
   mutating func order(_ relationship: Int, _ isOrdered: Bool) {
     orders[relationship] = nil
     guard isOrdered else { return }
-    for link in links[relationship, default: []].sorted(by: { $0.to < $1.to }) {
+    // In a hierarchy the number's high bits say the class.
+    func sequence(_ number: UInt64) -> UInt64 { ObjectNumber(rawValue: number).sequence }
+    for link in links[relationship, default: []].sorted(by: { sequence($0.to) < sequence($1.to) }) {
       orders[relationship, default: [:]][link.from, default: []].append(link.to)
     }
   }

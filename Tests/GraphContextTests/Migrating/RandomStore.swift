@@ -155,9 +155,20 @@ extension RandomSchema {
   }
 }
 
-extension Draft.Property {
-  /// Whether records, which are objects of the root, can have a value that programs set.
-  fileprivate var isSettable: Bool { classKey == nil && !isDerived }
+extension Draft.Entity {
+  /// Whether objects of a class can have a value of a property that programs set.
+  ///
+  /// - Parameter member: the key of the class; nil for the root.
+  fileprivate func canSet(_ property: Draft.Property, in member: Int?) -> Bool {
+    if property.isDerived { return false }
+    guard let declaring = property.classKey else { return true }
+    var member = member
+    while let key = member {
+      if key == declaring { return true }
+      member = classes.first { $0.key == key }?.parent
+    }
+    return false
+  }
 }
 
 // MARK: - Editing
@@ -201,10 +212,12 @@ extension RandomSchema {
         !oracle.numbers(of: relationship.destination).isEmpty
       else { return }
     }
-    let record = try context.insert(entity: entity.name)
+    let member = chance(2, in: 3) ? entity.classes.randomElement(using: &values.generator) : nil
+    let record = try context.insert(entity: member?.name ?? entity.name)
     let number = record.objectID.number.rawValue
     oracle.rows[entity.key, default: [:]][number] = [:]
-    for property in entity.properties where property.isSettable {
+    oracle.classes[entity.key, default: [:]][number] = member?.key
+    for property in entity.properties where entity.canSet(property, in: member?.key) {
       if let attribute = property.attribute {
         let value = value(attribute, nilOneIn: attribute.isOptional ? 3 : 1 << 30)
         oracle.rows[entity.key]?[number]?[property.key] = value
@@ -219,7 +232,7 @@ extension RandomSchema {
       oracle.rows[entity.key]?[number] = nil
       return context.delete(record)
     }
-    for property in entity.properties where property.isSettable {
+    for property in entity.properties where entity.canSet(property, in: member?.key) {
       if property.attribute != nil {
         try record.set(property.name, to: oracle.value(property.key, of: number, entity.key))
       } else if let relationship = property.relationship, relationship.cardinality == .required,
@@ -234,7 +247,9 @@ extension RandomSchema {
   private mutating func changeSome(_ entity: Draft.Entity, _ context: ManagedObjectContext) throws {
     for number in oracle.numbers(of: entity.key) where chance(1, in: 3) {
       let property = values.generator.pick(entity.properties)
-      guard let attribute = property.attribute, property.isSettable else { continue }
+      guard let attribute = property.attribute,
+        entity.canSet(property, in: oracle.classes[entity.key]?[number])
+      else { continue }
       let value = value(attribute, nilOneIn: attribute.isOptional ? 3 : 1 << 30)
       var trial = oracle
       trial.rows[entity.key]?[number]?[property.key] = value

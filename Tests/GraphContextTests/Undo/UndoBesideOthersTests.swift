@@ -29,6 +29,30 @@ struct UndoBesideOthersTests {
     try other.save()
   }
 
+  /// The second save conflicts whether its context has seen the first or not, and a rollback shows the object.
+  @Test(arguments: [false, true]) func twoContextsBringOneObjectBack(isRefreshed: Bool) throws {
+    defer { context.end() }
+    let other = try library.context()
+    defer { other.end() }
+    other.undoManager = ContextUndoManager()
+    for context in [context, other] {
+      context.delete(try context.existingObject(Writer.self, with: id))
+      context.processPendingChanges()
+    }
+    try context.save()
+    try other.save()
+    for context in [context, other] { #expect(context.undo()) }
+    try context.save()
+    if isRefreshed { try other.refresh() }
+    let error = #expect(throws: ContextError.self) { try other.save() }
+    #expect(error?.code == .conflict && error?.context.objectID == id)
+    other.rollback()
+    try other.refresh()
+    #expect(try other.existingObject(Writer.self, with: id).name == "a")
+    try other.save()
+    #expect(try library.verify().map(\.description) == [])
+  }
+
   @Test(arguments: [false, true]) func whatOthersSaveStays(isSavedLater: Bool) throws {
     defer { context.end() }
     writer.rank = 2

@@ -222,7 +222,7 @@ extension ManagedObjectContext {
     reviving former: (any ManagedObject)? = nil
   ) {
     func make<Object: ManagedObject>(_ type: Object.Type) -> any ManagedObject {
-      coordinator.makeObject(type, ObjectState(), entity.ordinal)
+      coordinator.makeObject(type, ObjectState(), number: number, entity.ordinal)
     }
     // The program may have asked for the object by its ID before.
     let known = knownObject(number, of: entity)

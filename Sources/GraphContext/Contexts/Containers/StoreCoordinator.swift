@@ -126,17 +126,19 @@ package final class StoreCoordinator: Sendable {
   }
 
   /// Makes an object of the entity of this ordinal, whose class is given.
+  ///
+  /// - Parameter number: the number that it has, or gets.
   func makeObject<Object: ManagedObject>(
     _ type: Object.Type,
     _ state: consuming ObjectState,
+    number: ObjectNumber,
     _ ordinal: Int
   ) -> Object {
     if type == ManagedRecord.self {
-      return unsafeDowncast(ManagedRecord(state, of: models[ordinal]), to: type)
+      let place = hasHierarchies ? classes[ordinal].place(of: number) : 0
+      return unsafeDowncast(ManagedRecord(state, of: models[ordinal], classPlace: place), to: type)
     }
-    if hasHierarchies, !state.number.isNone, let concrete = classes[ordinal].type(of: state.number),
-      concrete != type
-    {
+    if hasHierarchies, !number.isNone, let concrete = classes[ordinal].type(of: number), concrete != type {
       return unsafeDowncast(concrete.init(_$state: state), to: type)
     }
     return Object(_$state: state)

@@ -157,9 +157,12 @@ extension SaveTransaction {
     for record in inserted { RecordEncoder.stamp(record.bytes, commit: commit) }
     counted.note(inserted, of: entity)
     if let number = try tree.put(new: inserted) {
+      // Numbers aren't given twice, so somebody has brought a deleted object back. (A damaged store may also have one that was never leased.)
+      let id = id(number, entity)
       throw ContextError(
-        .corrupt,
-        "the store has an object \(number) of \(entity.name) that was never leased"
+        .conflict,
+        "\(id) exists already: another context has undone its deletion, too. Roll back to see it",
+        context: .init(entity: entity.name, objectID: id)
       )
     }
     for record in inserted {
