@@ -96,7 +96,9 @@ extension StoreCoordinator {
   ///
   /// - Throws: `abstractClass` for an object of an abstract class.
   func classTag(of object: any ManagedObject, _ entity: StoredEntity) throws(ContextError) -> UInt16 {
-    guard let record = object as? ManagedRecord else { return try classTag(of: Swift.type(of: object), entity) }
+    guard let record = object as? ManagedRecord else {
+      return try classTag(of: Swift.type(of: object), entity)
+    }
     return try classTag(named: record.className, entity)
   }
 
