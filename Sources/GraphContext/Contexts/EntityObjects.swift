@@ -17,8 +17,9 @@ struct EntityObjects {
   /// Unsaved changes of the to-one relationships, by their positions: links from the destination to the object. Made when a to-many
   /// relationship is first asked for; nil before.
   private(set) var references: [PendingLinks?]
-  /// Unsaved changes of the order of members, by the positions of their to-one relationships. Made when a list is first asked for; nil before.
-  var lists: [PendingLists?]
+  /// Unsaved changes of the order of members, by the positions of their to-one relationships. Nil before they are made, together with the links, and where
+  /// members have no order.
+  private(set) var lists: [PendingLists?]
   /// Unsaved changes of the to-many relationships that are stored as pairs, by their positions.
   var pairs: [PendingLinks]
   /// Unsaved changes of pairs that the parent of a child has made as well. The child shows no difference to its parent by them, until the parent
@@ -83,16 +84,8 @@ struct EntityObjects {
   }
 
   /// Forgets the links and lists of to-one relationships that were worked out.
-  mutating func forgetReferences() { forgetReferences(except: []) }
-
-  /// The to-one relationships, by their positions, whose links or lists are worked out.
-  var workedOutReferences: [Int] {
-    references.indices.filter { references[$0] != nil || lists[$0] != nil }
-  }
-
-  /// Forgets links and lists that were worked out, but for those of some relationships.
-  mutating func forgetReferences(except known: [Int]) {
-    for position in references.indices where !known.contains(position) {
+  mutating func forgetReferences() {
+    for position in references.indices {
       references[position] = nil
       lists[position] = nil
     }
@@ -103,7 +96,18 @@ struct EntityObjects {
 
 extension EntityObjects {
   /// Keeps the unsaved changes of a to-one relationship, which are up to date from then on.
-  mutating func keep(_ links: PendingLinks, ofReference position: Int) { references[position] = links }
+  ///
+  /// - Parameter lists: nil for a relationship whose members have no order.
+  mutating func keep(_ links: PendingLinks, _ lists: PendingLists?, ofReference position: Int) {
+    references[position] = links
+    self.lists[position] = lists
+  }
+
+  /// Changes the unsaved lists of a to-one relationship, if they were made.
+  mutating func changeLists(_ position: Int, _ body: (inout PendingLists) -> Void) {
+    guard lists[position] != nil else { return }
+    body(&lists[position]!)
+  }
 
   /// Notes that an object's reference leads elsewhere, if the links of the relationship were asked for.
   mutating func moveReference(

@@ -51,7 +51,10 @@ extension ManagedObjectContext {
     let number = object._$state.number
     let isSaved = object._$state.phase == .persistent
     children.forEach { $0.loadAttributesIfChanged(number, entity.ordinal) }
-    let workedOut = observation == nil ? nil : entities[entity.ordinal].workedOutReferences
+    // Observers may list members before the object is out of all of them. What is worked out then would have it for good.
+    if observation != nil {
+      for position in entity.toOnes.indices { workOutReferences(at: position, of: entity) }
+    }
     // An object may only be deleted if the relationships it leads to can be read.
     let toManys = entity.toManys.map { elements(of: object, toMany: $0.ordinal) }
     for toOne in entity.toOnes { release(toOne, of: object, entity, &queue) }
@@ -69,8 +72,6 @@ extension ManagedObjectContext {
       object.detach()
     }
     entities[entity.ordinal].encoded?.noteStale(number)
-    // An observer that has listed members meanwhile has had links worked out of which the object was still a part.
-    if let workedOut { entities[entity.ordinal].forgetReferences(except: workedOut) }
   }
 
   /// What a deleted object's to-one relationship leads to loses its link back, or is deleted too.

@@ -27,7 +27,7 @@ extension ManagedObjectContext {
   /// - Parameters:
   ///   - name: the name of an entity without a class.
   ///   - values: by attribute; `null` for nil.
-  /// - Throws: What ``insert(entity:)`` and a query for records throw; `unknownProperty` or `wrongValue` for a value that the entity can't have.
+  /// - Throws: What ``insert(entity:)`` (also `abstractClass`) and a query for records throw; `unknownProperty` or `wrongValue` for a value that the entity can't have.
   public func findOrInsert(
     entity name: String,
     with values: [String: AttributeValue]

@@ -92,10 +92,27 @@ extension StoreCoordinator {
     return member.tags.contains(number.classTag)
   }
 
+  /// Whether the object of a number has the other end of a relationship, which a class of its hierarchy may declare. True for a relationship without
+  /// another end. O(properties).
+  func hasInverse(
+    of property: PropertyDescription,
+    _ number: ObjectNumber,
+    _ destination: StoredEntity
+  ) -> Bool {
+    guard !destination.classes.isEmpty, case .relationship(let relationship) = property,
+      let inverse = relationship.inverse
+    else { return true }
+    let entity = models[destination.ordinal].entity
+    // No class declares an inverse that is hidden.
+    guard let declaring = entity.declaringClass(of: inverse) else { return true }
+    return entity.isClass(entity.classes[classes[destination.ordinal].place(of: number)], oneOf: declaring)
+  }
+
   /// The class tag for the number of an object that is to be inserted.
   ///
   /// - Throws: `abstractClass` for an object of an abstract class.
   func classTag(of object: any ManagedObject, _ entity: StoredEntity) throws(ContextError) -> UInt16 {
+    if entity.classes.isEmpty { return 0 }
     guard let record = object as? ManagedRecord else {
       return try classTag(of: Swift.type(of: object), entity)
     }

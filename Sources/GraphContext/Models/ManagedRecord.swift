@@ -54,6 +54,11 @@ public final class ManagedRecord: ManagedObject {
   /// The name of the class that the record is an object of; that of its entity where no class inherits from another.
   var className: String { entity.classes.isEmpty ? entity.name : entity.classes[classPlace].name }
 
+  /// Whether objects of the record's class have a property that the entity has.
+  func hasProperty(_ name: String) -> Bool {
+    entity.classes.isEmpty || entity.hasProperty(name, entity.classes[classPlace])
+  }
+
   /// Bits of the slots that get values by the record's insertion.
   var insertionSlots: UInt64 { _$objectModel.insertionSlots(ofRecordAt: classPlace) }
 

@@ -171,6 +171,7 @@ struct MergeResolver {
     case .rollback: try drop(patch.slots, of: patch.number, entity)
     case .custom: if both != 0 { try settle(both, patch, entity) }
     }
+    try forgetEqualAttributes(in: both, of: patch.number, entity)
   }
 
   /// An object that either side has deleted is deleted: to bring it back would leave what its deletion has taken along.
@@ -200,6 +201,23 @@ struct MergeResolver {
       if theirs == record.reference(toOne.slot) { equal |= 1 << UInt64(toOne.slot) }
     }
     return equal
+  }
+
+  /// Takes attributes out of an object's patch whose conflicts are settled with the values that the store has. To store them would tell other contexts of a change
+  /// that is none, and that their own changes would be in conflict with.
+  private func forgetEqualAttributes(
+    in slots: UInt64,
+    of number: ObjectNumber,
+    _ entity: StoredEntity
+  ) throws(ContextError) {
+    let attributes = slots & ~entity.referenceSlots & ~entity.placeSlots
+    guard attributes != 0, let patch = patch(of: number, entity),
+      let bytes = try newest.record(number, of: entity)
+    else { return }
+    let mine = RecordView(validated: patch.bytes, layout: entity.layout)
+    let theirs = RecordView(validated: bytes, layout: entity.layout)
+    let considered = attributes & patch.slots
+    forget(considered & ~mine.slots(in: considered, thatDifferFrom: theirs), of: number, entity)
   }
 
   /// Takes slots out of an object's patch whose values the store has already: to store them changes nothing.

@@ -132,8 +132,9 @@ struct HierarchyMigrationTests {
       #expect(try dog["weight"] == .int(7) && dog["boneCount"] == .int(1) && dog["call"] == .string("new"))
       let cat = try #require(try context.records(of: "Cat").first)
       try cat.set("name", to: "TIM")
-      // A reference to an object of another class, which no program with the classes makes.
-      try bone.setObject("dog", to: cat)
+      let error = #expect(throws: ContextError.self) { try bone.setObject("dog", to: cat) }
+      #expect(error?.code == .wrongDestination, "a cat has no bones")
+      try bone.setObject("dog", to: nil)
       try context.save()
       #expect(
         try cat["boneCount"] == .null && cat["plainName"] == .string("tim") && dog["boneCount"] == .int(0)

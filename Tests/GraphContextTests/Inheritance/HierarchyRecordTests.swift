@@ -52,6 +52,25 @@ struct HierarchyRecordTests {
     #expect(try store.verify().map(\.description) == [])
   }
 
+  @Test func aRecordHasTheRelationshipsOfItsClassAlone() throws {
+    let context = try store.context()
+    defer { context.end() }
+    let (cat, keeper) = (try context.insert(entity: "Cat"), try context.insert(entity: "Keeper"))
+    for work in [
+      { (cat: ManagedRecord) throws in try cat.add(keeper, to: "walkers") },
+      { (cat: ManagedRecord) throws in try cat.setObject("enemy", to: cat) },
+    ] {
+      let error = #expect(throws: ContextError.self) { try work(cat) }
+      #expect(error?.code == .unknownProperty && error?.message.hasPrefix("Cat has no") == true)
+    }
+    try cat.setObject("keeper", to: keeper)
+    let dog = try context.insert(entity: "Dog")
+    try dog.add(keeper, to: "walkers")
+    #expect(try keeper.objects("walkedDogs") == [dog] && keeper.objects("animals") == [cat])
+    let error = #expect(throws: ContextError.self) { try keeper.add(cat, to: "walkedDogs") }
+    #expect(error?.code == .wrongDestination)
+  }
+
   @Test func anAbstractClassAndAnUnknownOneHaveNoRecords() throws {
     let context = try store.context()
     defer { context.end() }

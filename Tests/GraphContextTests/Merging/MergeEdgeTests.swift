@@ -40,6 +40,27 @@ struct MergeEdgeTests {
     }
   }
 
+  @Test(arguments: [MergePolicy.mergeByPropertyObjectTrump, .overwrite, .keepMine])
+  func aValueThatTheStoreHasIsNoChangeToOthers(_ policy: MergePolicy) async throws {
+    let writer = Writer("a", rank: 1)
+    let pair = try await Pair(Library.models, [writer])
+    try pair.same(writer).rank = 2
+    try pair.theirs.save()
+    let third = try pair.library.context()
+    third.mergePolicy = .mergeByPropertyStoreTrump
+    let copy = try third.existingObject(Writer.self, with: writer.objectID)
+    copy.rank = 5
+    // Both have set 2: a conflict, after which the store has what it had.
+    pair.mine.mergePolicy = policy
+    (writer.rank, writer.name) = (2, "b")
+    try pair.mine.save()
+    #expect(writer.rank == 2 && writer.name == "b")
+    try third.save()
+    #expect(copy.rank == 5 && copy.name == "b")
+    third.end()
+    try pair.end()
+  }
+
   @Test func aRequiredReferenceIsNotLeftWithoutAnObject() async throws {
     let holder = Holder("h")
     let pair = try await Pair([Holder.self, Permit.self], [holder])

@@ -66,7 +66,6 @@ private struct MergeRace {
   private var sides: [Side]
   private var stored: [ManagedObjectID: Row] = [:]
   private var commit = 0
-  private var newestValue = 100
   private(set) var conflictCount = 0
 
   init(_ library: PersistentContainer, _ policy: MergePolicy, moves: Bool) throws {
@@ -93,9 +92,8 @@ private struct MergeRace {
     case 0 where order.count < 8: try insert(which)
     case 1 where order.count > 4: try delete(which, generator.pick(order))
     case 2...7 where !order.isEmpty:
-      // A context that moves on forgets a change to an equal value.
-      newestValue += 1
-      let value = moves ? newestValue : generator.number(in: 1...99)
+      // A context that moves on forgets a change to an equal value. No two of these are equal, nor are sums of them.
+      let value = generator.number(in: moves ? 1...1 << 40 : 1...99)
       try edit(which, generator.pick(order), generator.number(in: 0...1), to: value)
     case 8 where moves: try refresh(which)
     default: try save(which)

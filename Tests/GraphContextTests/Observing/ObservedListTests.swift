@@ -143,3 +143,82 @@ struct ObservedPageTests {
     #expect(try container.verify().map(\.description) == [])
   }
 }
+
+@Model private final class Revue {
+  @Relationship(.ordered) var acts: OrderedToMany<RevueAct> = []
+  init() {}
+}
+
+@Model private final class RevueAct {
+  var title: String
+  @Relationship(.ordered, inverse: \Revue.acts) var hall: Revue?
+  @Relationship(inverse: \RevueFee.act) var fee: RevueFee?
+  init(_ title: String) { self.title = title }
+}
+
+@Model private final class RevueFee {
+  @Relationship var act: RevueAct?
+  init() {}
+}
+
+/// The number of members and their list agree, whichever an observer asks for first.
+struct ObservedCountTests {
+  private let container: PersistentContainer
+  private let context: ManagedObjectContext
+  private let hall = Revue()
+  private let fee = RevueFee()
+  private let acts = ["a", "b", "c"].map { RevueAct($0) }
+
+  init() async throws {
+    container = try await PersistentContainer(
+      "Revue",
+      models: Revue.self,
+      RevueAct.self,
+      RevueFee.self,
+      at: .inMemory
+    )
+    context = try container.context()
+    context.isObservable = true
+    context.insert(hall)
+    hall.acts.append(contentsOf: acts)
+    acts[0].fee = fee
+    try context.save()
+  }
+
+  @Test(arguments: [true, false]) func aDeletedMemberIsGoneFromCountAndList(listFirst: Bool) throws {
+    defer { context.end() }
+    if listFirst { _ = hall.acts.map(\.title) }
+    acts[1].title = "B"
+    if !listFirst { _ = hall.acts.count }
+    // Safety: the closure runs on this thread, in the deletion.
+    nonisolated(unsafe) let shown = hall
+    withObservationTracking {
+      _ = fee.act
+    } onChange: {
+      _ = listFirst ? shown.acts.count : shown.acts.map(\.title).count
+    }
+    context.delete(acts[0])
+    #expect(hall.acts.count == 2 && hall.acts.map(\.title) == ["B", "c"])
+    #expect(hall.acts[0..<hall.acts.count].count == 2)
+    try context.save()
+  }
+
+  @Test func aChildAddsMembersToAListThatIsShown() throws {
+    defer { context.end() }
+    let child = context.makeChild()
+    let copy = try child.existingObject(Revue.self, with: hall.objectID)
+    copy.acts.append(contentsOf: ["x", "y", "z"].map { RevueAct($0) })
+    _ = hall.acts.map(\.title)
+    // Safety: the closure runs on this thread, in the child's save.
+    nonisolated(unsafe) let shown = hall
+    withObservationTracking {
+      _ = hall.acts
+    } onChange: {
+      _ = shown.acts[0..<shown.acts.count].map(\.title)
+    }
+    try child.save()
+    #expect(hall.acts.map(\.title) == ["a", "b", "c", "x", "y", "z"] && hall.acts.count == 6)
+    try context.save()
+    #expect(try container.verify().map(\.description) == [])
+  }
+}

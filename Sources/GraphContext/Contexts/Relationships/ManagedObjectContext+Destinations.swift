@@ -25,7 +25,11 @@ extension ManagedObjectContext {
     let (destination, found) = (destination(of: owner, property: property), entity(of: object))
     let (entity, name) = (entity(of: owner), owner._$objectModel.visitedNames[property])
     let number = object._$state.number
-    if destination === found, coordinator.canLead(entity, by: name, to: number, of: found) { return }
+    if destination === found, coordinator.canLead(entity, by: name, to: number, of: found),
+      coordinator.hasInverse(of: owner._$objectModel.visitedProperties[property], number, found)
+    {
+      return
+    }
     throw ContextError(
       .wrongDestination,
       "\(entity.name).\(name) leads to \(destination.name), and not to \(found.label(of: number).name)",

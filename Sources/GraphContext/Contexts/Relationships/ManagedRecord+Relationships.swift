@@ -30,6 +30,7 @@ extension ManagedRecord {
   ///   entity; `otherContext` where one of the two is in another context or in none; `objectNotFound` where one is gone.
   public func setObject(_ name: String, to object: (any ManagedObject)?) throws(ContextError) {
     let slot = try toOneSlot(name)
+    guard hasProperty(name) else { throw unknown(name, "to-one relationship") }
     let context = try linkingContext()
     if let object { try context.checkLink(from: self, property: slot, to: object) }
     let (old, new) = (try target(at: slot, in: context), object?._$state.number ?? .none)
@@ -140,6 +141,7 @@ extension ManagedRecord {
     _ name: String
   ) throws(ContextError) -> (Int, ManagedObjectContext) {
     let place = try toManyPlace(name)
+    guard hasProperty(name) else { throw unknown(name, "to-many relationship") }
     let context = try linkingContext()
     try context.checkLink(from: self, property: _$objectModel.slotCount + place, to: object)
     return (place, context)

@@ -251,17 +251,20 @@ extension ManagedObjectContext {
   fileprivate func pendingLists(in table: ListTable) -> PendingLists? {
     let entity = entity(table.entity)
     guard let position = entity.toOnes.firstIndex(where: { $0.slot == table.slot }) else { return nil }
-    if let known = entities[table.entity].lists[position] { return known }
-    // To read an object may look into the context, so nothing accesses `entities` meanwhile.
-    let lists = entities[table.entity].changes.lists(in: table) { number in
+    workOutReferences(at: position, of: entity)
+    return entities[table.entity].lists[position]
+  }
+
+  /// Works out the unsaved changes of all lists of a relationship.
+  func makeLists(in table: ListTable) -> PendingLists {
+    let entity = entity(table.entity)
+    return entities[table.entity].changes.lists(in: table) { number in
       deferringError(nil) { () throws(ContextError) in
         guard let bytes = try source.record(number, of: entity) else { return nil }
         let record = RecordView(validated: bytes, layout: entity.layout)
         return (record.reference(table.slot), record.listEntry(number, in: table))
       }
     }
-    entities[table.entity].lists[position] = lists
-    return lists
   }
 }
 
@@ -293,12 +296,5 @@ extension ChangedObjects {
       if let (owner, entry) = stored(object._$state.number) { result.remove(entry, of: owner) }
     }
     return result
-  }
-}
-
-extension EntityObjects {
-  fileprivate mutating func changeLists(_ position: Int, _ body: (inout PendingLists) -> Void) {
-    guard lists[position] != nil else { return }
-    body(&lists[position]!)
   }
 }

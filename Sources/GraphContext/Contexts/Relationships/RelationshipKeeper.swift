@@ -271,16 +271,24 @@ extension ManagedObjectContext {
       guard !entities[ordinal].changes.isEmpty,
         let position = entity.toOnes.firstIndex(where: { $0.slot == slot })
       else { return nil }
-      if let known = entities[ordinal].references[position] { return known }
-      // To read an object may look into the context, so nothing accesses `entities` meanwhile.
-      let links = entities[ordinal].changes.links(ofReference: slot) { object in
-        deferringError(.none) { () throws(ContextError) in
-          try source.reference(at: slot, of: object._$state.number, entity)
-        }
-      }
-      entities[ordinal].keep(links, ofReference: position)
-      return links
+      workOutReferences(at: position, of: entity)
+      return entities[ordinal].references[position]
     }
+  }
+
+  /// Works out the unsaved changes of a to-one relationship, if they aren't known: the links, and with them the lists of an ordered relationship. So the
+  /// number of members and their list are of one moment.
+  func workOutReferences(at position: Int, of entity: StoredEntity) {
+    if entities[entity.ordinal].references[position] != nil { return }
+    let toOne = entity.toOnes[position]
+    // To read an object may look into the context, so nothing accesses `entities` meanwhile.
+    let links = entities[entity.ordinal].changes.links(ofReference: toOne.slot) { object in
+      deferringError(.none) { () throws(ContextError) in
+        try source.reference(at: toOne.slot, of: object._$state.number, entity)
+      }
+    }
+    let lists = toOne.list.map { makeLists(in: $0) }
+    entities[entity.ordinal].keep(links, lists, ofReference: position)
   }
 }
 
