@@ -51,9 +51,11 @@ extension ManagedObjectContext {
     let number = object._$state.number
     let isSaved = object._$state.phase == .persistent
     children.forEach { $0.loadAttributesIfChanged(number, entity.ordinal) }
-    // Observers may list members before the object is out of all of them. What is worked out then would have it for good.
-    if observation != nil {
-      for position in entity.toOnes.indices { workOutReferences(at: position, of: entity) }
+    // Observers, and the search for objects that lead to this one, may list members before the object is out of all of them. What is worked out then would
+    // have it for good.
+    for (position, toOne) in entity.toOnes.enumerated()
+    where observation != nil || toOne.destination == entity.ordinal && toOne.inverse == .none {
+      workOutReferences(at: position, of: entity)
     }
     // An object may only be deleted if the relationships it leads to can be read.
     let toManys = entity.toManys.map { elements(of: object, toMany: $0.ordinal) }

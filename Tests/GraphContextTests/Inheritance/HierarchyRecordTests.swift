@@ -69,6 +69,12 @@ struct HierarchyRecordTests {
     #expect(try keeper.objects("walkedDogs") == [dog] && keeper.objects("animals") == [cat])
     let error = #expect(throws: ContextError.self) { try keeper.add(cat, to: "walkedDogs") }
     #expect(error?.code == .wrongDestination)
+    // A program of before may have linked them all the same.
+    let place = try #require(keeper._$objectModel.place(of: "walkedDogs")) - keeper._$objectModel.slotCount
+    context.add(cat, to: keeper, toMany: place)
+    #expect(try keeper.count(of: "walkedDogs") == 2)
+    try keeper.remove(cat, from: "walkedDogs")
+    #expect(try keeper.objects("walkedDogs") == [dog])
   }
 
   @Test func anAbstractClassAndAnUnknownOneHaveNoRecords() throws {

@@ -61,6 +61,31 @@ struct MergeEdgeTests {
     try pair.end()
   }
 
+  @Test(arguments: [MergePolicy.mergeByPropertyObjectTrump, .overwrite, .keepMine])
+  func aSaveThatAgreesAltogetherMovesOn(_ policy: MergePolicy) async throws {
+    let writer = Writer("a", rank: 1)
+    let pair = try await Pair(Library.models, [writer])
+    let same = try pair.same(writer)
+    (same.rank, same.name) = (2, "b")
+    try pair.theirs.save()
+    let child = pair.mine.makeChild()
+    let copy = try child.existingObject(Writer.self, with: writer.objectID)
+    pair.mine.mergePolicy = policy
+    writer.rank = 2
+    #expect(copy.rank == 2)
+    try pair.mine.save()
+    #expect(try pair.mine.count(From<Writer>().where { $0.rank == 2 }) == 1)
+    #expect(policy == .overwrite || writer.name == "b")
+    #expect(copy.rank == 2)
+    pair.mine.refresh(writer, mergeChanges: false)
+    #expect(writer.rank == 2)
+    pair.mine.mergePolicy = .error
+    writer.rank = 3
+    try pair.mine.save()
+    child.end()
+    try pair.end()
+  }
+
   @Test func aRequiredReferenceIsNotLeftWithoutAnObject() async throws {
     let holder = Holder("h")
     let pair = try await Pair([Holder.self, Permit.self], [holder])

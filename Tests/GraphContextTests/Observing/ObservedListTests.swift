@@ -221,4 +221,43 @@ struct ObservedCountTests {
     try context.save()
     #expect(try container.verify().map(\.description) == [])
   }
+
+  @Test(arguments: [true, false]) func aChildBringsMembersBack(isObserved: Bool) throws {
+    defer { context.end() }
+    context.isObservable = isObserved
+    let child = context.makeChild()
+    child.undoManager = ContextUndoManager()
+    for act in acts.prefix(2) { child.delete(try child.existingObject(RevueAct.self, with: act.objectID)) }
+    try child.save()
+    #expect(child.undo())
+    try child.save()
+    #expect(hall.acts.count == 3 && hall.acts.map(\.title) == ["a", "b", "c"])
+    try context.save()
+    #expect(hall.acts.count == 3 && hall.acts.map(\.title) == ["a", "b", "c"])
+    #expect(try container.verify().map(\.description) == [])
+  }
+}
+
+@Model private final class RevueStep {
+  var name: String
+  @Relationship var next: RevueStep?
+  init(_ name: String) { self.name = name }
+}
+
+/// Objects of an entity that leads to itself, without a way back.
+struct DeletedChainTests {
+  @Test(arguments: [true, false]) func whatLedToADeletedObjectIsGoneToo(isSaved: Bool) async throws {
+    let container = try await PersistentContainer("Steps", models: RevueStep.self, at: .inMemory)
+    let context = try container.context()
+    defer { context.end() }
+    let (first, second) = (RevueStep("a"), RevueStep("b"))
+    for step in [first, second] { context.insert(step) }
+    if isSaved { try context.save() }
+    first.next = second
+    context.delete(first)
+    context.delete(second)
+    try context.save()
+    #expect(try context.count(From<RevueStep>()) == 0)
+    #expect(try container.verify().map(\.description) == [])
+  }
 }

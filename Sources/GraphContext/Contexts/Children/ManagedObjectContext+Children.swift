@@ -142,8 +142,17 @@ extension ManagedObjectContext {
     }
   }
 
+  /// Whether a child has taken back a deletion of an object that is still deleted here.
+  private func bringsBack(_ changes: EntityChanges) -> Bool {
+    changes.inserted.contains { entities[changes.entity.ordinal].known[$0.number] != nil }
+  }
+
   private func apply(_ request: SaveRequest) throws(ContextError) {
     for changes in request.entities { try accept(conflicts: request, changes) }
+    for changes in request.entities where bringsBack(changes) {
+      // Of the time before: objects that come back have their references at once, and are linked one after the other.
+      for position in changes.entity.toOnes.indices { workOutReferences(at: position, of: changes.entity) }
+    }
     for changes in request.entities {
       for record in changes.inserted {
         enter(UnsafeRawBufferPointer(record.bytes), record.number, changes.entity)

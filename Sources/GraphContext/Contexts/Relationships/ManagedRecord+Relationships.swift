@@ -30,7 +30,8 @@ extension ManagedRecord {
   ///   entity; `otherContext` where one of the two is in another context or in none; `objectNotFound` where one is gone.
   public func setObject(_ name: String, to object: (any ManagedObject)?) throws(ContextError) {
     let slot = try toOneSlot(name)
-    guard hasProperty(name) else { throw unknown(name, "to-one relationship") }
+    // What an earlier program has linked can be taken away.
+    guard object == nil || hasProperty(name) else { throw unknown(name, "to-one relationship") }
     let context = try linkingContext()
     if let object { try context.checkLink(from: self, property: slot, to: object) }
     let (old, new) = (try target(at: slot, in: context), object?._$state.number ?? .none)
@@ -132,8 +133,16 @@ extension ManagedRecord {
 
   /// Removes an object from a to-many relationship, if it is a member. O(log n). Throws as ``add(_:to:)``.
   public func remove(_ object: any ManagedObject, from name: String) throws(ContextError) {
-    let (place, context) = try checkMember(object, name)
-    context.remove(object, from: self, toMany: place)
+    let place = try toManyPlace(name)
+    let context = try linkingContext()
+    let property = _$objectModel.slotCount + place
+    // What an earlier program has linked can be taken away, of whatever class it is.
+    let isMember =
+      object.context === context
+      && context.entity(of: object) === context.destination(of: self, property: property)
+      && context.isElement(object._$state.number, of: self, toMany: place)
+    if isMember { return context.remove(object, from: self, toMany: place) }
+    try context.checkLink(from: self, property: property, to: object)
   }
 
   private func checkMember(
