@@ -205,7 +205,7 @@ struct MergeResolver {
 
   /// Takes attributes out of an object's patch whose conflicts are settled with the values that the store has. To store them would tell other contexts of a change
   /// that is none, and that their own changes would be in conflict with.
-  private mutating func forgetEqualAttributes(
+  private func forgetEqualAttributes(
     in slots: UInt64,
     of number: ObjectNumber,
     _ entity: StoredEntity
@@ -222,12 +222,10 @@ struct MergeResolver {
   }
 
   /// Takes slots out of an object's patch whose values the store has already: to store them changes nothing.
-  private mutating func forget(_ slots: UInt64, of number: ObjectNumber, _ entity: StoredEntity) {
+  private func forget(_ slots: UInt64, of number: ObjectNumber, _ entity: StoredEntity) {
     let changes = request.entities[entity.ordinal]
     guard slots != 0, let index = changes.patchIndex(of: number) else { return }
     changes.updated[index].slots &= ~slots
-    // A save that stores nothing makes no commit. The context moves on all the same, to the state in which the store has the values.
-    if changes.updated[index].slots == 0 { reverted[entity.ordinal].insert(number) }
   }
 
   /// The present patch of an object; nil if it has none.

@@ -75,6 +75,16 @@ struct HierarchyRecordTests {
     #expect(try keeper.count(of: "walkedDogs") == 2)
     try keeper.remove(cat, from: "walkedDogs")
     #expect(try keeper.objects("walkedDogs") == [dog])
+    // A deleted object that was linked by mistake can be taken out again.
+    try keeper.set("name", to: "Ada")
+    try dog.set(["name": .string("Rex"), "age": .int(1), "breed": .string("Spitz")])
+    try cat.set(["name": .string("Tom"), "age": .int(2), "whiskers": .int(3)])
+    try context.save()
+    context.delete(dog)
+    try keeper.add(dog, to: "animals")
+    try keeper.remove(dog, from: "animals")
+    try context.save()
+    #expect(try keeper.objects("animals") == [cat])
   }
 
   @Test func anAbstractClassAndAnUnknownOneHaveNoRecords() throws {

@@ -136,12 +136,11 @@ extension ManagedRecord {
     let place = try toManyPlace(name)
     let context = try linkingContext()
     let property = _$objectModel.slotCount + place
+    let destination = context.destination(of: self, property: property)
     // What an earlier program has linked can be taken away, of whatever class it is.
-    let isMember =
-      object.context === context
-      && context.entity(of: object) === context.destination(of: self, property: property)
-      && context.isElement(object._$state.number, of: self, toMany: place)
-    if isMember { return context.remove(object, from: self, toMany: place) }
+    if object._$state.host === context, context.entity(of: object) === destination {
+      return context.remove(object, from: self, toMany: place)
+    }
     try context.checkLink(from: self, property: property, to: object)
   }
 
