@@ -55,6 +55,7 @@ random: export CAMBIUM_MERGE_STEPS := 3000
 random: export CAMBIUM_MEDIA_STEPS := 400
 random: export CAMBIUM_MIXED_STEPS := 4000
 random: export CAMBIUM_LISTENER_PROGRAMS := 300
+random: export CAMBIUM_FORGERIES := 200
 random: deps-library ## run the random tests at length (minutes)
 	$(SWIFT) build --build-tests
 	@SWIFT=$(SWIFT) Scripts/run-tests.sh --filter '$(RANDOM_TESTS)'

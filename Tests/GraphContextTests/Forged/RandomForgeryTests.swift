@@ -20,7 +20,7 @@ struct RandomForgeryTests {
   @Test func forgedTreesTrapNothing() async throws {
     var random = SeededGenerator()
     var noticedCount = 0
-    for _ in 0..<TestEffort.times(Self.storeCount) {
+    for _ in 0..<Self.storeCount {
       let seed = random.next()
       let container = try await PersistentContainer("Forged", models: Self.models, at: .inMemory)
       try await container.keepHistory()

@@ -179,6 +179,10 @@ private final class MixedRun {
       item.packing = plain.packing
     }
     if generator.chance(1, in: 3) {
+      plain.tint = generator.chance(1, in: 3) ? nil : ItemTint(red: generator.number(in: 0...30))
+      item.tint = plain.tint
+    }
+    if generator.chance(1, in: 3) {
       plain.stickers = Set(Self.words.filter { _ in generator.chance(1, in: 2) })
       let stickers = try context.fetch(From<Sticker>()).filter { plain.stickers.contains($0.word) }
       item.stickers = Set(stickers)
@@ -473,6 +477,11 @@ private final class MixedRun {
     let sized = From<ChestItem>().where { $0.size != nil }.orderBy(.descending(\.size?.width))
     #expect(
       try context.fetch(sized.select(\.size?.width)) == plain.compactMap { $0.size?.width }.sorted(by: >)
+    )
+    let tinted = From<ChestItem>().where(format: "tint >= '5'").orderBy(.stored(\.tint))
+    #expect(
+      try context.fetch(tinted).map { $0.tint.map(ItemTint.hex) }
+        == plain.compactMap(\.tint).map(ItemTint.hex).filter { $0 >= "5" }.sorted()
     )
     let deep = From<ChestItem>().where { $0.size.grip.depth >= 2 }.orderBy(\.size?.grip.depth)
     #expect(

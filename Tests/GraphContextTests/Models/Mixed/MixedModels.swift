@@ -6,6 +6,15 @@ struct Packing: CodableAttribute, Hashable {
   var layers: [Int]
 }
 
+/// A type that no attribute has.
+struct ItemTint: Hashable, Sendable {
+  var red: Int
+
+  static let clear = ItemTint(red: 0)
+  static func hex(_ tint: ItemTint) -> String { String(tint.red, radix: 16) }
+  static func tint(_ hex: String) -> ItemTint? { Int(hex, radix: 16).map(ItemTint.init(red:)) }
+}
+
 @Embeddable struct ItemGrip: Hashable {
   var side: String = "left"
   var depth: Int?
@@ -28,12 +37,16 @@ struct Packing: CodableAttribute, Hashable {
 /// A model with a property of every kind.
 @Model final class ChestItem {
   #Index<ChestItem>([\.tags, \.weight], [\.weight], [\.chest, \.weight])
-  #Index<ChestItem>([\.size?.width], [\.size?.grip.depth])
+  #Index<ChestItem>([\.size?.width], [\.size?.grip.depth], [\.tint])
   @Attribute(.unique(ifExists: .merge)) var code: Int
   var title: String = ""
   var tags: [String] = []
   var weight: Int = 0
   var packing: Packing?
+  @Attribute(
+    .transformed(as: String.self, to: { ItemTint.hex($0) }, from: { ItemTint.tint($0) }, placeholder: ItemTint.clear)
+  )
+  var tint: ItemTint?
   @Embedded var size: ItemSize?
   @Attribute(.externalStorage) var photo: Data?
   @Attribute(.externalStorage) var notes: String = ""
@@ -57,6 +70,7 @@ struct PlainItem: Equatable {
   var tags: [String] = []
   var weight = 0
   var packing: Packing?
+  var tint: ItemTint?
   var size: ItemSize?
   var photo: Data?
   var notes = ""
@@ -87,6 +101,7 @@ extension PlainItem {
       tags: item.tags,
       weight: item.weight,
       packing: item.packing,
+      tint: item.tint,
       size: item.size,
       photo: item.photo,
       notes: item.notes,
