@@ -44,7 +44,12 @@ struct ItemTint: Hashable, Sendable {
   var weight: Int = 0
   var packing: Packing?
   @Attribute(
-    .transformed(as: String.self, to: { ItemTint.hex($0) }, from: { ItemTint.tint($0) }, placeholder: ItemTint.clear)
+    .transformed(
+      as: String.self,
+      to: { ItemTint.hex($0) },
+      from: { ItemTint.tint($0) },
+      placeholder: ItemTint.clear
+    )
   )
   var tint: ItemTint?
   @Embedded var size: ItemSize?
