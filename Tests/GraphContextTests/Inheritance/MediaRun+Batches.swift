@@ -171,7 +171,7 @@ extension MediaRun {
     let other = contexts[1 - current]
     try other.refresh()
     let (mine, theirs) = (try item(code), try item(code, in: other))
-    // No value that the object has already.
+    // No value that the object has already: an edit to an equal value is no change. Other steps make titles of a T and a number.
     defer { nextCode += 1 }
     func set(_ item: Media.Item, _ plain: inout PlainMedium, _ name: String) {
       plain.title = "\(name)\(nextCode)"
@@ -181,9 +181,9 @@ extension MediaRun {
       item.tags = plain.tags
       item.cover = plain.cover
     }
-    set(mine, &plain, "M")
+    set(mine, &plain, "Mine")
     var theirPlain = plain
-    set(theirs, &theirPlain, "T")
+    set(theirs, &theirPlain, "Theirs")
     theirPlain.year = nextCode
     theirs.year = nextCode
     try contexts[current].save()
