@@ -51,8 +51,8 @@ extension ManagedObjectContext {
     let number = object._$state.number
     let isSaved = object._$state.phase == .persistent
     children.forEach { $0.loadAttributesIfChanged(number, entity.ordinal) }
-    // Observers, and the search for objects that lead to this one, may list members before the object is out of all of them. What is worked out then would
-    // have it for good.
+    // Below, observers and `releaseUnnamed` may list members while the object is still a member of some lists. Links that are made at that moment would keep
+    // it, so they are made now.
     for (position, toOne) in entity.toOnes.enumerated()
     where observation != nil || toOne.destination == entity.ordinal && toOne.inverse == .none {
       workOutReferences(at: position, of: entity)

@@ -92,8 +92,8 @@ extension StoreCoordinator {
     return member.tags.contains(number.classTag)
   }
 
-  /// Whether the object of a number has the other end of a relationship, which a class of its hierarchy may declare. True for a relationship without
-  /// another end. O(properties).
+  /// Returns whether the class of a destination's object declares or inherits the inverse of a relationship; true for a relationship without an inverse.
+  /// O(properties).
   func hasInverse(
     of property: PropertyDescription,
     _ number: ObjectNumber,

@@ -153,7 +153,7 @@ private struct UnattachedTaker: PropertyVisitor {
 
 /// Drops what an object keeps of its members.
 struct RelationshipDropper: PropertyVisitor {
-  /// Whether the visitor sets to-one relationships to nil as well.
+  /// True if the visitor also sets to-one relationships to nil.
   var dropsReferences = false
 
   mutating func visit<Value: AttributeType>(attribute slot: Int, _ cache: inout Cached<Value>) {}

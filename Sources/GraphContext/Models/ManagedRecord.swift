@@ -40,7 +40,7 @@ public final class ManagedRecord: ManagedObject {
   convenience init(newOf model: ModelDescription, named name: String) {
     let classes = model.entity.classes
     let place = classes.firstIndex { $0.name == name } ?? 0
-    let state = ObjectState(lacking: model.insertionSlots(ofRecordAt: place))
+    let state = ObjectState(lacking: model.insertionSlots(ofClassAt: place))
     self.init(state, of: model, classPlace: place)
     for (slot, property) in model.visitedProperties.prefix(model.slotCount).enumerated()
     where classes.isEmpty || model.entity.hasProperty(property.name, classes[place]) {
@@ -54,13 +54,13 @@ public final class ManagedRecord: ManagedObject {
   /// The name of the class that the record is an object of; that of its entity where no class inherits from another.
   var className: String { entity.classes.isEmpty ? entity.name : entity.classes[classPlace].name }
 
-  /// Whether objects of the record's class have a property that the entity has.
+  /// Returns whether the record's class declares or inherits a property of its entity.
   func hasProperty(_ name: String) -> Bool {
     entity.classes.isEmpty || entity.hasProperty(name, entity.classes[classPlace])
   }
 
   /// Bits of the slots that get values by the record's insertion.
-  var insertionSlots: UInt64 { _$objectModel.insertionSlots(ofRecordAt: classPlace) }
+  var insertionSlots: UInt64 { _$objectModel.insertionSlots(ofClassAt: classPlace) }
 
   /// What the record's properties are.
   public var entity: EntityDescription { _$objectModel.entity }

@@ -16,10 +16,10 @@ public final class ModelDescription: Sendable {
   let insertionDefaults: [Int: @Sendable () -> any AttributeType]
   /// Bits of the slots among them. In a hierarchy those of all classes: what an object of one of them lacks, and slots that it hasn't.
   public let _$insertionSlots: UInt64
-  /// The bits of each class in a hierarchy, with those that it inherits.
-  private let insertionSlotsOfClasses: [ObjectIdentifier: UInt64]
-  /// The bits of records, by the places of their classes; of one class where none inherits from another.
-  private let insertionSlotsOfRecords: [UInt64]
+  /// The bits of each class in a hierarchy, with those that it inherits, by its place; of the one class where none inherits from another.
+  private let insertionSlotsOfClasses: [UInt64]
+  /// The places of the classes of a hierarchy.
+  private let placesOfClasses: [ObjectIdentifier: Int]
   /// The places of the visited properties, by name.
   private let places: [String: Int]
   /// The relationships among the visited properties, by their place there.
@@ -85,11 +85,11 @@ public final class ModelDescription: Sendable {
       insertionDefaults.keys.filter { entity.hasProperty(stored[$0].name, member) }
         .reduce(UInt64(0)) { $0 | 1 &<< UInt64($1) }
     }
-    insertionSlotsOfClasses = Dictionary(
-      zip(classes, ofClasses).map { (ObjectIdentifier($0.type), $1) },
+    insertionSlotsOfClasses = ofClasses.isEmpty ? [_$insertionSlots] : ofClasses
+    placesOfClasses = Dictionary(
+      classes.enumerated().map { (ObjectIdentifier($1.type), $0) },
       uniquingKeysWith: { first, _ in first }
     )
-    insertionSlotsOfRecords = ofClasses.isEmpty ? [_$insertionSlots] : ofClasses
     relationshipProperties = visited.indices.filter { visited[$0].isRelationship }
   }
 
@@ -98,13 +98,11 @@ public final class ModelDescription: Sendable {
 
   /// Bits of the slots that get values by the insertion of an object of a class. O(1).
   func insertionSlots(of type: any ManagedObject.Type) -> UInt64 {
-    insertionSlotsOfClasses[ObjectIdentifier(type)] ?? insertionSlotsOfRecords[0]
+    insertionSlots(ofClassAt: placesOfClasses[ObjectIdentifier(type)] ?? 0)
   }
 
-  /// The same of a record.
-  ///
-  /// - Parameter place: of the record's class among the entity's; 0 where no class inherits from another.
-  func insertionSlots(ofRecordAt place: Int) -> UInt64 { insertionSlotsOfRecords[place] }
+  /// The same of the class at a place among the entity's classes; 0 where no class inherits from another.
+  func insertionSlots(ofClassAt place: Int) -> UInt64 { insertionSlotsOfClasses[place] }
 
   /// The slot of the first part of an embedded value.
   func firstSlot(ofEmbedded ordinal: Int) -> Int { embeddedSlots[ordinal].lowerBound }

@@ -130,7 +130,7 @@ extension ObjectState {
     if !reportsReading { fast |= 1 &<< UInt64(truncatingIfNeeded: slot) }
   }
 
-  /// Notes that the cache of this slot now holds the value, which nobody has asked for: the first getter still goes the long way, where the object awakes.
+  /// Notes that the cache of this slot holds the value before a getter has asked for it. The slot isn't fast, so that the first getter calls `awakeFromFetch`.
   mutating func didLoadAhead(_ slot: Int) { loaded |= 1 &<< UInt64(truncatingIfNeeded: slot) }
 
   /// Whether the context must hear of the next change.

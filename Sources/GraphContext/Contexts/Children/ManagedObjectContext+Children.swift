@@ -142,7 +142,7 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Whether a child has taken back a deletion of an object that is still deleted here.
+  /// Returns whether the child inserts an object again that this context has deleted and not saved.
   private func bringsBack(_ changes: EntityChanges) -> Bool {
     changes.inserted.contains { entities[changes.entity.ordinal].known[$0.number] != nil }
   }
@@ -150,7 +150,7 @@ extension ManagedObjectContext {
   private func apply(_ request: SaveRequest) throws(ContextError) {
     for changes in request.entities { try accept(conflicts: request, changes) }
     for changes in request.entities where bringsBack(changes) {
-      // Of the time before: objects that come back have their references at once, and are linked one after the other.
+      // Before the objects enter: they have their references from then on, but are linked one after the other.
       for position in changes.entity.toOnes.indices { workOutReferences(at: position, of: changes.entity) }
     }
     for changes in request.entities {

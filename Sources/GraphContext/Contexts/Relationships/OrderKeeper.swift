@@ -121,6 +121,8 @@ struct OrderKeeper {
   }
 
   /// Gives objects that their lists lack the places of their numbers.
+  ///
+  /// - Returns: no object, because no other gets a new place.
   private func placeByNumbers(_ objects: [any ManagedObject]) -> [any ManagedObject] {
     for object in objects { put(object, nil, isListed: false) }
     return []
@@ -213,8 +215,8 @@ struct OrderKeeper {
     }
   }
 
-  /// Tells the observers of a list that objects in it move. They may read the list, so it has all of its members: before the first is taken out, and after
-  /// the last is in again.
+  /// Tells the observers of a list that objects in it move. An observer may read the list, so callers tell it before they take the first object out, and
+  /// again after they have put the last one in.
   private func tellOfMoves(_ objects: [any ManagedObject], of owner: ObjectNumber) {
     guard context.observation != nil, let toOne = entity.toOne(slot: table.slot) else { return }
     for object in objects {

@@ -25,7 +25,7 @@ struct RelationshipKeeper {
     }
     let number = object._$state.number
     relink(number, entity, toOne, from: old, to: new)
-    // Not before: an observer that lists members makes the pending links, of the reference that the object has by now.
+    // After the links have changed: the object has the new reference already, and an observer may list members.
     tellOfRelinking(number, entity, toOne, from: old, to: new)
     guard case .toOne(let inverseSlot) = toOne.inverse else { return }
     let destination = context.entity(toOne.destination)
@@ -79,8 +79,8 @@ struct RelationshipKeeper {
 
   /// Tells the observers of to-many relationships that one of the members leads elsewhere.
   ///
-  /// They may list the members. Then the pending links are made of what objects and context say, so these and the links must agree: before either
-  /// changes, or after both.
+  /// An observer may list the members, and that makes the pending links if there are none yet. So the object's reference and the links must agree: call this
+  /// before either changes, or after both.
   func tellOfRelinking(
     _ number: ObjectNumber,
     _ entity: StoredEntity,

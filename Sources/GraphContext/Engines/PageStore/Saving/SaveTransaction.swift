@@ -157,7 +157,7 @@ extension SaveTransaction {
     for record in inserted { RecordEncoder.stamp(record.bytes, commit: commit) }
     counted.note(inserted, of: entity)
     if let number = try tree.put(new: inserted) {
-      // Numbers aren't given twice, so somebody has brought a deleted object back. (A damaged store may also have one that was never leased.)
+      // A number is leased once. So another context's undo has inserted the object again, or the store is damaged and has an object that was never leased.
       let id = id(number, entity)
       throw ContextError(
         .conflict,
