@@ -41,8 +41,9 @@ private func examine(_ tree: PredicateTree) {
 /// Text of words that the language knows: bytes alone seldom make one.
 private enum Words {
   private static let all =
-    FixedSchema.attributes.map(\.name) + [
-      "y", "z", "y.a", "z.b", "y.z", "$x", "$x.h", "$x.y.z", "SELF", "objectID", "#in", "`a b`", "==", "!=",
+    FixedSchema.attributes.map(\.name) + FixedSchema.partsAndLists.map(\.name) + [
+      "p", "p.r", "y.p.q", "z.w", "KIND", "y.TYPE", "$x.w", "SUBQUERY(w, $x, $x > 1)", "y", "z", "y.a", "z.b",
+      "y.z", "$x", "$x.h", "$x.y.z", "SELF", "objectID", "#in", "`a b`", "==", "!=",
       "<", ">=", "IN", "BETWEEN", "BEGINSWITH", "CONTAINS[cd]", "ENDSWITH[n]", "LIKE", "MATCHES", "[c]",
       "AND", "OR", "NOT", "(", ")", "{", "}", ",", "1", "-2.5", "9e99", "0x1F", "9223372036854775808",
       "'ab*'",
