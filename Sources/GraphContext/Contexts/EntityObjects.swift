@@ -37,6 +37,8 @@ struct EntityObjects {
 
   /// True if an object or a pair of the entity has unsaved changes. O(objects with unsaved changes).
   var hasChanges: Bool { changes.hasAny || pairs.contains { !$0.isEmpty } }
+  /// False only if there are no changes. O(relationships).
+  var mayHaveChanges: Bool { !changes.isEmpty || pairs.contains { !$0.isEmpty } }
 
   /// Returns true for an object with unsaved changes that another context or the parent may have deleted.
   func mayBeMissing(_ number: ObjectNumber) -> Bool {
@@ -89,6 +91,28 @@ struct EntityObjects {
       references[position] = nil
       lists[position] = nil
     }
+  }
+}
+
+// MARK: - Links of many-to-many relationships
+
+extension EntityObjects {
+  /// Links of the relationships that programs see: a relationship that leads one way has a hidden inverse.
+  private var shownPairs: [PendingLinks] {
+    zip(entity.toManys, pairs).compactMap { $0.isHidden || $1.isEmpty ? nil : $1 }
+  }
+
+  /// The objects whose links have unsaved changes. O(changed links).
+  var relinkedOwners: Set<ObjectNumber> {
+    shownPairs.reduce(into: []) { owners, links in
+      owners.formUnion(links.added.keys)
+      owners.formUnion(links.removed.keys)
+    }
+  }
+
+  /// Whether an object is one of ``relinkedOwners``. O(relationships).
+  func hasRelinked(_ owner: ObjectNumber) -> Bool {
+    shownPairs.contains { $0.added[owner] != nil || $0.removed[owner] != nil }
   }
 }
 

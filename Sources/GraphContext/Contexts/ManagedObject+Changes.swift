@@ -7,7 +7,8 @@ extension ManagedObject {
   public var context: ManagedObjectContext? { _$state.host as? ManagedObjectContext }
 
   /// The attributes and to-one relationships that were set since the object was inserted, read or saved, with their values now, by name. Of an
-  /// object that was not saved yet: all of them. A to-many relationship is not among them: its changes are those of the objects at the other end.
+  /// object that was not saved yet: all of them. A to-many relationship is not among them: its changes are those of the objects at the other end, or, where it is
+  /// many-to-many, links of both.
   public var changedValues: [String: AttributeValue] {
     switch _$state.phase {
     case .inserted: values(in: ~0)
@@ -29,6 +30,7 @@ extension ManagedObject {
   /// difference. O(properties).
   public var hasPersistentChanges: Bool {
     guard hasChanges, _$state.phase == .persistent else { return hasChanges }
+    if context?.hasRelinked(self) == true { return true }
     let committed = context?.committedValues(of: self, in: _$state.changed) ?? [:]
     return changedValues.contains { committed[$0.key] != $0.value } || context?.hasMoved(self) ?? false
   }

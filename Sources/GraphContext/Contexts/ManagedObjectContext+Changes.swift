@@ -72,10 +72,30 @@ extension ManagedObjectContext {
 
   /// Objects that were inserted and not saved yet.
   public var insertedObjects: [any ManagedObject] { entities.flatMap(\.changes.inserted) }
-  /// Saved objects with unsaved changes.
-  public var updatedObjects: [any ManagedObject] { entities.flatMap(\.changes.updated) }
+  /// Saved objects with unsaved changes: of attributes, of to-one relationships, or of the links of a many-to-many relationship, which change the objects at both
+  /// ends. A member that comes to a one-to-many relationship or goes from it is a change of the member.
+  public var updatedObjects: [any ManagedObject] { entities.indices.flatMap { updatedObjects(of: $0) } }
   /// Saved objects whose deletion is not saved yet.
   public var deletedObjects: [any ManagedObject] { entities.flatMap(\.changes.deleted) }
+
+  /// Saved objects of an entity with unsaved changes, by number.
+  func updatedObjects(of ordinal: Int) -> [any ManagedObject] {
+    let changed = entities[ordinal].changes.updated
+    let linked = entities[ordinal].relinkedOwners
+    if linked.isEmpty { return changed }
+    let known = Set(changed.lazy.map(\._$state.number))
+    let entity = entity(ordinal)
+    let others = linked.subtracting(known).map { object($0, of: entity) }
+    return (changed + others.filter { $0._$state.phase == .persistent }).sorted {
+      $0._$state.number < $1._$state.number
+    }
+  }
+
+  /// Whether a link of one of an object's many-to-many relationships has an unsaved change.
+  func hasRelinked(_ object: any ManagedObject) -> Bool {
+    guard object._$state.phase == .persistent else { return false }
+    return entities[entity(of: object).ordinal].hasRelinked(object._$state.number)
+  }
 
   /// The unsaved changes of an entity as records, up to date; nil for none.
   func encodedChanges(of entity: StoredEntity) -> EncodedChanges? {

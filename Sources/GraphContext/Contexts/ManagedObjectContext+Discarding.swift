@@ -5,8 +5,10 @@ import Predicates
 extension ManagedObjectContext {
   /// Makes one object what the context's snapshot has, and leaves the other unsaved changes alone, as far as they don't contradict.
   ///
-  /// - A new object leaves the context, as with ``delete(_:)``.
-  /// - The attributes and relationships of a changed object are those of the snapshot; inverses follow.
+  /// - A new object leaves the context, and the new objects that a delete rule takes along with it. Stored objects that were linked to it lead to what
+  ///   the snapshot has.
+  /// - The attributes, to-one relationships and many-to-many links of a changed object are those of the snapshot; inverses follow. The members of a
+  ///   one-to-many relationship are changes of the members: discard theirs.
   /// - A deleted object is there again. Objects that the deletion has taken along stay deleted: discard their deletion, too. A link comes back
   ///   if the object at its other end is there, and has not got another partner meanwhile.
   ///
@@ -21,7 +23,7 @@ extension ManagedObjectContext {
   private func discard(_ object: some ManagedObject) {
     let entity = entity(of: object)
     switch object._$state.phase {
-    case .inserted: return delete(object, callsHooks: false)
+    case .inserted: return discard(inserted: object, entity)
     case .persistent:
       refresh(object, mergeChanges: false)
       if object._$state.host === self { restorePairs(of: object, entity) }
@@ -34,6 +36,62 @@ extension ManagedObjectContext {
     children.forEach { child in
       child.parentDidReplace(entities.indices.map { $0 == entity.ordinal ? [number] : [] })
     }
+  }
+
+  // MARK: New objects
+
+  /// A new object leaves, and the new ones that it owns with it. Delete rules reach no stored object: what links it to these goes first.
+  private func discard(inserted object: any ManagedObject, _ entity: StoredEntity) {
+    var queue: [(any ManagedObject, StoredEntity)] = [(object, entity)]
+    var seen: Set<ObjectIdentifier> = [ObjectIdentifier(object)]
+    while let (next, entity) = queue.popLast() {
+      for (owned, entity) in releaseStored(of: next, entity)
+      where seen.insert(ObjectIdentifier(owned)).inserted {
+        queue.append((owned, entity))
+      }
+    }
+    delete(object, callsHooks: false)
+  }
+
+  /// Takes back the links between a new object and stored ones. Returns the new objects that would be deleted with it.
+  private func releaseStored(
+    of object: any ManagedObject,
+    _ entity: StoredEntity
+  ) -> [(any ManagedObject, StoredEntity)] {
+    var owned: [(any ManagedObject, StoredEntity)] = []
+    for toOne in entity.toOnes {
+      let (target, destination) = (object.reference(at: toOne.slot), self.entity(toOne.destination))
+      if target.isNone { continue }
+      let other = self.object(target, of: destination)
+      if other._$state.phase == .inserted {
+        if toOne.deleteRule == .cascade { owned.append((other, destination)) }
+        continue
+      }
+      relationships.set(object, slot: toOne.slot, to: .none)
+      if case .toOne(let inverse) = toOne.inverse { takeBack(inverse, of: other, destination) }
+    }
+    for toMany in entity.toManys {
+      let destination = self.entity(toMany.destination)
+      for number in elements(of: object, toMany: toMany.ordinal) {
+        let element = self.object(number, of: destination)
+        if element._$state.phase == .inserted {
+          if toMany.deleteRule == .cascade { owned.append((element, destination)) }
+          continue
+        }
+        switch toMany.storage {
+        case .references(let slot, _): takeBack(slot, of: element, destination)
+        case .pairs: remove(element, from: object, toMany: toMany.ordinal)
+        }
+      }
+    }
+    return owned
+  }
+
+  /// Takes back the unsaved change of a stored object's reference. It leads nowhere if its object is deleted here, or has another partner.
+  private func takeBack(_ slot: Int, of object: any ManagedObject, _ entity: StoredEntity) {
+    guard let toOne = entity.toOne(slot: slot) else { return }
+    relationships.set(object, slot: slot, to: .none)
+    restore(toOne, of: object, entity, to: storedReference(of: object._$state.number, entity, toOne))
   }
 
   // MARK: After a deletion
@@ -156,6 +214,8 @@ extension ManagedObjectContext {
     for toOne in entity.toOnes where object._$state.changed & 1 << UInt64(toOne.slot) != 0 {
       if !restoreReference(of: object, toOne, entity) { kept |= 1 << UInt64(toOne.slot) }
     }
+    // A place goes with the reference that it was given for.
+    kept |= entity.places(of: kept)
     let mayBeMissing = entities[entity.ordinal].mayBeMissing(object._$state.number)
     // An object that others have deleted and that only a link keeps here keeps all its changes: its values are nowhere else.
     if mayBeMissing, kept != 0 { kept = object._$state.changed }

@@ -32,8 +32,8 @@ public struct ObjectChanges: Sendable, Equatable {
   public internal(set) var origin: Origin
   /// The ``ManagedObjectContext/name`` of the context whose event this is.
   public internal(set) var contextName: String?
-  /// The ``ManagedObjectContext/author`` of the commits that the changes come from, where all have the same one. nil for changes of another origin than
-  /// ``Origin/store``. With an author of its own in its context, a program tells its changes from those of others.
+  /// The ``ManagedObjectContext/author`` of the commits that the changes come from, where all have the same one; of a save, that of its context. nil for changes
+  /// that no commit has stored. With an author of its own in its context, a program tells its changes from those of others.
   public internal(set) var author: String?
   /// Objects that are there now and were not.
   public internal(set) var inserted: [ManagedObjectID] = []

@@ -29,6 +29,9 @@ extension ManagedObjectContext {
       case .deleted: combined.note(key, .deleted)
       }
     }
-    return changes(combined.changes, .store)
+    var changes = self.changes(combined.changes, .store)
+    changes.author = transactions.first?.author
+    if transactions.contains(where: { $0.author != changes.author }) { changes.author = nil }
+    return changes
   }
 }

@@ -14,9 +14,12 @@ extension ManagedObject {
   /// Does nothing.
   @inlinable public func prepareForDeletion() {}
   /// Accepts the object.
-  @inlinable public func validateForInsert() throws {}
+  public func validateForInsert() throws { _$state.host?.calledDefaults.insert(.validateForInsert) }
   /// Calls ``validateForInsert()``: most rules hold for new and for changed objects.
-  @inlinable public func validateForUpdate() throws { try validateForInsert() }
+  public func validateForUpdate() throws {
+    _$state.host?.calledDefaults.insert(.validateForUpdate)
+    try validateForInsert()
+  }
   /// Accepts the deletion.
   @inlinable public func validateForDelete() throws {}
 

@@ -150,8 +150,8 @@ extension ManagedObject {
     return _$state.phase == .deleted || _$state.phase == .gone
   }
 
-  /// Whether the object has changes that its context has yet to save.
-  public var hasChanges: Bool { _$state.hasChanges }
+  /// Whether the object has changes that its context has yet to save: of its values, or of links of its many-to-many relationships.
+  public var hasChanges: Bool { _$state.hasChanges || context?.hasRelinked(self) ?? false }
 
   /// Whether none of the object's values has been read or set.
   public var isFault: Bool { _$state.loaded == 0 && _$state.phase == .persistent }

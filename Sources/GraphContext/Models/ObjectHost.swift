@@ -24,6 +24,9 @@ public class ObjectHost {
   /// The shape of the class whose fault was made last, which is looked for here first: a host belongs to one task, and all tasks share the shapes.
   final var lastShape: StoredShape?
 
+  /// The default implementations of validations that were called since somebody emptied this. An object for which all were called has no rules in code.
+  final var calledDefaults: DefaultValidations = []
+
   package init() {}
 
   /// The store that the objects' IDs name.
@@ -246,3 +249,13 @@ package enum ListExtension {
 
 @available(*, unavailable, message: "a context stays in one task; send the IDs of objects instead")
 extension ObjectHost: Sendable {}
+
+/// Validations that a model doesn't declare.
+struct DefaultValidations: OptionSet {
+  let rawValue: UInt8
+
+  static let validateForInsert = DefaultValidations(rawValue: 1)
+  static let validateForUpdate = DefaultValidations(rawValue: 2)
+  /// What is called of a changed object without rules in code.
+  static let ofUpdate: DefaultValidations = [.validateForInsert, .validateForUpdate]
+}

@@ -38,7 +38,7 @@ extension ManagedObjectContext {
 
   /// Makes the changes those of the parent.
   private func save(to parent: ManagedObjectContext) throws(ContextError) {
-    let invalid = try prepareSave()
+    let invalid = try prepareSave().failures
     listings.removeAll()
     // Links that the parent has as well are saved by this, too.
     guard hasChanges else { return forgetChanges() }
@@ -81,8 +81,8 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Runs the hooks that come before a save, and returns the failures of objects that refuse to be saved.
-  private func prepareSave() throws(ContextError) -> SaveFailures {
+  /// Runs the hooks that come before a save.
+  private func prepareSave() throws(ContextError) -> SaveHooks.Outcome {
     try checkUsable()
     if isReadOnly { throw .readOnlyContext() }
     awakeInserted()
@@ -92,18 +92,18 @@ extension ManagedObjectContext {
         "willSave or a validation of an object saves its context, which is being saved"
       )
     }
-    guard hasChanges else { return SaveFailures() }
+    guard hasChanges else { return SaveHooks.Outcome() }
     tellBeforeSave()
     isRunningSaveHooks = true
     defer { isRunningSaveHooks = false }
     defer { undoManager?.endEvent(in: self) }
     tellWillSave()
     for _ in 0..<SaveHooks.roundLimit {
-      let failures = try SaveHooks(self).run()
+      let outcome = try SaveHooks(self).run()
       // What a listener changes is saved, too: the hooks have to see it.
       if tellBeforeSave() { continue }
       try checkUsable()
-      return failures
+      return outcome
     }
     throw ContextError(
       .unsettledChanges,
@@ -172,9 +172,9 @@ extension ManagedObjectContext {
     turn: SaveTurn,
     _ attempts: inout SaveAttempts
   ) throws(ContextError) -> Bool {
-    let invalid =
-      if let prepared = attempts.prepared, let failures = try stillValid(prepared) {
-        failures
+    let hooks =
+      if let prepared = attempts.prepared, let outcome = try stillValid(prepared) {
+        outcome
       } else {
         try prepareSave()
       }
@@ -183,7 +183,7 @@ extension ManagedObjectContext {
     var request: SaveRequest?
     // Others can write while a thread that waits anyway encodes. One that doesn't wait encodes only once it has the turn.
     if case .waiting = turn {
-      let encoded = try ChangeEncoder(self, invalid).encode()
+      let encoded = try ChangeEncoder(self, hooks.failures).encode()
       if encoded.isEmpty {
         tellingObservers { attempts.saved = finishSave() }
         return true
@@ -198,24 +198,27 @@ extension ManagedObjectContext {
       turn: turn,
       showsValues: coordinator.showsValues
     ) { base throws(ContextError) in
-      let request = if let request { request } else { try ChangeEncoder(self, invalid).encode() }
+      let request = if let request { request } else { try ChangeEncoder(self, hooks.failures).encode() }
       let merged = try merged(request, base, decisions, &settlement)
-      return try settled(merged, policies, base, validations, &settlement)
+      let settled = try settled(merged, policies, base, &settlement)
+      return try validated(settled, hooks, base, validations, &settlement)
     }
     guard let outcome, try isSettled(settlement, &attempts) else {
-      attempts.prepared = expectChanges(invalid)
+      attempts.prepared = expectChanges(hooks)
       return false
     }
     complete(outcome, settlement, &attempts)
     return true
   }
 
-  /// The failures that hooks have found for an earlier attempt; nil if the context has changed since, so that the hooks have to run again.
-  private func stillValid(_ prepared: SaveAttempts.Prepared) throws(ContextError) -> SaveFailures? {
+  /// What hooks have found for an earlier attempt; nil if the context has changed since, so that the hooks have to run again.
+  private func stillValid(
+    _ prepared: SaveAttempts.Prepared
+  ) throws(ContextError) -> SaveHooks.Outcome? {
     guard prepared.changeCount == changeCount else { return nil }
     try checkUsable()
     if isReadOnly { throw .readOnlyContext() }
-    return prepared.invalid
+    return prepared.hooks
   }
 
   /// Lets the program decide what an attempt has left open. Returns false if there was anything: then nothing is stored yet.
@@ -277,9 +280,9 @@ extension ManagedObjectContext {
   }
 
   /// Another attempt follows: from now on the context notes whether anything changes, because then hooks have to run again.
-  private func expectChanges(_ invalid: SaveFailures) -> SaveAttempts.Prepared {
+  private func expectChanges(_ hooks: SaveHooks.Outcome) -> SaveAttempts.Prepared {
     announceChanges()
-    return SaveAttempts.Prepared(invalid: invalid, changeCount: changeCount)
+    return SaveAttempts.Prepared(hooks: hooks, changeCount: changeCount)
   }
 
   /// Merges a request with what others have saved since, if they have.
@@ -315,15 +318,17 @@ extension ManagedObjectContext {
       return .nothing(on: base.commit)
     }
     settlement.reverted = resolver.reverted
+    settlement.merged = resolver.merged
     return resolver.request
   }
 
   /// Settles new objects with existing ones that have their unique values.
+  ///
+  /// - Parameter settlement: receives what is settled.
   private func settled(
     _ request: SaveRequest,
     _ policies: UniquePolicies,
     _ base: SaveBase,
-    _ validations: SettledValidations,
     _ settlement: inout SaveSettlement
   ) throws(ContextError) -> SaveRequest {
     guard policies.settlesAny, request.entities.contains(where: { !$0.inserted.isEmpty }) else {
@@ -332,14 +337,30 @@ extension ManagedObjectContext {
     var resolver = UniqueResolver(request, settlement.reverted, policies, in: try base.source(), coordinator)
     try resolver.resolve()
     if resolver.aliases.allSatisfy(\.isEmpty) { return request }
-    var request = resolver.request
-    let unvalidated = validations.noteFailures(of: try resolver.changedOwners(), in: &request)
-    settlement = SaveSettlement(
-      reverted: resolver.reverted,
-      aliases: resolver.aliases,
-      unvalidated: unvalidated
-    )
-    return unvalidated.isEmpty ? request : .nothing(on: base.commit)
+    settlement.reverted = resolver.reverted
+    settlement.aliases = resolver.aliases
+    settlement.owners = resolver.changed
+    return resolver.request
+  }
+
+  /// Has objects validated that get values which their validations haven't seen together. As long as there are any, nothing is stored.
+  private func validated(
+    _ request: SaveRequest,
+    _ hooks: SaveHooks.Outcome,
+    _ base: SaveBase,
+    _ validations: SettledValidations,
+    _ settlement: inout SaveSettlement
+  ) throws(ContextError) -> SaveRequest {
+    var numbers = settlement.owners
+    for key in settlement.merged where hooks.validated.contains(key) {
+      if numbers.isEmpty { numbers = entities.map { _ in [] } }
+      numbers[key.entity].insert(key.number)
+    }
+    if numbers.allSatisfy(\.isEmpty) { return request }
+    var request = request
+    let owners = try request.owners(numbers, in: try base.source())
+    settlement.unvalidated = validations.noteFailures(of: owners, in: &request)
+    return settlement.unvalidated.isEmpty ? request : .nothing(on: base.commit)
   }
 
   /// The state to which a save leads, and what those observed properties show before that may show something else there: what others have saved
@@ -371,8 +392,8 @@ extension ManagedObjectContext {
     unfinishedSaves.append(saved)
     for ordinal in entities.indices {
       let changes = entities[ordinal].changes
-      let (kept, deleted) = (changes.inserted + changes.updated, changes.deleted)
-      for object in kept { object._$state.becomeSaved() }
+      let (kept, deleted) = (changes.inserted + updatedObjects(of: ordinal), changes.deleted)
+      for object in kept where object._$state.hasChanges { object._$state.becomeSaved() }
       if entity(ordinal).derivedSlots != 0 {
         for object in kept { forgetDerivedValues(of: object._$state.number, entity(ordinal)) }
       }
@@ -441,7 +462,7 @@ private struct SaveAttempts {
 
   /// The result of the hooks in one state of the context.
   struct Prepared {
-    let invalid: SaveFailures
+    let hooks: SaveHooks.Outcome
     let changeCount: Int
   }
 

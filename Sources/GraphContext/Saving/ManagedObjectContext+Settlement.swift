@@ -8,6 +8,10 @@ struct SaveSettlement {
   var reverted: [Set<ObjectNumber>] = []
   /// New objects that are not stored, and the existing ones that they stand for, by the entity's ordinal; empty for none.
   var aliases: [[ObjectNumber: ObjectNumber]] = []
+  /// Stored objects that get values of new ones, by the entity's ordinal; empty for none.
+  var owners: [Set<ObjectNumber>] = []
+  /// Objects that this save and others have changed.
+  var merged: [ObjectKey] = []
   /// Conflicts that a custom policy must settle before the save stores anything.
   var undecided: [MergeDecisions.Undecided] = []
   /// Existing objects that must be validated before.

@@ -28,6 +28,8 @@ struct MergeResolver {
   private(set) var request: SaveRequest
   /// Objects of which not everything is stored that the context shows, or that are changed beyond that, by the entity's ordinal.
   private(set) var reverted: [Set<ObjectNumber>]
+  /// Objects that the request and others change, not counting their places in lists. Some may be left out of the request since.
+  private(set) var merged: [ObjectKey] = []
 
   init(
     _ request: SaveRequest,
@@ -148,6 +150,9 @@ struct MergeResolver {
       if policy == .error, !isMoved { request.failures.note(.conflict(id(patch.number, entity), "deleted")) }
       return remove(patch, entity)
     }
+    if theirs.slots & ~entity.placeSlots != 0 {
+      merged.append(ObjectKey(entity: entity.ordinal, number: patch.number))
+    }
     let agreed = try theirs.slots & equalReferences(patch, entity)
     forget(agreed, of: patch.number, entity)
     // Places that the context has set in lists which others have taken the object out of.
@@ -160,15 +165,22 @@ struct MergeResolver {
     let patch = self.patch(of: patch.number, entity) ?? patch
     let inWholes = wholes.reduce(0) { $0 | $1.slots }
     let both = patch.slots & (theirs.slots | inWholes) & ~agreed & ~entity.placeSlots
+    // Both sides have moved the object within a list, and neither has linked it anew.
+    let moved = patch.slots & theirs.slots & entity.placeSlots & ~entity.places(of: patch.slots)
     switch policy.rule {
     case .error:
       if both != 0 { noteConflict(patch.number, entity, both) }
-    case .mergeByPropertyStoreTrump:
-      let moved = patch.slots & theirs.slots & entity.placeSlots & ~entity.places(of: patch.slots)
-      try drop(both | moved, of: patch.number, entity)
+    case .mergeByPropertyStoreTrump: try drop(both | moved, of: patch.number, entity)
     case .mergeByPropertyObjectTrump: break
-    case .overwrite: try complete(patch, theirs.slots & ~entity.referenceSlots & ~entity.placeSlots, entity)
-    case .rollback: try drop(patch.slots, of: patch.number, entity)
+    case .overwrite:
+      let isMoved = patch.slots & ~entity.placeSlots == 0
+      if !isMoved {
+        try complete(patch, theirs.slots & ~entity.referenceSlots & ~entity.placeSlots, entity)
+      }
+    case .rollback:
+      // An order conflicts with no value.
+      let isOrderAlone = patch.slots & ~entity.placeSlots == 0 || theirs.slots & ~entity.placeSlots == 0
+      try drop(isOrderAlone ? moved : patch.slots, of: patch.number, entity)
     case .custom: if both != 0 { try settle(both, patch, entity) }
     }
     try forgetEqualAttributes(in: both, of: patch.number, entity)

@@ -9,8 +9,15 @@ struct SaveHooks {
 
   init(_ context: ManagedObjectContext) { self.context = context }
 
-  /// Returns the failures of objects that refuse to be saved.
-  func run() throws(ContextError) -> SaveFailures {
+  /// What the validations have found.
+  struct Outcome {
+    /// The failures of objects that refuse to be saved.
+    var failures = SaveFailures()
+    /// The changed objects that have rules in code.
+    var validated: Set<ObjectKey> = []
+  }
+
+  func run() throws(ContextError) -> Outcome {
     guard let undoManager = context.undoManager else { return validate(try callWillSave()) }
     return validate(try undoManager.includingHooks { () throws(ContextError) in try callWillSave() })
   }
@@ -66,14 +73,18 @@ struct SaveHooks {
     )
   }
 
-  private func validate(_ lists: ListedChanges) -> SaveFailures {
-    var failures = SaveFailures()
+  private func validate(_ lists: ListedChanges) -> Outcome {
+    var outcome = Outcome()
     for changes in lists.byEntity {
-      for object in changes.inserted { check(object, &failures) { try object.validateForInsert() } }
-      for object in changes.updated { check(object, &failures) { try object.validateForUpdate() } }
-      for object in changes.deleted { check(object, &failures) { try object.validateForDelete() } }
+      for object in changes.inserted { check(object, &outcome.failures) { try object.validateForInsert() } }
+      for object in changes.updated {
+        context.calledDefaults = []
+        check(object, &outcome.failures) { try object.validateForUpdate() }
+        if context.calledDefaults != .ofUpdate { outcome.validated.insert(context.key(of: object)) }
+      }
+      for object in changes.deleted { check(object, &outcome.failures) { try object.validateForDelete() } }
     }
-    return failures
+    return outcome
   }
 
   private func check(
@@ -96,10 +107,11 @@ private struct ListedChanges {
   let byEntity: [Lists]
 
   init(_ context: ManagedObjectContext) {
-    byEntity = context.entities.compactMap { entity in
-      let changes = entity.changes
-      if changes.isEmpty { return nil }
-      return Lists(inserted: changes.inserted, updated: changes.updated, deleted: changes.deleted)
+    byEntity = context.entities.indices.compactMap { ordinal in
+      if !context.entities[ordinal].mayHaveChanges { return nil }
+      let changes = context.entities[ordinal].changes
+      let updated = context.updatedObjects(of: ordinal)
+      return Lists(inserted: changes.inserted, updated: updated, deleted: changes.deleted)
     }
   }
 

@@ -1,6 +1,7 @@
 import Predicates
 
-/// A stored object that a save gives values of new objects that it settles with it.
+/// A stored object that gets values in a save which its validation hasn't seen together: those of new objects that the save settles with it, or those of this and
+/// of another context.
 struct SettledOwner {
   let entity: StoredEntity
   let number: ObjectNumber
@@ -15,8 +16,8 @@ struct SettledOwner {
 /// `validateForUpdate` is code of the program, so it runs outside of the writer's turn: the turn ends where an object gets values that it hasn't seen,
 /// and the save takes another one. Others may have changed the object by then, so a validation counts for the values that it was made on.
 struct SettledValidations {
-  /// The number of times that a save validates before it throws `conflict`.
-  static let roundLimit = 10
+  /// The number of times that a save validates before it throws `conflict`. Many writers of one object often find that it has changed once more.
+  static let roundLimit = 100
 
   private struct Outcome {
     let record: [UInt8]
@@ -53,6 +54,36 @@ struct SettledValidations {
       do { try object.validateForUpdate() } catch { failure = .validationFailed(object.objectID, error) }
       outcomes[owner.key] = Outcome(record: owner.record, failure: failure)
     }
+  }
+}
+
+extension SaveRequest {
+  /// Objects that the request changes, with all values that they get.
+  ///
+  /// - Parameters:
+  ///   - numbers: the objects, by the entity's ordinal.
+  ///   - source: the state that the request is to change.
+  func owners(
+    _ numbers: [Set<ObjectNumber>],
+    in source: any ObjectSource
+  ) throws(ContextError) -> [SettledOwner] {
+    var owners: [SettledOwner] = []
+    for changes in entities {
+      let entity = changes.entity
+      for number in numbers[entity.ordinal].sorted() {
+        guard let index = changes.patchIndex(of: number),
+          let stored = try source.record(number, of: entity)
+        else { continue }
+        let patch = changes.updated[index]
+        let bytes = changes.encoder.encode(
+          RecordView(validated: stored, layout: entity.layout),
+          patchedBy: RecordView(validated: patch.bytes, layout: entity.layout),
+          in: patch.slots
+        )
+        owners.append(SettledOwner(entity: entity, number: number, record: Array(bytes), slots: patch.slots))
+      }
+    }
+    return owners
   }
 }
 

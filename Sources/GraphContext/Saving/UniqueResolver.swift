@@ -17,7 +17,7 @@ struct UniqueResolver {
   private(set) var aliases: [[ObjectNumber: ObjectNumber]]
   private var settled: [SettledObject] = []
   /// Stored objects that policies have given values, by the entity's ordinal.
-  private var changed: [Set<ObjectNumber>]
+  private(set) var changed: [Set<ObjectNumber>]
   /// What the models declare, once it is needed.
   private var defaults: [ClassKey: [Int: AttributeValue]] = [:]
 
@@ -86,27 +86,6 @@ struct UniqueResolver {
     var number = number
     while let next = aliases[ordinal][number] { number = next }
     return number
-  }
-
-  /// The stored objects to which the save gives values of settled ones, with all values that they get.
-  func changedOwners() throws(ContextError) -> [SettledOwner] {
-    var owners: [SettledOwner] = []
-    for changes in request.entities {
-      let entity = changes.entity
-      for number in changed[entity.ordinal].sorted() {
-        guard let index = changes.patchIndex(of: number),
-          let stored = try source.record(number, of: entity)
-        else { continue }
-        let patch = changes.updated[index]
-        let bytes = changes.encoder.encode(
-          RecordView(validated: stored, layout: entity.layout),
-          patchedBy: RecordView(validated: patch.bytes, layout: entity.layout),
-          in: patch.slots
-        )
-        owners.append(SettledOwner(entity: entity, number: number, record: Array(bytes), slots: patch.slots))
-      }
-    }
-    return owners
   }
 
   // MARK: Existing objects

@@ -82,6 +82,26 @@ struct BlockTests {
 
   // MARK: Queries
 
+  /// Each of the two goes on only once the other has begun.
+  @Test func queriesRunSideBySide() async throws {
+    let begun = [DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)]
+    let met = try await withThrowingTaskGroup { group in
+      for place in 0..<2 {
+        group.addTask { [library] in
+          try await library.query { context in
+            begun[place].signal()
+            let isMet = begun[1 - place].wait(timeout: .now() + 60) == .success
+            return try context.count(From<Writer>()) == 0 && isMet
+          }
+        }
+      }
+      var met: [Bool] = []
+      for try await isMet in group { met.append(isMet) }
+      return met
+    }
+    #expect(met == [true, true])
+  }
+
   @Test func aQueryThatChangesSomethingThrows() async throws {
     try await library.write { context in
       let writer = Writer("A")

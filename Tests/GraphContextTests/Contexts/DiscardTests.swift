@@ -49,6 +49,34 @@ struct DiscardTests {
     #expect(try !hasAnythingToSave(context))
   }
 
+  /// Delete rules of a new object reach no stored one, and new ones leave with their owner.
+  @Test(arguments: [false, true]) func whatLedToANewObjectLeadsToWhatTheSnapshotHas(undoes: Bool) throws {
+    let context = try library.context()
+    defer { context.end() }
+    context.undoManager = ContextUndoManager()
+    let dump = try LibraryDump(context)
+    let writers = try context.fetch(From<Writer>().orderBy(\.name))
+    let new = Writer("new", email: "n", rank: 9)
+    context.insert(new)
+    let (book, desk) = (try #require(Array(writers[0].books).first), writers[1].desk)
+    book.writer = new
+    new.desk = desk
+    new.books.append(Book("draft", publisher: try #require(book.publisher)))
+    new.fans = try context.fetch(From<Reader>())
+    let changed = try LibraryDump(context)
+    context.undoManager?.beginUndoGrouping()
+    context.discardChanges(of: new)
+    context.undoManager?.endUndoGrouping()
+    #expect(new.context == nil && !book.isDeleted && book.writer === writers[0] && writers[1].desk === desk)
+    #expect(try LibraryDump(context) == dump)
+    if undoes {
+      #expect(context.undo())
+      #expect(try LibraryDump(context) == changed)
+    } else {
+      #expect(try !hasAnythingToSave(context))
+    }
+  }
+
   @Test func aChangedObjectIsAsItWasAndOthersAreNot() throws {
     let context = try library.context()
     defer { context.end() }

@@ -51,6 +51,19 @@ struct OrderedMergeTests {
     #expect(try third.object(Playlist.self, with: list).titles == titles)
   }
 
+  @Test(arguments: [MergePolicy.overwrite, .rollback], [true, false])
+  func aMoveAndAnEditConflictUnderNoPolicy(_ policy: MergePolicy, movesLast: Bool) async throws {
+    let (first, second) = (try context(), try context())
+    let lists = try [first, second].map { try $0.object(Playlist.self, with: list) }
+    second.mergePolicy = policy
+    let track = lists[1].tracks[5]
+    lists[movesLast ? 0 : 1].tracks[5].title = "edited"
+    lists[movesLast ? 1 : 0].tracks.move(from: 5, to: 200)
+    try first.save()
+    try second.save()
+    #expect(track.title == "edited" && lists[1].tracks[200] === track)
+  }
+
   @Test func aMoveAndAnEditDontConflict() async throws {
     let (first, second) = (try context(), try context())
     let lists = try [first, second].map { try $0.object(Playlist.self, with: list) }

@@ -82,7 +82,18 @@ struct RandomUniqueTests {
       let context = random.pick(contexts)
       try context.refresh()
       let policy = random.pick([UniquePolicy.keep, .merge, .replace])
-      try edit(&oracle, in: context, &random)
+      if random.chance(1, in: 2) {
+        // Another context imports first, and this one doesn't see what.
+        let other = try store.context()
+        defer { other.end() }
+        let others = random.pick([UniquePolicy.keep, .merge, .replace])
+        for number in 0..<random.number(in: 1...8) {
+          insert("\(step).\(number) before", &oracle, others, in: other, &random)
+        }
+        try other.save(ifExists: others)
+      } else {
+        try edit(&oracle, in: context, &random)
+      }
       for number in 0..<random.number(in: 1...8) {
         insert("\(step).\(number)", &oracle, policy, in: context, &random)
       }

@@ -77,7 +77,9 @@ struct SettledValidationTests {
   }
 
   /// Another context that changes the object after its validation makes it be validated again.
-  @Test(arguments: [1, 20]) func itIsValidatedAgainAfterACommitInBetween(times: Int) throws {
+  @Test(arguments: [1, 2 * SettledValidations.roundLimit]) func itIsValidatedAgainAfterACommitInBetween(
+    times: Int
+  ) throws {
     let other = try store.context()
     defer { other.end() }
     var rest = times

@@ -1,0 +1,77 @@
+import Cambium
+import Testing
+
+@testable import GraphContext
+
+@Model final class Stew {
+  var name: String
+  var saves: Int = 0
+  @Relationship(inverse: \Herb.stews) var herbs: [Herb] = []
+
+  init(_ name: String) { self.name = name }
+
+  func willSave() { if saves < 10 { saves += 1 } }
+  func validateForUpdate() throws {
+    if herbs.isEmpty { throw ValidationError("has no herbs", properties: ["herbs"]) }
+  }
+}
+
+@Model final class Herb {
+  var name: String
+  @Relationship var stews: [Stew] = []
+
+  init(_ name: String) { self.name = name }
+}
+
+/// An object whose many-to-many links change is one that changes: it is listed, and has its hooks called.
+struct LinkHookTests {
+  private let store: PersistentContainer
+  private let context: ManagedObjectContext
+  private let stew = Stew("stew")
+  private let herbs = [Herb("mint"), Herb("sage")]
+
+  init() async throws {
+    store = try await PersistentContainer("Stews", models: Stew.self, Herb.self, at: .inMemory)
+    context = try store.context()
+    for object in [stew] + herbs as [any ManagedObject] { context.insert(object) }
+    stew.herbs = [herbs[0]]
+    try context.save()
+  }
+
+  @Test func bothEndsOfALinkAreUpdated() throws {
+    #expect(!stew.hasChanges && context.updatedObjects.isEmpty)
+    herbs[1].stews.append(stew)
+    #expect(stew.hasChanges && stew.hasPersistentChanges && herbs[1].hasChanges && !herbs[0].hasChanges)
+    #expect(Set(context.updatedObjects.map(\.objectID)) == [stew.objectID, herbs[1].objectID])
+    stew.name = "soup"
+    #expect(Set(context.updatedObjects.map(\.objectID)) == [stew.objectID, herbs[1].objectID])
+    stew.name = "stew"
+    herbs[1].stews = []
+    #expect(!herbs[1].hasChanges)
+  }
+
+  @Test func hooksAreCalledForLinksAlone() throws {
+    let count = stew.saves
+    stew.herbs = []
+    let error = #expect(throws: ContextError.self) { try context.save() }
+    #expect(error?.code == .validationFailed && error?.context.properties == ["herbs"])
+    stew.herbs = [herbs[1]]
+    try context.save()
+    #expect(stew.saves > count && context.updatedObjects.isEmpty && !stew.hasChanges)
+    let reader = try store.context()
+    defer { reader.end() }
+    #expect(try reader.fetch(From<Stew>())[0].herbs.map(\.name) == ["sage"])
+  }
+
+  @Test func deletedObjectsAreNotUpdated() throws {
+    context.delete(herbs[0])
+    #expect(context.updatedObjects.map(\.objectID) == [stew.objectID])
+    #expect(context.deletedObjects.map(\.objectID) == [herbs[0].objectID])
+    let new = Herb("dill")
+    context.insert(new)
+    new.stews = [stew]
+    #expect(context.insertedObjects.count == 1 && context.updatedObjects.count == 1)
+    try context.save()
+    #expect(stew.herbs == [new])
+  }
+}
