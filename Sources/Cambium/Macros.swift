@@ -96,6 +96,7 @@ public macro Model(
 /// Makes a class a model that inherits from another.
 ///
 /// - Parameters:
+///   - originalName: The name that the class had in an earlier version: a string literal.
 ///   - isAbstract: Whether only subclasses have objects: `true` or `false`.
 ///   - superclass: The name of the model that the class inherits from: a string literal.
 ///   - subclasses: The names of the models that inherit from this one directly: an array literal of string literals.
@@ -122,6 +123,7 @@ public macro Model(
 @attached(memberAttribute)
 @attached(extension, conformances: ManagedObject, Sendable)
 public macro Model(
+  originalName: String? = nil,
   isAbstract: Bool = false,
   superclass: String,
   subclasses: [String] = []

@@ -25,6 +25,10 @@ extension ModelProperty {
         break
       }
       diagnostics.append(ModelDiagnostic.optionalToMany.at(type, fixIts: dropOptional(type)))
+    case .bytes:
+      if marked.attribute { return .attribute }
+      let hint = "'Data' is the type for bytes; write '@Attribute' before a list of small numbers"
+      diagnostics.append(ModelDiagnostic.unsupported(type.trimmedDescription, hint).at(type))
     case .unsupported(let hint):
       diagnostics.append(ModelDiagnostic.unsupported(type.trimmedDescription, hint).at(type))
     }

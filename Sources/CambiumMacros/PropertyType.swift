@@ -34,6 +34,8 @@ enum PropertyType {
   case values
   /// The same, or nil.
   case optionalMany
+  /// An array or set of bytes, or nil.
+  case bytes
   /// A type that can be neither an attribute nor a relationship, and what to do about it.
   case unsupported(String)
 
@@ -58,7 +60,7 @@ enum PropertyType {
   /// Whether the type stands for any number of values or objects.
   var isCollection: Bool {
     switch self {
-    case .many, .values, .optionalMany: true
+    case .many, .values, .optionalMany, .bytes: true
     case .single, .optional, .unsupported: false
     }
   }
@@ -84,7 +86,7 @@ enum PropertyType {
       let name =
         target.as(IdentifierTypeSyntax.self)?.name ?? target.as(MemberTypeSyntax.self)?.name
       return name?.text == "ManagedRecord"
-    case .values, .optionalMany, .unsupported: return false
+    case .values, .optionalMany, .bytes, .unsupported: return false
     }
   }
 
@@ -117,7 +119,7 @@ enum PropertyType {
     guard let name = element.as(IdentifierTypeSyntax.self)?.name.text else {
       return element.is(MemberTypeSyntax.self) ? .many(element) : .values
     }
-    if name == "UInt8" { return .unsupported("'Data' is the type for bytes") }
+    if name == "UInt8" { return .bytes }
     if let substitute = substitutes[name] { return .unsupported(substitute) }
     return valueTypes.contains(name) ? .values : .many(element)
   }

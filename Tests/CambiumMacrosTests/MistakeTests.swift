@@ -106,7 +106,7 @@ struct MistakeTests {
     ("Int??", "nil in nil would be lost; one '?' is enough"),
     ("[Any]", "an attribute has one concrete type"),
     ("Set<Character>", "use 'String'"),
-    ("[UInt8]", "'Data' is the type for bytes"),
+    ("[UInt8]", "'Data' is the type for bytes; write '@Attribute' before a list of small numbers"),
     ("Int128", "use 'Int64', 'Decimal' or 'Data'"),
     ("UInt128?", "use 'UInt64', 'Decimal' or 'Data'"),
     ("Float16", "use 'Float'"),

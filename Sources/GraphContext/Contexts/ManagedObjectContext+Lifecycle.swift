@@ -320,8 +320,7 @@ extension ManagedObjectContext {
 
   /// Makes a new object a saved one with unsaved changes. It has come back by an undo here, and now its deletion is taken back below as well.
   private func becomeChanged(_ object: any ManagedObject, _ entity: StoredEntity) {
-    object._$state.becomeSaved()
-    for slot in entity.schema.stored.indices { object._$state.didSet(slot) }
+    object._$state.becomeSaved(changedIn: entity)
     entities[entity.ordinal].changes.noteUpdated(object)
     entities[entity.ordinal].encoded?.noteStale(object._$state.number)
     entities[entity.ordinal].forgetReferences()
@@ -352,5 +351,16 @@ extension ManagedObjectContext {
         }
       }
     }
+  }
+}
+
+extension ObjectState {
+  /// The object is a saved one, with unsaved changes of everything but derived values, which are read again.
+  mutating func becomeSaved(changedIn entity: StoredEntity) {
+    becomeSaved()
+    for slot in entity.schema.stored.indices where entity.derivedSlots & 1 << UInt64(slot) == 0 {
+      didSet(slot)
+    }
+    forgetUnchangedValues(in: entity.derivedSlots)
   }
 }

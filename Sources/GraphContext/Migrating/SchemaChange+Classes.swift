@@ -13,14 +13,21 @@ extension SchemaChange {
       }
       return []
     }
-    var tags = Dictionary(uniqueKeysWithValues: known.map { ($0.name, $0.tag) })
-    // An entity can be renamed, and its root with it.
-    if let root = known.first { tags[root.name] = nil }
-    tags[entity.name] = 0
+    // The root goes with the entity.
+    let (subclasses, knownSubclasses) = (described.dropFirst(), Array(known.dropFirst()))
+    let matches = SchemaMatching.matches(
+      subclasses.map { ($0.name, $0.originalName) },
+      known: knownSubclasses.map(\.name)
+    )
+    var tags: [String: UInt16] = [entity.name: 0]
     var nextTag = UInt16(max(known.count, 1))
-    for member in described where tags[member.name] == nil {
-      tags[member.name] = nextTag
-      nextTag += 1
+    for (member, match) in zip(subclasses, matches) {
+      if let match {
+        tags[member.name] = knownSubclasses[match].tag
+      } else {
+        tags[member.name] = nextTag
+        nextTag += 1
+      }
     }
     let classes = described.map { member in
       CataloguedClass(

@@ -208,7 +208,7 @@ struct SchemaMatching {
   }
 
   /// For each of the new names the place of the known name that it continues. No two of the original names are the same.
-  private static func matches(_ new: [(name: String, original: String?)], known: [String]) -> [Int?] {
+  static func matches(_ new: [(name: String, original: String?)], known: [String]) -> [Int?] {
     let places = places(of: known)
     let owners = Self.places(of: new.map(\.name))
     var matches = new.map { places[$0.name] }

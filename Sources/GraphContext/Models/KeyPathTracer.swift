@@ -146,7 +146,9 @@ final class KeyPathTracer: ObjectHost {
   func value<Value: AttributeType>(of object: any ManagedObject, slot: Int) -> Value {
     if let firstPartSlot { return part(slot - firstPartSlot, of: object, slot: slot) }
     note(object, slot)
-    let value = Value(_attributeValue: mark(Value._attributeKind)) ?? Value.anyValue
+    let value =
+      Value(_attributeValue: mark(Value._attributeKind)) ?? TracedPart.address(0, round == 0)
+      ?? Value.anyValue
     current = nil
     leaf = value._attributeValue
     transformed = Value.Present.self as? any TransformedAttribute.Type

@@ -67,7 +67,8 @@ public struct ModelClass: Sendable {
           parent: parent,
           isAbstract: member.isAbstract,
           properties: properties.map(\.name),
-          required: parent == nil ? [] : properties.filter(\.isRequired).map(\.name)
+          required: parent == nil ? [] : properties.filter(\.isRequired).map(\.name),
+          originalName: parent == nil ? nil : member.declared.originalName
         )
       },
       shorthands: classes.flatMap(\.class.declared.shorthands)

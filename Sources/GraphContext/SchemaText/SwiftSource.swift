@@ -4,25 +4,102 @@ import Predicates
 ///
 /// The text builds as it is. A property whose initial value can be written down has it; the others are parameters of the initialiser, but for
 /// optionals and to-many relationships. A relationship names its inverse at one end of the pair: at the to-one end, else at the end that
-/// comes first by the names of entity and property. For models that inherit from each other there is a comment.
+/// comes first by the names of entity and property. A relationship to objects of a hierarchy has the class that declares its inverse as its type, else the
+/// root: a schema doesn't keep another one.
 public struct SwiftSource: Sendable, Hashable, CustomStringConvertible {
   /// The text, with an end of line after the last one.
   public let description: String
 
   /// O(properties and indexes).
   public init(_ schema: Schema) {
-    var taken = Set(schema.entities.map(\.name))
-    let classes = schema.entities.map { entity in
-      entity.classes.isEmpty ? SwiftClass(entity, in: schema, &taken).text : Self.comment(on: entity)
+    var taken = Set(schema.entities.flatMap { $0.classes.isEmpty ? [$0.name] : $0.classes.map(\.name) })
+    let classes = schema.entities.flatMap { entity in
+      entity.classes.isEmpty
+        ? [SwiftClass(entity, in: schema, &taken).text] : Self.hierarchy(of: entity, in: schema, &taken)
     }
     description = (["import Cambium\n"] + classes).joined(separator: "\n")
   }
 
-  /// What stands for models that inherit from each other.
-  private static func comment(on entity: EntityDescription) -> String {
-    let lines = ["The classes of \(entity.name) inherit from each other, and are to be written by hand:"]
-    return (lines + entity.description.split(separator: "\n").map(String.init))
-      .map { "// \($0)\n" }.joined()
+  /// The models of an entity that inherit from each other, each after its superclass.
+  private static func hierarchy(
+    of entity: EntityDescription,
+    in schema: Schema,
+    _ taken: inout Set<String>
+  ) -> [String] {
+    var parameters: [String: [SwiftParameter]] = [:]
+    return entity.classes.map { member in
+      let place = ClassPlace(
+        member,
+        subclasses: entity.classes.filter { $0.parent == member.name }.map(\.name),
+        inherited: member.parent.flatMap { parameters[$0] } ?? []
+      )
+      let source = SwiftClass(entity.declared(by: member), of: entity.name, at: place, in: schema, &taken)
+      parameters[member.name] = source.parameters
+      return source.text
+    }
+  }
+}
+
+/// A parameter of an initialiser, which sets the property of its name.
+private struct SwiftParameter {
+  let name: String
+  let type: String
+}
+
+/// Where a model stands among those that inherit from each other.
+private struct ClassPlace {
+  let isAbstract: Bool
+  let superclass: String?
+  let subclasses: [String]
+  /// The parameters of the superclass's initialiser.
+  let inherited: [SwiftParameter]
+
+  init(_ description: ClassDescription, subclasses: [String], inherited: [SwiftParameter]) {
+    (isAbstract, superclass) = (description.isAbstract, description.parent)
+    (self.subclasses, self.inherited) = (subclasses, inherited)
+  }
+
+  /// A model that has nothing to do with another.
+  static let alone = ClassPlace(ClassDescription(name: ""), subclasses: [], inherited: [])
+
+  /// What `@Model` says of it.
+  var arguments: [String] {
+    var arguments = isAbstract ? ["isAbstract: true"] : []
+    if let superclass { arguments.append("superclass: \(SwiftText.literal(superclass))") }
+    if !subclasses.isEmpty {
+      arguments.append("subclasses: [\(subclasses.map(SwiftText.literal).joined(separator: ", "))]")
+    }
+    return arguments
+  }
+}
+
+extension EntityDescription {
+  /// What a class of the entity declares itself, as an entity of its own.
+  fileprivate func declared(by member: ClassDescription) -> EntityDescription {
+    let own = Set(member.properties)
+    let required = Set(member.required)
+    return EntityDescription(
+      name: member.name,
+      properties: declaredProperties.filter { own.contains($0.name) }.map { property in
+        required.contains(property.name) ? property.required : property
+      },
+      indexes: declaredIndexes.filter { own.isSuperset(of: $0.properties) },
+      originalName: member.parent == nil ? originalName : member.originalName
+    )
+  }
+}
+
+extension PropertyDescription {
+  /// The property, of which each object needs a value.
+  fileprivate var required: PropertyDescription {
+    switch self {
+    case .attribute(var attribute):
+      attribute.isOptional = false
+      return .attribute(attribute)
+    case .relationship(var relationship):
+      relationship.cardinality = .required
+      return .relationship(relationship)
+    }
   }
 }
 
@@ -30,7 +107,11 @@ public struct SwiftSource: Sendable, Hashable, CustomStringConvertible {
 private struct SwiftClass {
   private static let longestLine = 110
 
+  /// What the model declares itself.
   private let entity: EntityDescription
+  /// The entity that the schema has for the model: the root of its hierarchy.
+  private let entityName: String
+  private let place: ClassPlace
   private let schema: Schema
   /// Attributes that are marked as unique; other unique indexes have a line of their own.
   private let uniqueAttributes: Set<String>
@@ -38,8 +119,16 @@ private struct SwiftClass {
   private let embedded: [EmbeddedGroup]
 
   /// - Parameter taken: the names of types so far. Receives those of the structs.
-  init(_ entity: EntityDescription, in schema: Schema, _ taken: inout Set<String>) {
+  init(
+    _ entity: EntityDescription,
+    of entityName: String? = nil,
+    at place: ClassPlace = .alone,
+    in schema: Schema,
+    _ taken: inout Set<String>
+  ) {
     self.entity = entity
+    self.entityName = entityName ?? entity.name
+    self.place = place
     self.schema = schema
     embedded = EmbeddedGroup.all(in: entity.attributes, of: entity.name, &taken)
     let attributes = Set(entity.attributes.map(\.name).filter { !$0.contains(".") })
@@ -54,8 +143,12 @@ private struct SwiftClass {
       indexes, plainProperties.map { declaration(of: $0) } + embedded.map(\.declaration), initializer,
     ].filter { !$0.isEmpty }
     let body = parts.map { $0.map { "  \($0)\n" }.joined() }.joined(separator: "\n")
-    let arguments = entity.earlierName.map { "(originalName: \(SwiftText.literal($0)))" } ?? ""
-    let model = "@Model\(arguments) final class \(SwiftText.identifier(entity.name)) {\n\(body)}\n"
+    let original = entity.earlierName.map { ["originalName: \(SwiftText.literal($0))"] } ?? []
+    let arguments = (original + place.arguments).joined(separator: ", ")
+    let mark = arguments.isEmpty ? "@Model" : "@Model(\(arguments))"
+    let kind = place.subclasses.isEmpty ? "final class" : "class"
+    let superclass = place.superclass.map { ": \(SwiftText.identifier($0))" } ?? ""
+    let model = "\(mark) \(kind) \(SwiftText.identifier(entity.name))\(superclass) {\n\(body)}\n"
     return (embedded.map(structure) + [model]).joined(separator: "\n")
   }
 
@@ -123,7 +216,9 @@ private struct SwiftClass {
     }
     if let name = property.earlierName { arguments.append("originalName: \(SwiftText.literal(name))") }
     let name = property.isRelationship ? "@Relationship" : "@Attribute"
-    if arguments.isEmpty { return property.isRelationship ? name + " " : "" }
+    // Without the mark the macro takes it for bytes.
+    let isListOfBytes = property.attribute?.elementKind == .uint8
+    if arguments.isEmpty { return property.isRelationship || isListOfBytes ? name + " " : "" }
     return "\(name)(\(arguments.joined(separator: ", "))) "
   }
 
@@ -131,16 +226,24 @@ private struct SwiftClass {
   private func namedInverse(of relationship: RelationshipDescription) -> String? {
     guard let inverseName = relationship.inverse else { return nil }
     if relationship.hasHiddenInverse { return ".hidden" }
-    if relationship.destination == entity.name, inverseName == relationship.name { return ".itself" }
+    if relationship.destination == entityName, inverseName == relationship.name { return ".itself" }
     guard
       case .relationship(let inverse)? = schema.entity(named: relationship.destination)?
         .property(named: inverseName)
     else { return nil }
     let isNamedHere =
       relationship.isToMany == inverse.isToMany
-      ? (entity.name, relationship.name) < (relationship.destination, inverseName) : inverse.isToMany
+      ? (entityName, relationship.name) < (relationship.destination, inverseName) : inverse.isToMany
     guard isNamedHere else { return nil }
-    return "\\\(SwiftText.identifier(relationship.destination)).\(SwiftText.identifier(inverseName))"
+    return "\\\(destination(of: relationship)).\(SwiftText.identifier(inverseName))"
+  }
+
+  /// The class that a relationship leads to: the one that declares the inverse.
+  private func destination(of relationship: RelationshipDescription) -> String {
+    let declaring = relationship.inverse.flatMap {
+      schema.entity(named: relationship.destination)?.declaringClass(of: $0)?.name
+    }
+    return SwiftText.identifier(declaring ?? relationship.destination)
   }
 
   private func type(of property: PropertyDescription) -> String {
@@ -149,7 +252,7 @@ private struct SwiftClass {
       let type = attribute.elementKind.map { "[\(SwiftText.type(of: $0, in: schema))]" }
       return (type ?? SwiftText.type(of: attribute.kind, in: schema)) + (attribute.isOptional ? "?" : "")
     case .relationship(let relationship):
-      let destination = SwiftText.identifier(relationship.destination)
+      let destination = destination(of: relationship)
       return switch relationship.cardinality {
       case .optional: "\(destination)?"
       case .required: destination
@@ -180,19 +283,35 @@ private struct SwiftClass {
 
   // MARK: The initialiser
 
-  private var initializer: [String] {
+  /// The parameters of the model's own properties.
+  private var ownParameters: [SwiftParameter] {
     let properties = plainProperties.filter { isRequired($0) && initialValue(of: $0) == nil }
-    let taken =
-      properties.map { (SwiftText.identifier($0.name), type(of: $0)) }
-      + embedded.filter { !$0.isOptional }.map { (SwiftText.identifier($0.name), $0.structName) }
-    if taken.isEmpty { return ["init() {}"] }
-    let parameters = taken.map { "\($0): \($1)" }
-    let assignments = taken.map { name, _ in "  self.\(name) = \(name)" }
-    let line = "init(\(parameters.joined(separator: ", "))) {"
+    return properties.map { SwiftParameter(name: SwiftText.identifier($0.name), type: type(of: $0)) }
+      + embedded.filter { !$0.isOptional }.map {
+        SwiftParameter(name: SwiftText.identifier($0.name), type: $0.structName)
+      }
+  }
+
+  var parameters: [SwiftParameter] { place.inherited + ownParameters }
+
+  private var initializer: [String] {
+    let own = ownParameters
+    let isSubclass = place.superclass != nil
+    if parameters.isEmpty, !isSubclass { return ["init() {}"] }
+    // One with the parameters of the superclass's is an override of it.
+    let name = isSubclass && own.isEmpty ? "override init" : "init"
+    let parameters = parameters.map { "\($0.name): \($0.type)" }
+    var statements = own.map { "  self.\($0.name) = \($0.name)" }
+    if isSubclass {
+      statements.append(
+        "  super.init(\(place.inherited.map { "\($0.name): \($0.name)" }.joined(separator: ", ")))"
+      )
+    }
+    let line = "\(name)(\(parameters.joined(separator: ", "))) {"
     // Two spaces stand before it.
     let isShort = line.count + 2 <= Self.longestLine
-    let head = isShort ? [line] : ["init("] + Self.separated(parameters) + [") {"]
-    return head + assignments + ["}"]
+    let head = isShort ? [line] : ["\(name)("] + Self.separated(parameters) + [") {"]
+    return head + statements + ["}"]
   }
 
   private static func separated(_ parameters: [String]) -> [String] {

@@ -63,6 +63,27 @@ struct BlobTests {
     }
   }
 
+  /// A value of many times the cache streams through the cache.
+  @Test func chunksOfALongValueTakeLittleMemory() async throws {
+    let cover = Self.bytes(24 << 20, 8)
+    try await insert(cover)
+    try container.close()
+    var options = StoreOptions()
+    options.cacheBytes = 1 << 20
+    let small = try await ExternalAttributeTests.open(folder, options: options)
+    let blob = try await small.performBackgroundTask { context in
+      try #require(try context.fetch(From<Album>()).first?.blob(\.cover))
+    }
+    var (position, greatest) = (0, UInt64(0))
+    for try await chunk in blob.chunks(of: 64 << 10) {
+      #expect(chunk == cover[position..<position + chunk.count])
+      position += chunk.count
+      greatest = max(greatest, try small.statistics.residentBytes)
+    }
+    #expect(position == cover.count && greatest < 4 << 20)
+    try small.close()
+  }
+
   @Test func aBlobIsTheValueThatItWas() async throws {
     let (first, second) = (Self.bytes(200_000, 5), Self.bytes(1_000, 6))
     try await insert(first)

@@ -44,12 +44,16 @@ struct ExternalAttributeTests {
     container = try await Self.open(folder)
   }
 
-  static func open(_ folder: borrowing TemporaryFolder) async throws -> PersistentContainer {
+  static func open(
+    _ folder: borrowing TemporaryFolder,
+    options: StoreOptions = StoreOptions()
+  ) async throws -> PersistentContainer {
     try await PersistentContainer(
       "Albums",
       models: Album.self,
       Page.self,
-      at: URL(fileURLWithPath: folder.file("albums.cambium"))
+      at: URL(fileURLWithPath: folder.file("albums.cambium")),
+      options: options
     )
   }
 

@@ -67,4 +67,32 @@ struct UnsavedDerivedTests {
     try context.save()
     #expect(try context.count(all) == 1)
   }
+
+  /// A child deletes an object that the store has, and takes that back after it has saved the deletion to its parent.
+  @Test(arguments: [false, true]) func aDeletionThatAChildTakesBackLeavesDerivedValues(
+    parentRollsBack: Bool
+  ) async throws {
+    let container = try await DerivedModels.open()
+    let context = try container.context()
+    defer { context.end() }
+    let album = DerivedModels.Album("A")
+    context.insert(album)
+    context.insert(DerivedModels.Song("x", seconds: 5, in: album))
+    try context.save()
+    let child = context.makeChild()
+    defer { child.end() }
+    child.undoManager = ContextUndoManager()
+    child.delete(try child.existingObject(DerivedModels.Album.self, with: album.objectID))
+    try child.save()
+    #expect(child.undo())
+    if parentRollsBack { context.rollback() } else { try child.save() }
+    let shown = parentRollsBack ? child : context
+    let found = try shown.existingObject(DerivedModels.Album.self, with: album.objectID)
+    #expect(found.songCount == 1 && found.canonicalTitle == "a")
+    #expect(found.changedValues["songCount"] == nil)
+    #expect(try shown.count(From<DerivedModels.Album>().where { $0.songCount > 0 }) == 1)
+    try child.save()
+    try context.save()
+    #expect(try container.verify().map(\.description) == [])
+  }
 }

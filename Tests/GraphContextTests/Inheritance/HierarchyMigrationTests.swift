@@ -59,6 +59,55 @@ private enum Second {
   }
 }
 
+private enum Renamed {
+  @Model(originalName: "Animal", subclasses: ["Hound", "Cat"])
+  class Beast {
+    var name: String
+    init(_ name: String) { self.name = name }
+  }
+  @Model(originalName: "Dog", superclass: "Beast")
+  final class Hound: Beast {
+    @Relationship(inverse: \Bone.hound, originalName: "bones") var toys: [Bone] = []
+    override init(_ name: String) { super.init(name) }
+  }
+  @Model(superclass: "Beast")
+  final class Cat: Beast {
+    override init(_ name: String) { super.init(name) }
+  }
+  @Model final class Bone {
+    var weight: Int
+    @Relationship(originalName: "dog") var hound: Hound?
+    init(_ weight: Int) { self.weight = weight }
+  }
+}
+
+/// The name of a class is given to another one.
+private enum Exchanged {
+  @Model(subclasses: ["Hound", "Dog", "Cat"])
+  class Animal {
+    var name: String
+    init(_ name: String) { self.name = name }
+  }
+  @Model(originalName: "Dog", superclass: "Animal")
+  final class Hound: Animal {
+    @Relationship(inverse: \Bone.hound) var bones: [Bone] = []
+    override init(_ name: String) { super.init(name) }
+  }
+  @Model(superclass: "Animal")
+  final class Dog: Animal {
+    override init(_ name: String) { super.init(name) }
+  }
+  @Model(superclass: "Animal")
+  final class Cat: Animal {
+    override init(_ name: String) { super.init(name) }
+  }
+  @Model final class Bone {
+    var weight: Int
+    @Relationship(originalName: "dog") var hound: Hound?
+    init(_ weight: Int) { self.weight = weight }
+  }
+}
+
 /// Properties of every kind that classes of a hierarchy get and lose, in a store with objects.
 struct HierarchyMigrationTests {
   private let folder: TemporaryFolder
@@ -74,6 +123,64 @@ struct HierarchyMigrationTests {
     let problems = try container.verify().map(\.description)
     #expect(problems == [])
     try container.close()
+  }
+
+  @Test func theNameOfARenamedClassIsFree() async throws {
+    func first() async throws -> PersistentContainer {
+      try await PersistentContainer("zoo", models: First.Animal.self, First.Bone.self, at: url)
+    }
+    try run(await first()) { (context: ManagedObjectContext) throws -> Void in
+      let dog = First.Dog("Rex")
+      for object in [First.Animal("Any"), First.Cat("Tom"), dog] as [any ManagedObject] {
+        context.insert(object)
+      }
+      dog.bones = [First.Bone(1), First.Bone(2)]
+      try context.save()
+    }
+    let exchanged = try await PersistentContainer(
+      "zoo",
+      models: Exchanged.Animal.self,
+      Exchanged.Bone.self,
+      at: url
+    )
+    try run(exchanged) { (context: ManagedObjectContext) throws -> Void in
+      #expect(try context.fetch(From<Exchanged.Hound>()).map(\.bones.count) == [2])
+      #expect(try context.count(From<Exchanged.Dog>()) == 0)
+      let (dog, bones) = (Exchanged.Dog("Fido"), try context.fetch(From<Exchanged.Bone>()))
+      context.insert(dog)
+      #expect(bones.map(\.hound?.name) == ["Rex", "Rex"] && "\(type(of: dog))" == "Dog")
+      try context.save()
+    }
+    let old = await #expect(throws: ContextError.self) { _ = try await first() }
+    #expect(old?.code == .schemaMismatch)
+  }
+
+  @Test func aRenamedClassKeepsItsObjects() async throws {
+    let first = try await PersistentContainer("zoo", models: First.Animal.self, First.Bone.self, at: url)
+    try run(first) { (context: ManagedObjectContext) throws -> Void in
+      let dog = First.Dog("Rex")
+      for object in [First.Animal("Any"), First.Cat("Tom"), dog] as [any ManagedObject] {
+        context.insert(object)
+      }
+      dog.bones = [First.Bone(1), First.Bone(2)]
+      try context.save()
+    }
+    for _ in 0..<2 {
+      let renamed = try await PersistentContainer(
+        "zoo",
+        models: Renamed.Beast.self,
+        Renamed.Bone.self,
+        at: url
+      )
+      try run(renamed) { (context: ManagedObjectContext) throws -> Void in
+        let hounds = try context.fetch(From<Renamed.Hound>())
+        #expect(hounds.map(\.name) == ["Rex"] && hounds[0].toys.map(\.weight).sorted() == [1, 2])
+        #expect(
+          try context.fetch(From<Renamed.Beast>()).map { "\(type(of: $0))" } == ["Beast", "Hound", "Cat"]
+        )
+        #expect(hounds[0].objectID.entityName == "Hound")
+      }
+    }
   }
 
   @Test func subclassesGetAndLoseDerivedValuesListsAndOrder() async throws {

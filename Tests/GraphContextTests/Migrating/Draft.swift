@@ -80,6 +80,7 @@ struct Draft {
     var name: String
     /// Nil for the root.
     var parent: Int?
+    var originalName: String?
   }
 
   var entities: [Entity] = []
@@ -152,7 +153,12 @@ struct Draft {
     return [ClassDescription(name: entity.name, properties: own(nil))]
       + entity.classes.map { member in
         let parent = entity.classes.first { $0.key == member.parent }?.name ?? entity.name
-        return ClassDescription(name: member.name, parent: parent, properties: own(member.key))
+        return ClassDescription(
+          name: member.name,
+          parent: parent,
+          properties: own(member.key),
+          originalName: member.originalName
+        )
       }
   }
 

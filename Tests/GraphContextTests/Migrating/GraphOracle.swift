@@ -160,11 +160,14 @@ struct GraphOracle {
 
   // MARK: As text
 
-  /// A line for every property of every object.
+  /// A line for every object and for each of its properties.
   func dump(_ draft: Draft) -> [String] {
     var lines: [String] = []
     for entity in draft.entities {
       for number in numbers(of: entity.key) {
+        let member = classes[entity.key]?[number]
+        let name = entity.classes.first { $0.key == member }?.name ?? entity.name
+        lines.append("\(entity.name) \(number) is a \(name)")
         for property in entity.properties {
           let text =
             property.relationship == nil

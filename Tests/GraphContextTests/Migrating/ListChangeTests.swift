@@ -30,6 +30,42 @@ private enum Third {
   }
 }
 
+private enum Narrow {
+  @Model final class Song {
+    var title: String
+    var marks: [Int8]? = nil
+    init(_ title: String) { self.title = title }
+  }
+}
+
+private enum Unique {
+  @Model final class Song {
+    var title: String
+    var marks: Set<Int8>? = nil
+    init(_ title: String) { self.title = title }
+  }
+}
+
+private enum FirstVersion: VersionedSchema {
+  static let version = Schema.Version(1)
+  static let models: [any ManagedObject.Type] = [First.Song.self]
+}
+
+private enum NarrowVersion: VersionedSchema {
+  static let version = Schema.Version(2)
+  static let models: [any ManagedObject.Type] = [Narrow.Song.self]
+}
+
+private enum TextVersion: VersionedSchema {
+  static let version = Schema.Version(2)
+  static let models: [any ManagedObject.Type] = [Third.Song.self]
+}
+
+private enum UniqueVersion: VersionedSchema {
+  static let version = Schema.Version(2)
+  static let models: [any ManagedObject.Type] = [Unique.Song.self]
+}
+
 private struct Facts: CodableAttribute {
   var year = 1971
 }
@@ -127,5 +163,64 @@ struct ListChangeTests {
     }
     #expect(try container.verify() == [])
     try container.close()
+  }
+
+  // MARK: Conversions
+
+  private func converting(
+    to version: any VersionedSchema.Type,
+    _ rule: ConversionRule
+  ) async throws -> PersistentContainer {
+    let plan = MigrationPlan(
+      [FirstVersion.self, version],
+      stages: [.custom(from: FirstVersion.self, to: version, .converting("marks", of: "Song", rule))]
+    )
+    return try await PersistentContainer("Songs", plan: plan, at: url)
+  }
+
+  /// Expects the lists of the first songs.
+  private func expectMarks(_ migrated: PersistentContainer, _ marks: [AttributeValue]) async throws {
+    try migrated.close()
+    let container = try await PersistentContainer("Songs", at: url)
+    try await container.performBackgroundTask { context in
+      let songs = try context.fetch(DynamicQuery("Song"))
+      #expect(songs.count == 50)
+      for (song, marks) in zip(songs, marks) { #expect(try song["marks"] == marks) }
+    }
+    #expect(try container.verify() == [])
+    try container.close()
+  }
+
+  @Test func elementsOfOtherKindsAreConverted() async throws {
+    let container = try await converting(to: TextVersion.self, .refusing)
+    try await expectMarks(container, [.string(#"["0","0","1000"]"#), .string(#"["1","-1","1000"]"#)])
+  }
+
+  @Test func anElementThatDoesNotFitMakesTheListNil() async throws {
+    try await expectMarks(try await converting(to: NarrowVersion.self, .orNil), [.null, .null])
+  }
+
+  @Test func elementsAreClamped() async throws {
+    let container = try await converting(to: NarrowVersion.self, .clamping)
+    try await expectMarks(container, [.string("[0,0,127]"), .string("[1,-1,127]")])
+  }
+
+  @Test func equalElementsOfASetAreOne() async throws {
+    let container = try await converting(to: UniqueVersion.self, .clamping)
+    try await container.performBackgroundTask { context in
+      let songs = try context.fetch(From<Unique.Song>())
+      #expect(songs[0].marks == [0, 127] && songs[1].marks == [-1, 1, 127])
+    }
+    try container.close()
+  }
+
+  @Test func aRefusalListsTheObjectsBeforeAnythingIsDone() async throws {
+    let error = await #expect(throws: ContextError.self) {
+      _ = try await converting(to: NarrowVersion.self, .refusing)
+    }
+    #expect(error?.code == .wrongValue && error?.refusal?.offenders.isEmpty == false)
+    #expect(error?.refusal?.offenders.allSatisfy { $0.rule == .conversion } == true)
+    let container = try await PersistentContainer("Songs", models: First.Song.self, at: url)
+    try await expectMarks(container, [.string("[0,0,1000]")])
   }
 }

@@ -24,7 +24,7 @@ extension RandomSchema {
   }
 
   private mutating func changeOnce() -> Bool {
-    switch generatorNumber(0...26) {
+    switch generatorNumber(0...27) {
     case 0...2: addAttribute(to: pickEntity())
     case 3: removeProperty()
     case 4...5: renameProperty()
@@ -43,6 +43,7 @@ extension RandomSchema {
     case 21, 22: addDerived()
     case 23, 24: changeOrder()
     case 25: addClass()
+    case 26: renameClass()
     default: changeUniqueness()
     }
   }

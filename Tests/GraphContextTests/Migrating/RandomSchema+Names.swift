@@ -19,6 +19,10 @@ extension RandomSchema {
           entity.properties.map { Named(key: $0.key, name: $0.name, originalName: $0.originalName) },
           among: entity.key
         )
+          && isRecognisable(
+            entity.classes.map { Named(key: $0.key, name: $0.name, originalName: $0.originalName) },
+            among: Self.ownerOfClasses(entity.key)
+          )
       }
   }
 

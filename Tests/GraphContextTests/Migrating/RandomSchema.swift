@@ -126,6 +126,21 @@ struct RandomSchema {
     return true
   }
 
+  /// What stands for an entity as the owner of its classes, which have names of their own beside those of its properties.
+  static func ownerOfClasses(_ entity: Int) -> Int { -entity }
+
+  /// Gives a class another name.
+  mutating func renameClass() -> Bool {
+    let place = pickEntity()
+    guard let member = draft.entities[place].classes.indices.randomElement(using: &values.generator) else {
+      return false
+    }
+    draft.entities[place].classes[member].originalName =
+      storedNames[draft.entities[place].classes[member].key]
+    draft.entities[place].classes[member].name = values.generator.pick(Self.classNames)
+    return true
+  }
+
   /// Adds an attribute that is made of others.
   @discardableResult
   mutating func addDerived() -> Bool {
@@ -278,6 +293,12 @@ struct RandomSchema {
         storedNames[known.key] = known.name
         storedOwners[known.key] = draft.entities[place].key
         if chance(1, in: 2) { draft.entities[place].properties[property].originalName = nil }
+      }
+      for member in draft.entities[place].classes.indices {
+        let known = draft.entities[place].classes[member]
+        storedNames[known.key] = known.name
+        storedOwners[known.key] = Self.ownerOfClasses(draft.entities[place].key)
+        if chance(1, in: 2) { draft.entities[place].classes[member].originalName = nil }
       }
     }
   }

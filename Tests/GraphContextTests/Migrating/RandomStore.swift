@@ -99,6 +99,7 @@ extension RandomSchema {
     for entity in draft.entities {
       for record in try context.records(of: entity.name) {
         let number = record.objectID.number.rawValue
+        lines.append("\(entity.name) \(number) is a \(record.objectID.entityName)")
         for property in entity.properties {
           lines.append("\(entity.name) \(number) \(property.name) \(try text(property, of: record))")
         }

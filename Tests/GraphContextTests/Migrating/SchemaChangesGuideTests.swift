@@ -12,8 +12,10 @@ struct SchemaChangesGuideTests {
   init() throws { guide = try Document("Docs/SchemaChanges.md") }
 
   @Test func everyRowOfTheTableNamesATest() throws {
-    let folder = Document.root.appendingPathComponent("Tests/GraphContextTests/Migrating")
-    let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+    let files = try ["Migrating", "Inheritance"].flatMap { name in
+      let folder = Document.root.appendingPathComponent("Tests/GraphContextTests/\(name)")
+      return try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+    }
     let code = try files.map { try String(contentsOf: $0, encoding: .utf8) }.joined(separator: "\n")
     let rows = guide.rows("change", "what happens", "cost at opening", "test")
     #expect(rows.count > 30)

@@ -19,7 +19,7 @@ struct LongChainTests {
     init(_ number: Int) { self.number = number }
   }
 
-  private static let length = 100_000
+  private static let length = 40_000
 
   /// The first of so many new objects, each of which leads to the next.
   private func chain() -> Link {

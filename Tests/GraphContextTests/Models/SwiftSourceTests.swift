@@ -88,6 +88,14 @@ struct SwiftSourceTests {
     #expect(try text == String(contentsOf: file, encoding: .utf8), "\(text)")
   }
 
+  /// WrittenHierarchy.swift is compiled into these tests, and is what its own schema becomes.
+  @Test func aHierarchyBecomesItsClasses() throws {
+    let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .appendingPathComponent("WrittenHierarchy.swift")
+    let text = try SwiftSource(Schema([Harbor.self, Vessel.self])).description
+    #expect(try text == String(contentsOf: file, encoding: .utf8), "\(text)")
+  }
+
   @Test func theClassesMakeTheSchema() throws {
     let (described, made) = try (Self.described(), Schema(Self.models))
     #expect(made == described)
@@ -99,12 +107,14 @@ struct SwiftSourceTests {
   }
 
   /// Those of models by hand and of models with macros. A default that has no expression is asked for by the initialiser.
-  @Test(arguments: [true, false]) func theCompilerTakesTheClasses(areWrittenByHand: Bool) throws {
-    let schema =
-      areWrittenByHand
-      ? try Schema([Tune.self, Record.self, Player.self])
-      : try Schema([Song.self, Album.self, Specimen.self])
-    let text = SwiftSource(schema).description
+  @Test(
+    arguments: [
+      [Tune.self, Record.self, Player.self], [Song.self, Album.self, Specimen.self],
+      [Animal.self, Keeper.self],
+    ] as [[any ManagedObject.Type]]
+  )
+  func theCompilerTakesTheClasses(_ models: [any ManagedObject.Type]) throws {
+    let text = SwiftSource(try Schema(models)).description
     let messages = try Compiler.messages(for: text, after: "")
     #expect(messages.isEmpty, "\(messages)\n\(text)")
   }

@@ -36,7 +36,7 @@ struct FileSizeTests {
     var options = StoreOptions()
     options.durability = .none
     try withStore(options) { store, path in
-      for round in 0..<10_000 {
+      for round in 0..<3_000 {
         try store.write { transaction in
           let tree = try transaction.tree("t")
           for step in 0..<20 { try tree.put([1], key(round * 20 + step)) }
@@ -94,7 +94,7 @@ struct FileSizeTests {
       let live = try store.spaceLedger().liveBytes
       let reader = try store.snapshot(label: "a long look")
       var generator = SeededGenerator()
-      for round in 0..<400 {
+      for round in 0..<150 {
         try store.write { transaction in
           let tree = try transaction.tree("t")
           for _ in 0..<500 {

@@ -243,9 +243,9 @@ extension ManagedObjectContext {
     var loader = RecordLoader(bytes, entity.layout)
     var unsaved = SlotFiller(value: .null)
     for slot in entity.schema.stored.indices {
-      // A new object has no derived values until it is saved, also one that had some before its deletion.
-      let isUnderived = !isStored && entity.derivedSlots & 1 << UInt64(slot) != 0
-      if isUnderived { object._$visit(slot, &unsaved) } else { load(slot, of: object, &loader) }
+      // A new object has no derived values until it is saved, also one that had some before its deletion. One that the store has reads them there.
+      let isDerived = entity.derivedSlots & 1 << UInt64(slot) != 0
+      if isDerived { object._$visit(slot, &unsaved) } else { load(slot, of: object, &loader) }
     }
     object._$state.enter(self, number: number)
     if observation?.observes(ObjectKey(entity: entity.ordinal, number: number)) == true {
@@ -254,8 +254,7 @@ extension ManagedObjectContext {
     if known == nil { register(object, number, entity.ordinal) }
     entities[entity.ordinal].encoded?.noteStale(number)
     if isStored {
-      object._$state.becomeSaved()
-      for slot in entity.schema.stored.indices { object._$state.didSet(slot) }
+      object._$state.becomeSaved(changedIn: entity)
       entities[entity.ordinal].changes.noteUpdated(object)
     } else {
       entities[entity.ordinal].changes.noteInserted(object)

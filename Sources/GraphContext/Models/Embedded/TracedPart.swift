@@ -36,10 +36,17 @@ struct TracedPart {
   static func mark<Value: AttributeType>(_ part: Int, _ round: Int) -> Value {
     let isFirst = (part + 1) >> round & 1 == 0
     if let value = Value(_attributeValue: mark(Value._attributeKind, part, isFirst)) { return value }
+    if let value: Value = address(part, isFirst) { return value }
     if let cases = (Value.Present.self as? any CaseIterable.Type)?.twoCases(of: Value.self) {
       return isFirst ? cases.0 : cases.1
     }
     return .anyValue
+  }
+
+  /// A value of a type that is stored as a text and takes addresses alone, such as `URL`. It isn't in standard form, so that its standard form is another value.
+  static func address<Value: AttributeType>(_ part: Int, _ isFirst: Bool) -> Value? {
+    guard Value._attributeKind == .string || Value._attributeKind == .externalString else { return nil }
+    return Value(_attributeValue: .string("http://\(isFirst ? "a" : "b")@example.org/./\(part)"))
   }
 
   private static func mark(_ kind: AttributeKind, _ part: Int, _ isFirst: Bool) -> AttributeValue {

@@ -10,6 +10,10 @@ public struct ClassDescription: Sendable, Hashable, Codable {
   public var properties: [String]
   /// Of the ``properties`` of a subclass, those that its objects need a value for. The root's say so themselves.
   public var required: [String]
+  /// The class's name in an earlier version of the schema; nil if it had no other, and for the root, whose entity says it. Not stored with the schema.
+  public var originalName: String?
+
+  private enum CodingKeys: CodingKey { case name, parent, isAbstract, properties, required }
 
   /// Makes a description. A ``Schema`` checks it.
   public init(
@@ -17,13 +21,29 @@ public struct ClassDescription: Sendable, Hashable, Codable {
     parent: String? = nil,
     isAbstract: Bool = false,
     properties: [String] = [],
-    required: [String] = []
+    required: [String] = [],
+    originalName: String? = nil
   ) {
     self.name = name
     self.parent = parent
     self.isAbstract = isAbstract
     self.properties = properties
     self.required = required
+    self.originalName = originalName
+  }
+
+  /// Whether the classes are the same but for the ``originalName``, which is not part of a schema.
+  public static func == (left: ClassDescription, right: ClassDescription) -> Bool {
+    (left.name, left.parent, left.isAbstract, left.properties, left.required)
+      == (right.name, right.parent, right.isAbstract, right.properties, right.required)
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(name)
+    hasher.combine(parent)
+    hasher.combine(isAbstract)
+    hasher.combine(properties)
+    hasher.combine(required)
   }
 }
 

@@ -20,6 +20,9 @@ extension Schema {
     for name in duplicates(in: names) { problems.append("two models are named \(name)") }
     for entity in entities { problems += classProblems(of: entity) }
     problems += originalNameProblems(of: entities.map { ($0.name, $0.name, $0.originalName) })
+    for entity in entities {
+      problems += originalNameProblems(of: entity.classes.map { ($0.name, $0.name, $0.originalName) })
+    }
     let found = SchemaNames(entities)
     for (entity, own) in zip(entities, found.entities) {
       problems += nameProblems(of: entity)

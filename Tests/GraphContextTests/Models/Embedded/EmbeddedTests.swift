@@ -196,4 +196,50 @@ struct EmbeddedTests {
     let street = try await again.query { try $0.fetch(From<Tenant>()).map(\.home.street) }
     #expect(street == ["Shijo"])
   }
+
+  /// A key path ends at the value of a part, so each part of a checked type needs values that the type takes.
+  @Test func partsThatAreAddressesHaveKeyPaths() async throws {
+    #expect(try LinkedBand.predicatePath(of: \LinkedBand.links.blog) == ["links", "blog"])
+    #expect(try LinkedBand.predicatePath(of: \LinkedBand.links.shop) == ["links", "shop"])
+    #expect(try LinkedBand.predicatePath(of: \LinkedBand.links.mail) == ["links", "mail"])
+    #expect(try LinkedBand.predicatePath(of: \LinkedBand.page) == ["page"])
+    #expect(throws: QueryError.self) { try LinkedBand.predicatePath(of: \LinkedBand.page.standardized) }
+    let container = try await PersistentContainer("Bands", models: LinkedBand.self, at: .inMemory)
+    try await container.write { context in
+      for name in ["b", "a"] { context.insert(LinkedBand(name)) }
+    }
+    let shop = try #require(URL(string: "https://example.org/new"))
+    #expect(try await container.batchUpdate(From<LinkedBand>(), .set(\.links.shop, to: shop)).count == 2)
+    try await container.query { context in
+      let bands = try context.fetch(From<LinkedBand>().orderBy(\.links.blog))
+      #expect(bands.map(\.links.blog.lastPathComponent) == ["a", "b"] && bands[0].links.shop == shop)
+    }
+  }
+}
+
+/// A text with a rule of its own.
+private struct MailAddress: RawRepresentable, AttributeType, Hashable {
+  static var tracerValue: MailAddress? { MailAddress(rawValue: "a@b") }
+  let rawValue: String
+  init?(rawValue: String) {
+    guard rawValue.contains("@"), rawValue.allSatisfy(\.isASCII) else { return nil }
+    self.rawValue = rawValue
+  }
+}
+
+@Embeddable private struct BandLinks: Hashable {
+  var blog: URL
+  var shop: URL
+  var mail: MailAddress?
+}
+
+@Model private final class LinkedBand {
+  var page: URL
+  @Embedded var links: BandLinks
+
+  init(_ name: String) {
+    let page = URL(filePath: "/" + name)
+    self.page = page
+    links = BandLinks(blog: page, shop: page, mail: nil)
+  }
 }

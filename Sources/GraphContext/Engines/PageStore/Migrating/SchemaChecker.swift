@@ -205,14 +205,17 @@ struct SchemaChecker {
     _ refusal: inout SchemaRefusal
   ) throws {
     let stored = try StoredSchema(old)
-    let (entity, slot, kind) = try conversion.resolved(in: stored, change.target, new)
-    let number = old.entity(named: conversion.entity)?.property(named: conversion.attribute)?.number
-    guard conversion.rule.refusesValues, number.map(unknown.contains) != true else { return }
+    let (entity, slot, attribute) = try conversion.resolved(in: stored, change.target, new)
+    let property = old.entity(named: conversion.entity)?.property(named: conversion.attribute)
+    guard conversion.rule.refusesValues, property.map({ unknown.contains($0.number) }) != true else { return }
+    let elementKind = property?.elementKind
     let view = StoreView(schema: stored, snapshot: snapshot)
     try forEachRecord(of: entity) { object, record in
       // The pass finds what can't be read.
       let value = (try? view.value(of: record, at: slot, entity)) ?? .null
-      if value.isNull || conversion.rule.convert(value, to: kind) != nil { return }
+      if value.isNull || conversion.rule.convert(value, ofElements: elementKind, to: attribute) != nil {
+        return
+      }
       refusal.add(offender(.conversion, object, record, [slot], entity))
     }
   }
