@@ -64,6 +64,7 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Cambium", package: "cambium"),
         .product(name: "CambiumImport", package: "cambium"),
+        .product(name: "GRDB", package: "GRDB.swift"),
       ],
       swiftSettings: swiftSettings
     ),

@@ -74,7 +74,9 @@ struct ImportJob<Record: Sendable, Object: ManagedObject>: Sendable {
     _ commit: ([ManagedObjectID]) throws -> Void
   ) throws {
     // Objects are inserted in the first pass, also where that writes nothing into them.
-    let isSplit = description.updateRelationships != nil && description.key != nil && source.isRepeatable
+    let isSplit =
+      options.relationships == .afterAllRecords && description.updateRelationships != nil
+      && description.key != nil && source.isRepeatable
     var ids: [ManagedObjectID] = []
     for passes in isSplit ? [.properties, .relationships] : [.both] as [ImportRun<Record, Object>.Passes] {
       var records = try source.makeReader()
@@ -146,7 +148,7 @@ extension PersistentContainer {
   /// Imports records in the background, in the queue of the container's `write(mergePolicy:_:)` blocks, as an ``ObjectImport`` says.
   ///
   /// With ``ImportOptions/Commits/once`` an import that throws or is cancelled changes nothing. Properties come first and relationships second: for all records
-  /// where the source can be read twice and the import has a key, else batch by batch.
+  /// where ``ImportOptions/relationships`` says so, the source can be read twice and the import has a key; else batch by batch.
   ///
   /// O(records · log n).
   ///

@@ -11,8 +11,19 @@ public struct ImportOptions: Sendable {
     case eachBatch(of: Int)
   }
 
+  /// When the relationships of records are imported.
+  public enum RelationshipsOrder: Sendable, Hashable {
+    /// After the properties of all records, so that an object of any record is found. A file is read twice.
+    case afterAllRecords
+    /// After the properties of each batch: for relationships to objects that are there, that the closure makes, or that come earlier or in the same batch. A file is read
+    /// once, and no object is looked up again, which takes about half the time.
+    case afterEachBatch
+  }
+
   /// When what was imported is stored.
   public var commits = Commits.once
+  /// When relationships are imported. An input that can't be read twice, and an import without a key, have it batch by batch, whatever this says.
+  public var relationships = RelationshipsOrder.afterAllRecords
   /// What a commit does with objects that other contexts have changed meanwhile.
   public var mergePolicy = MergePolicy.error
   /// When a commit counts as done, if not as the container's options say.

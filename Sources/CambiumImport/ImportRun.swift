@@ -3,6 +3,8 @@ import Cambium
 /// One import in one context, batch by batch.
 struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
   private let description: ObjectImport<Source, Object>
+  /// Nil for an import without a key.
+  private let access: ImportKeyAccess<Object>?
   private let context: ManagedObjectContext
   private let cache: ImportedObjectCache?
   private let monitor: ImportMonitor
@@ -24,6 +26,7 @@ struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
     _ monitor: ImportMonitor
   ) {
     self.description = description
+    access = description.key?.access()
     self.context = context
     self.cache = cache
     self.monitor = monitor
@@ -113,8 +116,8 @@ struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
     counts.records += sourceCount
     let isCounted = description.hasProperties || description.updateRelationships == nil
     defer { counts.refused += sourceCount - items.count(where: { $0.object != nil }) }
-    if let key = description.key {
-      try runFirstPass(&items, by: key, isCounted: isCounted)
+    if let access {
+      try runFirstPass(&items, by: access, isCounted: isCounted)
     } else {
       for place in items.indices {
         try checkCancellation()
@@ -127,7 +130,7 @@ struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
 
   private mutating func runFirstPass(
     _ items: inout [Item],
-    by key: ImportKey<Source, Object>,
+    by access: ImportKeyAccess<Object>,
     isCounted: Bool
   ) throws {
     var uncached: [Int] = []
@@ -141,7 +144,7 @@ struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
       if isCounted { monitor.advance() }
     }
     if uncached.isEmpty { return }
-    var known = try lookUp(uncached.map { items[$0].id }, key)
+    var known = try lookUp(uncached.map { items[$0].id }, access)
     if description.isUniquing {
       _ = try context.insertedObjects(of: Object.self, since: &insertedPosition)
     }
@@ -150,12 +153,12 @@ struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
       let item = items[place]
       if description.isUniquing, known[item.id].map(\.isDeleted) ?? true {
         known[item.id] = nil
-        try addInserted(to: &known, key)
+        try addInserted(to: &known, access)
       }
       if let object = known[item.id], !object.isDeleted {
         items[place].object = try update(object, item.source)
       } else {
-        items[place].object = try insert(item, by: key)
+        items[place].object = try insert(item, by: access)
       }
       if isCounted { monitor.advance() }
     }
@@ -165,10 +168,10 @@ struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
   /// Adds the objects that closures have inserted, and those of earlier sources.
   private mutating func addInserted(
     to known: inout [AttributeValue: Object],
-    _ key: ImportKey<Source, Object>
+    _ access: ImportKeyAccess<Object>
   ) throws {
     for object in try context.insertedObjects(of: Object.self, since: &insertedPosition) {
-      let id = key.value(object)
+      let id = access.value(object)
       if known[id].map(\.isDeleted) ?? true { known[id] = object }
     }
   }
@@ -180,7 +183,7 @@ struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
     return object
   }
 
-  private mutating func insert(_ item: Item, by key: ImportKey<Source, Object>?) throws -> Object? {
+  private mutating func insert(_ item: Item, by access: ImportKeyAccess<Object>?) throws -> Object? {
     if let shouldInsert = description.shouldInsert, try !shouldInsert(item.source, context) { return nil }
     let object =
       if let insertObject = description.insertObject {
@@ -188,7 +191,7 @@ struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
       } else {
         try context.insertNew(Object.self)
       }
-    key?.set(item.id, object)
+    access?.set(item.id, object)
     try (description.didInsert ?? description.updateProperties)?(item.source, object, context)
     counts.inserted += 1
     return object
@@ -198,11 +201,11 @@ struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
 
   /// Finds the objects that the first pass has made or updated.
   private mutating func find(_ items: inout [Item]) throws {
-    guard let key = description.key else { return }
+    guard let access else { return }
     for place in items.indices { items[place].object = try cached(items[place].id) }
     let uncached = items.indices.filter { items[$0].object == nil }
     if uncached.isEmpty { return }
-    let known = try lookUp(uncached.map { items[$0].id }, key)
+    let known = try lookUp(uncached.map { items[$0].id }, access)
     for place in uncached { items[place].object = known[items[place].id] }
   }
 
@@ -213,12 +216,12 @@ struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
   /// The objects of some IDs, by one query. Of several with one ID the first counts.
   private mutating func lookUp(
     _ ids: [AttributeValue],
-    _ key: ImportKey<Source, Object>
+    _ access: ImportKeyAccess<Object>
   ) throws -> [AttributeValue: Object] {
     counts.lookups += 1
     var known: [AttributeValue: Object] = [:]
-    for object in try context.fetch(key.request(ids)) {
-      let id = key.value(object)
+    for object in try context.fetch(access.request(ids)) {
+      let id = access.value(object)
       if let first = known[id] {
         counts.duplicates[first.objectID, default: []].insert(object.objectID)
       } else {

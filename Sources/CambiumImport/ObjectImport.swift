@@ -133,22 +133,32 @@ public enum DuplicateRule: Sendable, Hashable {
 struct ImportKey<Source: SendableMetatype, Object: ManagedObject>: Sendable {
   /// The ID of a source; nil and `null` for none.
   let id: @Sendable (Source, ManagedObjectContext) throws -> AttributeValue?
-  let value: @Sendable (Object) -> AttributeValue
-  let set: @Sendable (AttributeValue, Object) -> Void
-  /// The query for the objects of some IDs.
-  let request: @Sendable ([AttributeValue]) -> From<Object>
+  /// Makes what reads and writes IDs, for one import.
+  let access: @Sendable () -> ImportKeyAccess<Object>
 
   init<ID: AttributeType & Hashable>(
     keyPath: @escaping @Sendable () -> ReferenceWritableKeyPath<Object, ID>,
     id: @escaping @Sendable (Source, ManagedObjectContext) throws -> ID?
   ) {
     self.id = { try id($0, $1)?._attributeValue }
-    value = { $0[keyPath: keyPath()]._attributeValue }
-    set = { if let id = ID(_attributeValue: $0) { $1[keyPath: keyPath()] = id } }
+    access = { ImportKeyAccess(keyPath()) }
+  }
+}
+
+/// Reads and writes the IDs of objects, by a key path that is made once: to make one of a generic class takes as long as to insert an object.
+struct ImportKeyAccess<Object: ManagedObject> {
+  let value: (Object) -> AttributeValue
+  let set: (AttributeValue, Object) -> Void
+  /// The query for the objects of some IDs.
+  let request: ([AttributeValue]) -> From<Object>
+
+  init<ID: AttributeType & Hashable>(_ keyPath: ReferenceWritableKeyPath<Object, ID>) {
+    value = { $0[keyPath: keyPath]._attributeValue }
+    set = { if let id = ID(_attributeValue: $0) { $1[keyPath: keyPath] = id } }
     request = { ids in
       // Unique as the store compares them: strings of the same characters may be of other bytes.
       let ids = Set(ids).compactMap { ID(_attributeValue: $0) }
-      return From<Object>().where { $0[dynamicMember: keyPath()].in(ids) }
+      return From<Object>().where { $0[dynamicMember: keyPath].in(ids) }
     }
   }
 }

@@ -116,6 +116,26 @@ struct ContainerImportTests {
     #expect(notes.all.joined(separator: " ") == "pa pb pc ra rb rc pa pb pc ra rb rc")
   }
 
+  @Test func relationshipsOfABatchMayFollowItsProperties() async throws {
+    let notes = Notes()
+    var description = ObjectImport<String, Tune>(id: { source, _ in source })
+    description.updateProperties = { source, _, _ in notes.add("p\(source)") }
+    description.updateRelationships = { source, _, _, _ in notes.add("r\(source)") }
+    let input = ImportInput<String>(isRepeatable: true) {
+      notes.add("read")
+      var rest = ["c", "b", "a"]
+      return { rest.popLast() }
+    }
+    var options = ImportOptions()
+    options.relationships = .afterEachBatch
+    options.commits = .eachBatch(of: 2)
+    options.progress = Progress(totalUnitCount: 0)
+    let report = try await tunes.container.importRecords(input, with: description, options: options)
+    #expect(notes.all.joined(separator: " ") == "read pa pb ra rb pc rc")
+    #expect(report.commitCount == 2 && report.lookupCount == 2)
+    #expect(options.progress?.completedUnitCount == 6 && options.progress?.isFinished == true)
+  }
+
   @Test func aThousandChangesComeInOnePair() async throws {
     try await tunes.store((0..<500).map { "c\($0)" })
     let context = try tunes.container.context()

@@ -154,7 +154,7 @@ struct ImportTests {
     for number in 0..<2_000 { context.insert(Tune("\(number)", "old")) }
     try context.save()
     let key = try #require(TuneRecord.objectImport.key)
-    let plan = try context.explain(key.request((0..<100).map { .string(String($0)) }))
+    let plan = try context.explain(key.access().request((0..<100).map { .string(String($0)) }))
     #expect(plan.access != .fullScan && plan.rowCount == 100, "\(plan)")
   }
 

@@ -26,6 +26,7 @@ struct RandomImportTests {
         if Bool.random(using: &random) {
           options.commits = .eachBatch(of: Int.random(in: 1...40, using: &random))
         }
+        if Bool.random(using: &random) { options.relationships = .afterEachBatch }
         let isRepeatable = Bool.random(using: &random)
         let fails = Int.random(in: 0..<4, using: &random) == 0
         let rule: DuplicateRule = Bool.random(using: &random) ? .everyInOrder : .lastWins

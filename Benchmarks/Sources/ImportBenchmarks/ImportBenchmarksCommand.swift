@@ -68,7 +68,13 @@ struct ImportBenchmarksCommand: AsyncParsableCommand {
   @Option(help: "The budgets of changed pages and of the cache, in MiB each.") var memory = 16
   @Option(help: "Cancels the import after so many lines were written into objects; 0 for never.")
   var cancelAfter = 0
+  @Option(help: "Who imports: cambium or grdb.") var peer = Peer.cambium
+  @Option(help: "Keeps the file of lines under this path, for an importer of another language.") var keep:
+    String?
+  @Flag(help: "Cambium makes both passes for each batch, as the peers do.") var eachBatch = false
   @Option(help: "Where the files go.") var folder = ".build"
+
+  enum Peer: String, ExpressibleByArgument { case cambium, grdb }
 
   func run() async throws {
     let home = URL(fileURLWithPath: folder).appendingPathComponent("import-\(UUID().uuidString)")
@@ -76,6 +82,34 @@ struct ImportBenchmarksCommand: AsyncParsableCommand {
     defer { try? FileManager.default.removeItem(at: home) }
     let file = home.appendingPathComponent("tracks.jsonl")
     try write(to: file)
+    if let keep {
+      try? FileManager.default.removeItem(atPath: keep)
+      try FileManager.default.copyItem(atPath: file.path, toPath: keep)
+    }
+    switch peer {
+    case .cambium: try await importWithCambium(file, home)
+    case .grdb: try importWithGRDB(file, home)
+    }
+  }
+
+  private var there: [TrackRecord] {
+    // Half of the first thousand is there before.
+    (0..<500).map { TrackRecord(code: Self.code($0 * 2), title: "before", seconds: 0, artist: 0) }
+  }
+
+  private func importWithGRDB(_ file: URL, _ home: URL) throws {
+    var job = try GRDBImport(at: home.appendingPathComponent("import.sqlite").path, cacheBytes: memory << 20)
+    try job.insert(there)
+    let idle = Self.peakMemory()
+    let start = ContinuousClock.now
+    try job.run(TextLines(of: file), batch: batch == 0 ? .max : batch)
+    print("\(ContinuousClock.now - start), peak \(Self.peakMemory()) KiB, before the import \(idle) KiB")
+    let counts = try job.counts()
+    print("stored: \(counts.tracks) tracks, \(counts.artists) artists")
+    try job.close()
+  }
+
+  private func importWithCambium(_ file: URL, _ home: URL) async throws {
     var storeOptions = StoreOptions()
     storeOptions.dirtyMemoryBytes = memory << 20
     storeOptions.cacheBytes = memory << 20
@@ -86,11 +120,10 @@ struct ImportBenchmarksCommand: AsyncParsableCommand {
       at: home.appendingPathComponent("import.cambium"),
       options: storeOptions
     )
-    // Half of the first thousand is there before.
-    let there = (0..<500).map { TrackRecord(code: Self.code($0 * 2), title: "before", seconds: 0, artist: 0) }
     _ = try await container.importObjects(from: there)
     var options = ImportOptions()
     options.commits = batch == 0 ? .once : .eachBatch(of: batch)
+    options.relationships = eachBatch ? .afterEachBatch : .afterAllRecords
     options.cache = ImportedObjectCache(countLimit: 10_000)
     let progress = Progress(totalUnitCount: 0)
     options.progress = progress

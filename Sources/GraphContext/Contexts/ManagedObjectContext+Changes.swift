@@ -85,7 +85,12 @@ extension ManagedObjectContext {
     if linked.isEmpty { return changed }
     let known = Set(changed.lazy.map(\._$state.number))
     let entity = entity(ordinal)
-    let others = linked.subtracting(known).map { object($0, of: entity) }
+    let others = linked.subtracting(known).compactMap { number -> (any ManagedObject)? in
+      // Others may have deleted it, or it was a new one that a save has settled with another.
+      let exists = deferringError(false) { () throws(ContextError) in try source.contains(number, of: entity)
+      }
+      return exists ? object(number, of: entity) : nil
+    }
     return (changed + others.filter { $0._$state.phase == .persistent }).sorted {
       $0._$state.number < $1._$state.number
     }

@@ -84,6 +84,14 @@ extension ManagedObjectContext {
         }
       }
     }
+    for incoming in entity.incoming where incoming.toOne.inverse == .none {
+      let source = self.entity(incoming.source)
+      let referrers = pendingLinks(in: incoming.toOne.links)?.elements(of: object._$state.number, stored: [])
+      for number in referrers ?? [] {
+        let referrer = self.object(number, of: source)
+        if referrer._$state.phase == .persistent { takeBack(incoming.toOne.slot, of: referrer, source) }
+      }
+    }
     return owned
   }
 
@@ -141,7 +149,7 @@ extension ManagedObjectContext {
     to target: ObjectNumber
   ) {
     let bit: UInt64 = 1 << UInt64(toOne.slot)
-    if target.isNone { return forgetChanges(of: object, in: bit) }
+    if target.isNone { return forgetChanges(of: object, in: bit | entity.places(of: bit)) }
     let destination = self.entity(toOne.destination)
     let other = self.object(target, of: destination)
     if other._$state.phase == .deleted { return object._$willSet(toOne.slot) }

@@ -4,7 +4,11 @@ import Predicates
 
 extension SchemaChange {
   /// The classes of an entity after the change: those that the store has, and then new ones.
-  mutating func classes(of match: SchemaMatching.Entity, _ entity: CataloguedEntity) -> [CataloguedClass] {
+  mutating func classes(
+    of match: SchemaMatching.Entity,
+    _ entity: CataloguedEntity,
+    among matching: SchemaMatching
+  ) -> [CataloguedClass] {
     let known = match.old?.classes ?? []
     let described = match.description.classes
     guard !described.isEmpty else {
@@ -41,6 +45,9 @@ extension SchemaChange {
     }
     .sorted { $0.tag < $1.tag }
     noteTakenNames(of: described, entity)
+    for (member, match) in zip(subclasses, matches) where match == nil {
+      noteLostEntity(of: member, entity, matching)
+    }
     noteNewFlags(of: described, match, entity)
     guard let old = match.old else { return classes }
     if known.isEmpty {
@@ -61,6 +68,22 @@ extension SchemaChange {
         "\(member.name) is an entity of its own in the store, and can't become a subclass of \(entity.name)"
       )
     }
+  }
+
+  /// Refuses a new class that was an entity of its own by its original name, if no entity continues that one: its objects would be gone.
+  private mutating func noteLostEntity(
+    of member: ClassDescription,
+    _ entity: CataloguedEntity,
+    _ matching: SchemaMatching
+  ) {
+    guard let original = member.originalName, let lost = old.entity(named: original),
+      !matching.entities.contains(where: { $0.old?.number == lost.number })
+    else { return }
+    note(
+      member.name,
+      nil,
+      "\(original) is an entity of its own in the store, and can't become the subclass \(member.name) of \(entity.name)"
+    )
   }
 
   /// Refuses to make a required embedded value of a subclass optional. The flag that says whether the value is there is new then, and it would have to be set in

@@ -168,7 +168,7 @@ struct SchemaChange {
       )
     }
     result.indexes = indexes(of: match, result, rekeyed: rekeyed, isEmpty: isEmpty)
-    result.classes = classes(of: match, result)
+    result.classes = classes(of: match, result, among: matching)
     result.forgetDefaultsOfSubclasses(continuing: match.old)
     return result
   }

@@ -230,8 +230,8 @@ extension ManagedObjectContext {
       try attempts.decisions.ask(policy, about: settlement.undecided)
       return false
     }
-    if settlement.unvalidated.isEmpty { return true }
-    try attempts.validations.validate(settlement.unvalidated, coordinator)
+    guard let request = settlement.unvalidatedRequest else { return true }
+    try attempts.validations.validate(settlement.unvalidated, savedBy: request, coordinator)
     return false
   }
 
@@ -360,7 +360,9 @@ extension ManagedObjectContext {
     var request = request
     let owners = try request.owners(numbers, in: try base.source())
     settlement.unvalidated = validations.noteFailures(of: owners, in: &request)
-    return settlement.unvalidated.isEmpty ? request : .nothing(on: base.commit)
+    if settlement.unvalidated.isEmpty { return request }
+    settlement.unvalidatedRequest = request
+    return .nothing(on: base.commit)
   }
 
   /// The state to which a save leads, and what those observed properties show before that may show something else there: what others have saved

@@ -14,8 +14,9 @@ struct SaveSettlement {
   var merged: [ObjectKey] = []
   /// Conflicts that a custom policy must settle before the save stores anything.
   var undecided: [MergeDecisions.Undecided] = []
-  /// Existing objects that must be validated before.
+  /// Existing objects that must be validated before, and all that the save would store then.
   var unvalidated: [SettledOwner] = []
+  var unvalidatedRequest: SaveRequest?
 }
 
 extension ManagedObjectContext {

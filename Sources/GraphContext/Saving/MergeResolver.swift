@@ -28,7 +28,8 @@ struct MergeResolver {
   private(set) var request: SaveRequest
   /// Objects of which not everything is stored that the context shows, or that are changed beyond that, by the entity's ordinal.
   private(set) var reverted: [Set<ObjectNumber>]
-  /// Objects that the request and others change, not counting their places in lists. Some may be left out of the request since.
+  /// Objects that get values which the saving context hasn't shown together: the request changes them, and so have others since the base, or a policy has settled
+  /// something.
   private(set) var merged: [ObjectKey] = []
 
   init(
@@ -64,8 +65,23 @@ struct MergeResolver {
       (request, reverted) = (rivals.request, rivals.reverted)
     }
     for changes in request.entities { changes.updated.removeAll { $0.slots == 0 } }
+    noteMerged()
     request.baseCommit = newest.commit
     for ordinal in request.conflicts.indices { request.conflicts[ordinal] = [:] }
+  }
+
+  private mutating func noteMerged() {
+    for changes in request.entities {
+      let entity = changes.entity
+      for patch in changes.updated {
+        // Places and derived values are no changes of values.
+        let others =
+          foreign.change(of: patch.number, entity.number).slots & ~entity.placeSlots & ~entity.derivedSlots
+        if others != 0 || reverted[entity.ordinal].contains(patch.number) {
+          merged.append(ObjectKey(entity: entity.ordinal, number: patch.number))
+        }
+      }
+    }
   }
 
   private func id(_ number: ObjectNumber, _ entity: StoredEntity) -> ManagedObjectID {
@@ -149,9 +165,6 @@ struct MergeResolver {
       let isMoved = patch.slots & ~entity.placeSlots == 0
       if policy == .error, !isMoved { request.failures.note(.conflict(id(patch.number, entity), "deleted")) }
       return remove(patch, entity)
-    }
-    if theirs.slots & ~entity.placeSlots != 0 {
-      merged.append(ObjectKey(entity: entity.ordinal, number: patch.number))
     }
     let agreed = try theirs.slots & equalReferences(patch, entity)
     forget(agreed, of: patch.number, entity)

@@ -39,19 +39,31 @@ struct SettledValidations {
     return unknown
   }
 
-  /// Calls `validateForUpdate` of objects that have the values which the save is to store, in a context of their own.
+  /// Calls `validateForUpdate` of objects in a context of its own that shows all that the save is to store.
   ///
   /// - Throws: `conflict` when others have changed the objects too often meanwhile.
-  mutating func validate(_ owners: [SettledOwner], _ coordinator: StoreCoordinator) throws(ContextError) {
+  mutating func validate(
+    _ owners: [SettledOwner],
+    savedBy request: SaveRequest,
+    _ coordinator: StoreCoordinator
+  ) throws(ContextError) {
     rounds += 1
     let context = try ManagedObjectContext(coordinator: coordinator)
-    context.isReadOnly = true
     defer { context.end() }
+    if rounds > Self.roundLimit, let owner = owners.first {
+      throw .conflict(context.id(owner.number, owner.entity), "changed")
+    }
+    do { try context.preview(request) } catch  where error.code == .conflict || error.code == .objectNotFound
+    {
+      // Others have deleted something since: the next attempt says what comes of that.
+      return
+    }
     for owner in owners {
-      if rounds > Self.roundLimit { throw .conflict(context.id(owner.number, owner.entity), "changed") }
-      let object = context.object(owner, of: owner.entity)
+      let object = context.object(owner.number, of: owner.entity)
       var failure: ContextError?
-      do { try object.validateForUpdate() } catch { failure = .validationFailed(object.objectID, error) }
+      if object._$state.phase == .persistent {
+        do { try object.validateForUpdate() } catch { failure = .validationFailed(object.objectID, error) }
+      }
       outcomes[owner.key] = Outcome(record: owner.record, failure: failure)
     }
   }
@@ -89,25 +101,4 @@ extension SaveRequest {
 
 extension SettledOwner {
   fileprivate var key: ObjectKey { ObjectKey(entity: entity.ordinal, number: number) }
-}
-
-extension ManagedObjectContext {
-  /// The object with the values that it is to get.
-  fileprivate func object(_ owner: SettledOwner, of entity: StoredEntity) -> any ManagedObject {
-    let object = object(owner.number, of: entity)
-    owner.record.withUnsafeBytes { bytes in
-      let record = RecordView(validated: bytes, layout: entity.layout)
-      var loader = RecordLoader(bytes, entity.layout)
-      // What the record only refers to, the object reads by itself.
-      for slot in entity.schema.stored.indices where record.externalReference(slot) == nil {
-        object._$visit(slot, &loader)
-        if owner.slots & 1 << UInt64(slot) != 0 {
-          object._$state.didSet(slot)
-        } else {
-          object._$state.didLoad(slot)
-        }
-      }
-    }
-    return object
-  }
 }

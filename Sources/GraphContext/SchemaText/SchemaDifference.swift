@@ -161,6 +161,15 @@ public struct SchemaDifference: Sendable, Hashable, Codable {
         return Change(added: .member, in: new.name, member.name, member.description)
       }
       let aspects = [
+        // The root's is the entity's.
+        place == 0
+          ? nil
+          : Aspect(
+            .renamed,
+            "name",
+            renaming.origin(ofClass: member.name, in: new.name) ?? member.name,
+            member.name
+          ),
         Aspect(.inherits, "superclass", old.parent ?? "none", member.parent ?? "none"),
         Aspect(
           member.isAbstract ? .abstract : .notAbstract,
@@ -380,12 +389,17 @@ extension ClassDescription {
     to new: EntityDescription,
     _ renaming: SchemaRenaming
   ) -> ClassDescription {
-    func newName(_ property: String) -> String { renaming.newName(of: property, in: old.name) ?? property }
+    func newProperty(_ property: String) -> String {
+      renaming.newName(of: property, in: old.name) ?? property
+    }
+    func newClass(_ name: String) -> String {
+      name == old.name ? new.name : renaming.newName(ofClass: name, in: old.name) ?? name
+    }
     var copy = self
-    if parent == nil { copy.name = new.name }
-    if parent == old.name { copy.parent = new.name }
-    copy.properties = properties.map(newName)
-    copy.required = required.map(newName)
+    copy.name = parent == nil ? new.name : newClass(name)
+    copy.parent = parent.map(newClass)
+    copy.properties = properties.map(newProperty)
+    copy.required = required.map(newProperty)
     return copy
   }
 }

@@ -21,7 +21,23 @@ public struct SchemaDocument: Sendable, Hashable, Codable {
     /// The indexes; nil is none.
     public var indexes: [Index]?
     /// The classes that inherit from each other, the root first; nil where there is one class.
-    public var classes: [ClassDescription]?
+    public var classes: [Class]?
+  }
+
+  /// A class, as ``ClassDescription`` says it.
+  public struct Class: Sendable, Hashable, Codable {
+    /// The class's name.
+    public var name: String
+    /// The class that it inherits from; nil for the root.
+    public var parent: String?
+    /// Whether only its subclasses have objects.
+    public var isAbstract: Bool
+    /// The names of the properties that the class declares itself.
+    public var properties: [String]
+    /// Of the properties of a subclass, those that its objects need a value for.
+    public var required: [String]
+    /// The class's name in an earlier version of the schema.
+    public var originalName: String?
   }
 
   /// An attribute or a relationship, as ``PropertyDescription`` says it.
@@ -87,7 +103,7 @@ extension SchemaDocument.Entity {
     properties = entity.declaredProperties.map(SchemaDocument.Property.init)
     let indexes = entity.declaredIndexes
     self.indexes = indexes.isEmpty ? nil : indexes.map(SchemaDocument.Index.init)
-    classes = entity.classes.isEmpty ? nil : entity.classes
+    classes = entity.classes.isEmpty ? nil : entity.classes.map(SchemaDocument.Class.init)
   }
 
   fileprivate var description: EntityDescription {
@@ -98,7 +114,29 @@ extension SchemaDocument.Entity {
         IndexDescription($0.properties, isUnique: $0.isUnique ?? false, folding: $0.folding ?? [])
       },
       originalName: originalName,
-      classes: classes ?? []
+      classes: (classes ?? []).map(\.description)
+    )
+  }
+}
+
+extension SchemaDocument.Class {
+  fileprivate init(_ member: ClassDescription) {
+    name = member.name
+    parent = member.parent
+    isAbstract = member.isAbstract
+    properties = member.properties
+    required = member.required
+    originalName = member.originalName == member.name ? nil : member.originalName
+  }
+
+  fileprivate var description: ClassDescription {
+    ClassDescription(
+      name: name,
+      parent: parent,
+      isAbstract: isAbstract,
+      properties: properties,
+      required: required,
+      originalName: originalName
     )
   }
 }

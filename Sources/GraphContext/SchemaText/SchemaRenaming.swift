@@ -10,6 +10,9 @@ struct SchemaRenaming {
   private var propertyOrigins: [String: [String: String]] = [:]
   /// By the old entity's name, then the old property's: the new property's.
   private var newPropertyNames: [String: [String: String]] = [:]
+  /// The same for the classes of an entity.
+  private var classOrigins: [String: [String: String]] = [:]
+  private var newClassNames: [String: [String: String]] = [:]
 
   /// O(entities and properties).
   init(from old: CataloguedSchema, to new: CataloguedSchema) {
@@ -23,6 +26,12 @@ struct SchemaRenaming {
         guard let before = knownProperties[property.number] else { continue }
         propertyOrigins[entity.name, default: [:]][property.name] = before.name
         newPropertyNames[origin.name, default: [:]][before.name] = property.name
+      }
+      let knownClasses = origin.classes.dictionary(by: \.tag)
+      for member in entity.classes {
+        guard let before = knownClasses[member.tag] else { continue }
+        classOrigins[entity.name, default: [:]][member.name] = before.name
+        newClassNames[origin.name, default: [:]][before.name] = member.name
       }
     }
   }
@@ -38,6 +47,12 @@ struct SchemaRenaming {
 
   /// The new name of an old property; nil for one that is gone.
   func newName(of property: String, in entity: String) -> String? { newPropertyNames[entity]?[property] }
+
+  /// What a class of an entity was called; nil for a new one.
+  func origin(ofClass name: String, in entity: String) -> String? { classOrigins[entity]?[name] }
+
+  /// The new name of a class of an old entity; nil for one that is gone.
+  func newName(ofClass name: String, in entity: String) -> String? { newClassNames[entity]?[name] }
 
   /// A rule of an old entity with the new names of what it is made of.
   func renamed(_ derivation: AttributeDerivation, of entity: EntityDescription) -> AttributeDerivation {
@@ -83,6 +98,10 @@ extension CataloguedSchema {
       let entity = entities[place]
       let properties = known[entity.name]?.propertiesByName ?? [:]
       entities[place].originalName = renaming.origin(of: entity.name)
+      for member in entity.classes.indices.dropFirst() {
+        let origin = renaming.origin(ofClass: entity.classes[member].name, in: entity.name)
+        entities[place].classes[member].originalName = origin
+      }
       entities[place].properties = entity.properties.map { property in
         let origin = renaming.origin(of: property.name, in: entity.name)
         return property.with(

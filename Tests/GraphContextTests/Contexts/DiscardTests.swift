@@ -77,6 +77,32 @@ struct DiscardTests {
     }
   }
 
+  @Test func aReferenceThatNothingLeadsBackFromIsTakenBackToo() throws {
+    let context = try library.context()
+    defer { context.end() }
+    let reader = try #require(try context.fetch(From<Reader>().orderBy(\.name)).first)
+    let old = try #require(reader.favourite)
+    let book = Book("new", publisher: try #require(old.publisher))
+    context.insert(book)
+    reader.favourite = book
+    context.discardChanges(of: book)
+    #expect(reader.favourite === old && !reader.hasChanges && book.context == nil)
+  }
+
+  @Test func membersOfANewListHaveNoChangesLeft() async throws {
+    let lists = try await PersistentContainer("Lists", models: Playlist.self, Track.self, at: .inMemory)
+    let context = try lists.context()
+    defer { context.end() }
+    let tracks = (0..<3).map { Track("\($0)") }
+    for track in tracks { context.insert(track) }
+    try context.save()
+    let list = Playlist("new")
+    context.insert(list)
+    list.tracks = [tracks[2], tracks[0]]
+    context.discardChanges(of: list)
+    #expect(!context.hasChanges && tracks.allSatisfy { !$0.hasChanges })
+  }
+
   @Test func aChangedObjectIsAsItWasAndOthersAreNot() throws {
     let context = try library.context()
     defer { context.end() }

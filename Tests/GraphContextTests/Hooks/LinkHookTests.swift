@@ -23,6 +23,22 @@ import Testing
   init(_ name: String) { self.name = name }
 }
 
+@Model final class Photo {
+  var name: String
+  @Relationship(inverse: \Caption.photos) var captions: [Caption] = []
+
+  init(_ name: String) { self.name = name }
+}
+
+@Model final class Caption {
+  @Attribute(.unique(ifExists: .keep)) var text: String
+  @Relationship var photos: [Photo] = []
+
+  init(_ text: String) { self.text = text }
+
+  func didSave() { TicketCalls.current?.list.append(text) }
+}
+
 /// An object whose many-to-many links change is one that changes: it is listed, and has its hooks called.
 struct LinkHookTests {
   private let store: PersistentContainer
@@ -73,5 +89,30 @@ struct LinkHookTests {
     #expect(context.insertedObjects.count == 1 && context.updatedObjects.count == 1)
     try context.save()
     #expect(stew.herbs == [new])
+  }
+
+  /// A new object that a save settles with an existing one is gone, and one that others have deleted is, too.
+  @Test func objectsThatAreGoneAreNotUpdated() async throws {
+    let store = try await PersistentContainer("Photos", models: Photo.self, Caption.self, at: .inMemory)
+    let (mine, theirs) = (try store.context(), try store.context())
+    defer { [mine, theirs].forEach { $0.end() } }
+    let photo = Photo("p")
+    let captions = [Caption("sea"), Caption("sun")]
+    for object in [photo] + captions as [any ManagedObject] { mine.insert(object) }
+    try mine.save()
+    try theirs.refresh()
+    let calls = TicketCalls()
+    photo.captions = [Caption("sea")]
+    try TicketCalls.$current.withValue(calls) { try mine.save() }
+    #expect(calls.list.allSatisfy { $0 == "sea" } && photo.captions == [captions[0]])
+    #expect(try mine.fetch(From<Caption>()).count == 2)
+
+    photo.captions.append(captions[1])
+    theirs.delete(try theirs.existingObject(Caption.self, with: captions[1].objectID))
+    try theirs.save()
+    try mine.refresh()
+    #expect(!mine.updatedObjects.contains { $0 is Caption })
+    let error = #expect(throws: ContextError.self) { try mine.save() }
+    #expect(error?.code == .missingDestination)
   }
 }

@@ -81,6 +81,26 @@ private enum Renamed {
   }
 }
 
+private enum Swallowed {
+  @Model(subclasses: ["Dog", "Cat", "Toy"])
+  class Animal {
+    var name: String
+    init(_ name: String) { self.name = name }
+  }
+  @Model(superclass: "Animal")
+  final class Dog: Animal {
+    override init(_ name: String) { super.init(name) }
+  }
+  @Model(superclass: "Animal")
+  final class Cat: Animal {
+    override init(_ name: String) { super.init(name) }
+  }
+  @Model(originalName: "Bone", superclass: "Animal")
+  final class Toy: Animal {
+    override init(_ name: String) { super.init(name) }
+  }
+}
+
 /// The name of a class is given to another one.
 private enum Exchanged {
   @Model(subclasses: ["Hound", "Dog", "Cat"])
@@ -153,6 +173,29 @@ struct HierarchyMigrationTests {
     }
     let old = await #expect(throws: ContextError.self) { _ = try await first() }
     #expect(old?.code == .schemaMismatch)
+  }
+
+  @Test func anEntityBecomesNoSubclassByItsOriginalName() async throws {
+    let first = try await PersistentContainer("zoo", models: First.Animal.self, First.Bone.self, at: url)
+    try run(first) { (context: ManagedObjectContext) throws -> Void in
+      context.insert(First.Bone(1))
+      try context.save()
+    }
+    let error = await #expect(throws: ContextError.self) {
+      _ = try await PersistentContainer("zoo", models: Swallowed.Animal.self, at: url)
+    }
+    #expect(error?.code == .schemaMismatch)
+  }
+
+  @Test func aDifferenceNamesTheRenamedClass() throws {
+    let (old, new) = try (
+      Schema([First.Animal.self, First.Bone.self]), Schema([Renamed.Beast.self, Renamed.Bone.self])
+    )
+    let changes = SchemaDifference(from: old, to: new).changes.filter { $0.subject == .member }
+    #expect(changes.count == 1 && changes.first?.description.contains("Dog") == true, "\(changes)")
+    #expect(
+      try SchemaDocument(new).schema().entities.flatMap(\.classes).map(\.originalName) == [nil, "Dog", nil]
+    )
   }
 
   @Test func aRenamedClassKeepsItsObjects() async throws {

@@ -19,6 +19,30 @@ import Testing
   }
 }
 
+@Model final class Purse {
+  var name: String
+  var balance: Int = 0
+  @Relationship(inverse: \Booking.purse) var bookings: [Booking] = []
+
+  init(_ name: String) { self.name = name }
+
+  func validateForUpdate() throws {
+    if balance != bookings.map(\.amount).reduce(0, +) {
+      throw ValidationError("sum", properties: ["balance"])
+    }
+  }
+}
+
+@Model final class Booking {
+  var amount: Int
+  @Relationship var purse: Purse?
+
+  init(_ amount: Int, in purse: Purse?) {
+    self.amount = amount
+    self.purse = purse
+  }
+}
+
 /// An object that two contexts change is validated with the values that it gets from both.
 struct MergedValidationTests {
   private let store: PersistentContainer
@@ -70,6 +94,45 @@ struct MergedValidationTests {
     shift.end = 9
     let error = #expect(throws: ContextError.self) { try mine.save() }
     #expect(error?.code == .validationFailed)
+  }
+
+  /// The validation sees all that the save stores: also new objects, other changes and deletions.
+  @Test func theRestOfTheSaveIsThereToo() async throws {
+    let purses = try await PersistentContainer("Purses", models: Purse.self, Booking.self, at: .inMemory)
+    let (mine, theirs) = (try purses.context(), try purses.context())
+    defer { [mine, theirs].forEach { $0.end() } }
+    let purse = Purse("p")
+    for amount in [1, 2] { mine.insert(Booking(amount, in: purse)) }
+    purse.balance = 3
+    try mine.save()
+    try theirs.refresh()
+    let same = try theirs.existingObject(Purse.self, with: purse.objectID)
+    same.name = "theirs"
+    try theirs.save()
+    let bookings = purse.bookings.sorted { $0.amount < $1.amount }
+    mine.delete(bookings[0])
+    bookings[1].amount = 10
+    mine.insert(Booking(5, in: purse))
+    purse.balance = 14
+    let error = #expect(throws: ContextError.self) { try mine.save() }
+    #expect(error?.code == .validationFailed)
+    purse.balance = 15
+    try mine.save()
+    #expect(purse.name == "theirs" && purse.balance == 15)
+    // What the context has shown when it was validated isn't validated again.
+    same.balance = 0
+    theirs.rollback()
+    try theirs.refresh()
+    same.name = "again"
+    try theirs.save()
+    mine.mergePolicy = .mergeByPropertyObjectTrump
+    purse.name = "mine"
+    mine.insert(Booking(1, in: purse))
+    purse.balance = 16
+    try mine.refresh()
+    try mine.save()
+    #expect(purse.name == "mine")
+    #expect(try purses.verify().map(\.description) == [])
   }
 
   /// Many writers of one object come to an end, although each of them makes the others validate again.

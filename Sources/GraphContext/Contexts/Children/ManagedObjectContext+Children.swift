@@ -142,6 +142,12 @@ extension ManagedObjectContext {
     }
   }
 
+  /// Shows the changes of a save that is yet to be stored, in a context that nobody else uses.
+  func preview(_ request: SaveRequest) throws(ContextError) {
+    try apply(request)
+    isReadOnly = true
+  }
+
   /// Returns whether the child inserts an object again that this context has deleted and not saved.
   private func bringsBack(_ changes: EntityChanges) -> Bool {
     changes.inserted.contains { entities[changes.entity.ordinal].known[$0.number] != nil }
