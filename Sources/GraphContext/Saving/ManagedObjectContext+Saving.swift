@@ -172,12 +172,13 @@ extension ManagedObjectContext {
     turn: SaveTurn,
     _ attempts: inout SaveAttempts
   ) throws(ContextError) -> Bool {
-    let hooks =
-      if let prepared = attempts.prepared, let outcome = try stillValid(prepared) {
-        outcome
-      } else {
-        try prepareSave()
-      }
+    let hooks: SaveHooks.Outcome
+    if let prepared = attempts.prepared, let outcome = try stillValid(prepared) {
+      hooks = outcome
+    } else {
+      attempts.validations.forgetOutcomes()
+      hooks = try prepareSave()
+    }
     listings.removeAll()
     guard hasChanges else { return true }
     var request: SaveRequest?

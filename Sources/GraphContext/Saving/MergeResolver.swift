@@ -74,10 +74,10 @@ struct MergeResolver {
     for changes in request.entities {
       let entity = changes.entity
       for patch in changes.updated {
+        let change = foreign.change(of: patch.number, entity.number)
         // Places and derived values are no changes of values.
-        let others =
-          foreign.change(of: patch.number, entity.number).slots & ~entity.placeSlots & ~entity.derivedSlots
-        if others != 0 || reverted[entity.ordinal].contains(patch.number) {
+        let others = change.slots & ~entity.placeSlots & ~entity.derivedSlots
+        if others != 0 || change.isRevived || reverted[entity.ordinal].contains(patch.number) {
           merged.append(ObjectKey(entity: entity.ordinal, number: patch.number))
         }
       }

@@ -22,6 +22,13 @@ struct SettledValidations {
   private struct Outcome {
     let record: [UInt8]
     let failure: ContextError?
+    /// The commit for which the save could not be shown, so that nothing was validated; nil for a verdict.
+    var skippedAt: UInt64?
+
+    /// Whether it counts for an attempt with these values on this commit.
+    func counts(for record: [UInt8], on commit: UInt64) -> Bool {
+      self.record == record && (skippedAt == nil || skippedAt == commit)
+    }
   }
   private var outcomes: [ObjectKey: Outcome] = [:]
   private var rounds = 0
@@ -30,7 +37,7 @@ struct SettledValidations {
   func noteFailures(of owners: [SettledOwner], in request: inout SaveRequest) -> [SettledOwner] {
     var unknown: [SettledOwner] = []
     for owner in owners {
-      if let outcome = outcomes[owner.key], outcome.record == owner.record {
+      if let outcome = outcomes[owner.key], outcome.counts(for: owner.record, on: request.baseCommit) {
         if let failure = outcome.failure { request.failures.note(failure) }
       } else {
         unknown.append(owner)
@@ -38,6 +45,9 @@ struct SettledValidations {
     }
     return unknown
   }
+
+  /// Forgets the outcomes: the saving context has changed since.
+  mutating func forgetOutcomes() { outcomes = [:] }
 
   /// Calls `validateForUpdate` of objects in a context of its own that shows all that the save is to store.
   ///
@@ -53,9 +63,11 @@ struct SettledValidations {
     if rounds > Self.roundLimit, let owner = owners.first {
       throw .conflict(context.id(owner.number, owner.entity), "changed")
     }
-    do { try context.preview(request) } catch  where error.code == .conflict || error.code == .objectNotFound
-    {
-      // Others have deleted something since: the next attempt says what comes of that.
+    do { try context.preview(request) } catch {
+      // The save leads to something that others have deleted, or is wrong otherwise: the engine says what, in the next attempt.
+      for owner in owners {
+        outcomes[owner.key] = Outcome(record: owner.record, failure: nil, skippedAt: request.baseCommit)
+      }
       return
     }
     for owner in owners {

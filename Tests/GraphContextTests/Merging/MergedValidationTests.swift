@@ -135,6 +135,28 @@ struct MergedValidationTests {
     #expect(try purses.verify().map(\.description) == [])
   }
 
+  /// What can't be shown is refused by the store, with its own reason.
+  @Test func aSaveThatCanNotBeShownSaysWhatIsWrong() async throws {
+    let purses = try await PersistentContainer("Purses", models: Purse.self, Booking.self, at: .inMemory)
+    let (mine, theirs) = (try purses.context(), try purses.context())
+    defer { [mine, theirs].forEach { $0.end() } }
+    let (purse, gone, booking) = (Purse("p"), Purse("gone"), Booking(0, in: nil))
+    for object in [purse, gone, booking] as [any ManagedObject] { mine.insert(object) }
+    try mine.save()
+    try theirs.refresh()
+    try theirs.existingObject(Purse.self, with: purse.objectID).name = "theirs"
+    theirs.delete(try theirs.existingObject(Purse.self, with: gone.objectID))
+    try theirs.save()
+    booking.purse = gone
+    purse.balance = 1
+    mine.insert(Booking(1, in: purse))
+    let error = #expect(throws: ContextError.self) { try mine.save() }
+    #expect(error?.code == .missingDestination)
+    booking.purse = nil
+    try mine.save()
+    #expect(purse.name == "theirs")
+  }
+
   /// Many writers of one object come to an end, although each of them makes the others validate again.
   @Test func writersOfOneObjectDoNotStarve() async throws {
     let id = shift.objectID
