@@ -357,7 +357,8 @@ extension ManagedObjectContext {
       if numbers.isEmpty { numbers = entities.map { _ in [] } }
       numbers[key.entity].insert(key.number)
     }
-    if numbers.allSatisfy(\.isEmpty) { return request }
+    // A request that is refused anyway may have values that no object can show.
+    if numbers.allSatisfy(\.isEmpty) || !request.failures.isEmpty { return request }
     var request = request
     let owners = try request.owners(numbers, in: try base.source())
     settlement.unvalidated = validations.noteFailures(of: owners, in: &request)

@@ -157,6 +157,19 @@ struct MergedValidationTests {
     #expect(purse.name == "theirs")
   }
 
+  /// A value of another kind is refused before any validation could read it.
+  @Test func aDecisionOfAnotherKindIsRefused() throws {
+    mine.mergePolicy = .custom { conflict in
+      for property in conflict.properties { conflict.settle(property.name, with: "x") }
+    }
+    same.end = 12
+    try theirs.save()
+    shift.end = 9
+    let error = #expect(throws: ContextError.self) { try mine.save() }
+    #expect(error?.code != .corrupt && error != nil)
+    #expect(shift.end == 9)
+  }
+
   /// Many writers of one object come to an end, although each of them makes the others validate again.
   @Test func writersOfOneObjectDoNotStarve() async throws {
     let id = shift.objectID
