@@ -98,9 +98,9 @@ bench-kv: deps-bench ## run the key-value half and write Benchmarks/Results
 	@mkdir -p .build
 	$(call BENCH_KV,-c release,run) --markdown $(RESULTS)/KeyValue.md --json $(RESULTS)/KeyValue.json $(BENCH)
 
-bench-objects: deps-objects ## run the half of the objects
+bench-objects: deps-objects ## run the half of the objects and write Benchmarks/Results
 	@mkdir -p .build
-	$(call BENCH_OBJECTS,-c release,run) $(BENCH)
+	$(call BENCH_OBJECTS,-c release,run) --markdown $(RESULTS)/Objects.md --json $(RESULTS)/Objects.json $(BENCH)
 
 bench-queries: deps-objects ## run the queries on objects and write Benchmarks/Results
 	@mkdir -p .build

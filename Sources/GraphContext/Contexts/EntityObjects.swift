@@ -97,22 +97,23 @@ struct EntityObjects {
 // MARK: - Links of many-to-many relationships
 
 extension EntityObjects {
-  /// Links of the relationships that programs see: a relationship that leads one way has a hidden inverse.
-  private var shownPairs: [PendingLinks] {
-    zip(entity.toManys, pairs).compactMap { $0.isHidden || $1.isEmpty ? nil : $1 }
+  /// Links of the relationships that programs see: a relationship that leads one way has a hidden inverse. With the position of each.
+  private var shownPairs: [(position: Int, links: PendingLinks)] {
+    zip(entity.toManys.indices, pairs).filter { !entity.toManys[$0].isHidden && !$1.isEmpty }
   }
 
   /// The objects whose links have unsaved changes. O(changed links).
   var relinkedOwners: Set<ObjectNumber> {
-    shownPairs.reduce(into: []) { owners, links in
-      owners.formUnion(links.added.keys)
-      owners.formUnion(links.removed.keys)
+    shownPairs.reduce(into: []) { owners, pairs in
+      owners.formUnion(pairs.links.added.keys)
+      owners.formUnion(pairs.links.removed.keys)
     }
   }
 
-  /// Whether an object is one of ``relinkedOwners``. O(relationships).
-  func hasRelinked(_ owner: ObjectNumber) -> Bool {
-    shownPairs.contains { $0.added[owner] != nil || $0.removed[owner] != nil }
+  /// The positions of the relationships of which an object's links have unsaved changes: none, unless it is one of ``relinkedOwners``. O(relationships).
+  func relinkedPositions(of owner: ObjectNumber) -> Set<Int> {
+    let changed = shownPairs.filter { $0.links.added[owner] != nil || $0.links.removed[owner] != nil }
+    return Set(changed.map(\.position))
   }
 }
 

@@ -99,7 +99,7 @@ extension ManagedObjectContext {
   /// Whether a link of one of an object's many-to-many relationships has an unsaved change.
   func hasRelinked(_ object: any ManagedObject) -> Bool {
     guard object._$state.phase == .persistent else { return false }
-    return entities[entity(of: object).ordinal].hasRelinked(object._$state.number)
+    return !entities[entity(of: object).ordinal].relinkedPositions(of: object._$state.number).isEmpty
   }
 
   /// The unsaved changes of an entity as records, up to date; nil for none.

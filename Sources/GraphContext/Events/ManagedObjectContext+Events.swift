@@ -70,6 +70,15 @@ extension ManagedObjectContext {
     return stream
   }
 
+  /// A sequence of what the context is about to save, each time that the closures of ``onWillSave(_:)`` are called, for a task on any executor. It ends when the context is
+  /// released.
+  ///
+  /// The values are what the context has changed by then; hooks of its objects, delete rules and merge policies may change more. The save may still fail: ``saves()`` has
+  /// what was stored.
+  public func upcomingSaves() -> AsyncStream<ObjectChanges> {
+    events.willSave.stream { [weak self] in self?.unsavedChanges }
+  }
+
   /// A sequence of the values that ``onDidSave(_:)`` delivers, for a task on any executor. It ends when the context is released.
   public func saves() -> AsyncStream<ObjectChanges> {
     events.didSave.stream { $0 }

@@ -217,6 +217,26 @@ extension ManagedObjectContext {
     return changes(combined.changes, .context)
   }
 
+  /// What the context would save as it is now, before hooks, delete rules and merge policies.
+  var unsavedChanges: ObjectChanges {
+    var combined = CombinedChanges()
+    for ordinal in entities.indices {
+      let changed = entities[ordinal].changes
+      func note(_ objects: [any ManagedObject], _ change: (any ManagedObject) -> ObjectChange) {
+        for object in objects {
+          combined.note(ObjectKey(entity: ordinal, number: object._$state.number), change(object))
+        }
+      }
+      note(changed.inserted) { _ in .inserted }
+      note(updatedObjects(of: ordinal)) { object in
+        let pairs = entities[ordinal].relinkedPositions(of: object._$state.number)
+        return .updated(ChangedProperties(slots: object._$state.changed, pairs: pairs))
+      }
+      note(changed.deleted) { _ in .deleted }
+    }
+    return changes(combined.changes, .context)
+  }
+
   private func note(
     _ links: ChangeSet.Links,
     of relationship: ChangeSet.Relationship,

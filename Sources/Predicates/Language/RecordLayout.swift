@@ -105,6 +105,7 @@ public struct RecordLayout: Sendable, Hashable {
   public var slotsByPlace: [Int] { fields.indices.sorted { fields[$0].place < fields[$1].place } }
 
   /// Bytes from the start of the record to the variable section; no valid record is shorter.
+  @inlinable
   public var variableOffset: Int { endsOffset + 4 * variableCount }
 }
 

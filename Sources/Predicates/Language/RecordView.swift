@@ -15,6 +15,7 @@ public struct RecordView {
 
   /// Nil when the bytes are too few to be a record of this layout, or its table of ends is wrong. O(variable
   /// values).
+  @inlinable
   public init?(_ bytes: UnsafeRawBufferPointer, layout: RecordLayout) {
     guard bytes.count >= layout.variableOffset else { return nil }
     self.init(validated: bytes, layout: layout)

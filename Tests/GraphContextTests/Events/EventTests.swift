@@ -190,6 +190,50 @@ struct EventTests {
     #expect(await saveIterator.next()?.inserted == first.inserted)
   }
 
+  /// What is about to be saved, of each kind, also if the save then fails.
+  @Test func aSequenceTellsOfSavesBeforeTheyBegin() async throws {
+    let library = try await Library.open()
+    let background = try library.newBackgroundContext(name: "editor")
+    typealias IDs = (old: ManagedObjectID, gone: ManagedObjectID, fan: ManagedObjectID)
+    let ids: IDs = try await background.perform { context in
+      let (old, gone, fan) = (Writer("old", email: "o"), Writer("gone"), Reader("fan"))
+      for object in [old, gone] { context.insert(object) }
+      context.insert(fan)
+      try context.save()
+      return (old.objectID, gone.objectID, fan.objectID)
+    }
+    let (stream, saves) = try await background.perform { ($0.upcomingSaves(), $0.saves()) }
+    let new = try await background.perform { context in
+      let old = try context.existingObject(Writer.self, with: ids.old)
+      old.rank = 7
+      old.fans.append(try context.existingObject(Reader.self, with: ids.fan))
+      context.delete(try context.existingObject(Writer.self, with: ids.gone))
+      let new = Writer("new", email: "o")
+      context.insert(new)
+      #expect(throws: ContextError.self) { try context.save() }
+      new.email = "n"
+      try context.save()
+      try context.save()
+      return new.objectID
+    }
+    var (upcoming, stored) = (stream.makeAsyncIterator(), saves.makeAsyncIterator())
+    for _ in 0..<2 {
+      let changes = try #require(await upcoming.next())
+      #expect(changes.inserted == [new] && changes.deleted == [ids.gone])
+      #expect(changes.updated == [ids.fan, ids.old])
+      #expect(changes.changedProperties == [ids.old: ["fans", "rank"], ids.fan: ["idols"]])
+      #expect(changes.origin == .context && changes.contextName == "editor")
+    }
+    let saved = try #require(await stored.next())
+    #expect(saved.inserted == [new] && saved.updated == [ids.fan, ids.old] && saved.deleted == [ids.gone])
+    try await background.perform { context in
+      context.insert(Desk(1))
+      try context.save()
+    }
+    // The save without changes was told of nowhere.
+    #expect(await upcoming.next()?.inserted.map(\.entityName) == ["Desk"])
+  }
+
   @Test func aSequenceEndsWithItsContext() async throws {
     let library = try await Library.open()
     let stream = try await library.performBackgroundTask { context in

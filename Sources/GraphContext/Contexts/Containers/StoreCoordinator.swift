@@ -29,13 +29,15 @@ package final class StoreCoordinator: Sendable {
   /// Whether a model's properties are in another order than the store's.
   let hasOtherLayouts: Bool
   /// Runs the blocks of ``PersistentContainer/write(mergePolicy:_:)``, one after the other.
-  let writer = QueueExecutor(label: "cambium.writer", target: nil)
+  let writer: QueueExecutor
   private let hidesValues = Atomic(false)
   private let ordinals: [ObjectIdentifier: Int]
   private let listeners = Mutex<[UInt64: @Sendable () -> Void]>([:])
   private let nextListener = Atomic<UInt64>(1)
 
-  init(_ engine: any StoreEngine, types: [any ManagedObject.Type]) {
+  /// - Parameter queue: runs the blocks that write; nil for a queue of the system's.
+  init(_ engine: any StoreEngine, types: [any ManagedObject.Type], queue: DispatchQueue? = nil) {
+    writer = QueueExecutor(label: "cambium.writer", target: queue)
     self.engine = engine
     self.types = types
     let models = zip(engine.schema.schema.entities, types).map { entity, type in

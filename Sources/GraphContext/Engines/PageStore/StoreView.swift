@@ -15,7 +15,8 @@ package final class StoreView: ObjectSource {
   /// By the entity's ordinal; nil until a record of it is looked up.
   private var readers: [RecordReader?]
   /// Copies of records, because objects and rows point to them and pages come and go.
-  private var kept = RecordArena()
+  // Each access is one call of a method of the arena, which calls nothing else.
+  @exclusivity(unchecked) private var kept = RecordArena()
   /// Lists of elements that were read together.
   var keptElements = KeptElements()
   /// What queries have touched.

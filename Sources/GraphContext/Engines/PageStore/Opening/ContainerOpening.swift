@@ -1,3 +1,4 @@
+import Dispatch
 import Logging
 import PageStore
 
@@ -9,4 +10,6 @@ struct ContainerOpening: Sendable {
   var monitor = MigrationMonitor()
   /// Whether this container replaces the containers of this process that have the store open with other models.
   var takesOver = false
+  /// Runs the container's work in the background; nil for a queue of the system's.
+  var queue: DispatchQueue?
 }

@@ -28,6 +28,9 @@ extension PersistentContainer {
   ///   - takesOver: whether to take the store over from containers that this process has open on it with other models. Otherwise there must be none.
   ///     Their contexts read on while the schema changes, and save nothing: `schemaChanging`. Afterwards they keep what they show, and
   ///     everything else throws `schemaChanged`. If opening fails, they go on as before.
+  ///   - queue: runs the container's work in the background, such as the blocks of ``performBackgroundTask(_:)``, ``query(_:)`` and `write`; nil for one of the system's. Of the
+  ///     containers that a process has open on a store, the first one's queue runs the blocks that write, one after the other. Code that runs on a serial queue must not
+  ///     wait for such a block: it would wait for itself.
   public convenience init<each Model: ManagedObject>(
     _ name: String,
     models: repeat (each Model).Type,
@@ -37,7 +40,8 @@ extension PersistentContainer {
     showsValuesInErrors: Bool = true,
     logger: Logger? = nil,
     monitor: MigrationMonitor = MigrationMonitor(),
-    takesOver: Bool = false
+    takesOver: Bool = false,
+    queue: DispatchQueue? = nil
   ) async throws(ContextError) {
     try await self.init(
       name,
@@ -48,7 +52,8 @@ extension PersistentContainer {
       showsValuesInErrors: showsValuesInErrors,
       logger: logger,
       monitor: monitor,
-      takesOver: takesOver
+      takesOver: takesOver,
+      queue: queue
     )
   }
 
@@ -62,7 +67,8 @@ extension PersistentContainer {
     showsValuesInErrors: Bool = true,
     logger: Logger? = nil,
     monitor: MigrationMonitor = MigrationMonitor(),
-    takesOver: Bool = false
+    takesOver: Bool = false,
+    queue: DispatchQueue? = nil
   ) async throws(ContextError) {
     var list: [any ManagedObject.Type] = []
     repeat list.append((each models).self)
@@ -75,7 +81,8 @@ extension PersistentContainer {
       showsValuesInErrors: showsValuesInErrors,
       logger: logger,
       monitor: monitor,
-      takesOver: takesOver
+      takesOver: takesOver,
+      queue: queue
     )
   }
 
@@ -93,7 +100,8 @@ extension PersistentContainer {
     showsValuesInErrors: Bool = true,
     logger: Logger? = nil,
     monitor: MigrationMonitor = MigrationMonitor(),
-    takesOver: Bool = false
+    takesOver: Bool = false,
+    queue: DispatchQueue? = nil
   ) async throws(ContextError) {
     var options = options
     if case .stored = entities { options.createsIfMissing = false }
@@ -106,7 +114,8 @@ extension PersistentContainer {
         showsValues: showsValuesInErrors,
         logger: logger,
         monitor: monitor,
-        takesOver: takesOver
+        takesOver: takesOver,
+        queue: queue
       )
     )
   }
@@ -118,7 +127,7 @@ extension PersistentContainer {
     _ opening: ContainerOpening
   ) async throws(ContextError) {
     defer { opening.monitor.finish() }
-    let queue = DispatchQueue(label: "cambium.\(name)", attributes: .concurrent)
+    let queue = DispatchQueue(label: "cambium.\(name)", attributes: .concurrent, target: opening.queue)
     let handle = try await queue.run { () throws(ContextError) in
       try StoreHandle(Self.open(location, opening), models, opening)
     }
@@ -144,7 +153,7 @@ extension PersistentContainer {
     on store: Store,
     _ opening: ContainerOpening = ContainerOpening()
   ) throws(ContextError) {
-    let queue = DispatchQueue(label: "cambium.\(name)", attributes: .concurrent)
+    let queue = DispatchQueue(label: "cambium.\(name)", attributes: .concurrent, target: opening.queue)
     self.init(name, try StoreHandle(store, models, opening), on: queue)
   }
 

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Logging
 import PageStore
@@ -26,7 +27,8 @@ extension PersistentContainer {
     showsValuesInErrors: Bool = true,
     logger: Logger? = nil,
     monitor: MigrationMonitor = MigrationMonitor(),
-    takesOver: Bool = false
+    takesOver: Bool = false,
+    queue: DispatchQueue? = nil
   ) async throws(ContextError) {
     try await self.init(
       name,
@@ -36,7 +38,8 @@ extension PersistentContainer {
       showsValuesInErrors: showsValuesInErrors,
       logger: logger,
       monitor: monitor,
-      takesOver: takesOver
+      takesOver: takesOver,
+      queue: queue
     )
   }
 
@@ -49,7 +52,8 @@ extension PersistentContainer {
     showsValuesInErrors: Bool = true,
     logger: Logger? = nil,
     monitor: MigrationMonitor = MigrationMonitor(),
-    takesOver: Bool = false
+    takesOver: Bool = false,
+    queue: DispatchQueue? = nil
   ) async throws(ContextError) {
     // A plan with mistakes is an opening that failed, too.
     defer { monitor.finish() }
@@ -62,7 +66,8 @@ extension PersistentContainer {
         showsValues: showsValuesInErrors,
         logger: logger,
         monitor: monitor,
-        takesOver: takesOver
+        takesOver: takesOver,
+        queue: queue
       )
     )
   }

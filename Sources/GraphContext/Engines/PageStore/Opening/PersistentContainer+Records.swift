@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Logging
 import PageStore
@@ -20,7 +21,8 @@ extension PersistentContainer {
     showsValuesInErrors: Bool = true,
     logger: Logger? = nil,
     monitor: MigrationMonitor = MigrationMonitor(),
-    takesOver: Bool = false
+    takesOver: Bool = false,
+    queue: DispatchQueue? = nil
   ) async throws(ContextError) {
     var options = options
     options.createsIfMissing = false
@@ -33,7 +35,8 @@ extension PersistentContainer {
         showsValues: showsValuesInErrors,
         logger: logger,
         monitor: monitor,
-        takesOver: takesOver
+        takesOver: takesOver,
+        queue: queue
       )
     )
   }
@@ -50,7 +53,8 @@ extension PersistentContainer {
     showsValuesInErrors: Bool = true,
     logger: Logger? = nil,
     monitor: MigrationMonitor = MigrationMonitor(),
-    takesOver: Bool = false
+    takesOver: Bool = false,
+    queue: DispatchQueue? = nil
   ) async throws(ContextError) {
     try await self.init(
       name,
@@ -60,7 +64,8 @@ extension PersistentContainer {
       showsValuesInErrors: showsValuesInErrors,
       logger: logger,
       monitor: monitor,
-      takesOver: takesOver
+      takesOver: takesOver,
+      queue: queue
     )
   }
 
@@ -73,7 +78,8 @@ extension PersistentContainer {
     showsValuesInErrors: Bool = true,
     logger: Logger? = nil,
     monitor: MigrationMonitor = MigrationMonitor(),
-    takesOver: Bool = false
+    takesOver: Bool = false,
+    queue: DispatchQueue? = nil
   ) async throws(ContextError) {
     try await self.init(
       name,
@@ -84,7 +90,8 @@ extension PersistentContainer {
         showsValues: showsValuesInErrors,
         logger: logger,
         monitor: monitor,
-        takesOver: takesOver
+        takesOver: takesOver,
+        queue: queue
       )
     )
   }

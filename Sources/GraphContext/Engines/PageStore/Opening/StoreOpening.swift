@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import PageStore
 import Predicates
@@ -113,7 +114,8 @@ struct OpenedStore {
       }
       return OpenedStore(
         PageStoreEngine(store: store.uncounted(), schema: schema, numbers: ObjectNumbers(leased: leased)),
-        types: schema.entities.map { models.type(named: $0.name) }
+        types: schema.entities.map { models.type(named: $0.name) },
+        queue: opening.queue
       )
     } catch {
       throw ContextError(any: error)
@@ -122,8 +124,8 @@ struct OpenedStore {
 }
 
 extension OpenedStore {
-  init(_ engine: PageStoreEngine, types: [any ManagedObject.Type]) {
-    self.init(coordinator: StoreCoordinator(engine, types: types), engine: engine)
+  init(_ engine: PageStoreEngine, types: [any ManagedObject.Type], queue: DispatchQueue? = nil) {
+    self.init(coordinator: StoreCoordinator(engine, types: types, queue: queue), engine: engine)
   }
 }
 
