@@ -38,6 +38,10 @@ public final class BoundedCache<Key: Hashable & Sendable, Value: Sendable>: Send
       return entry.value
     }
 
+    mutating func removeAll() {
+      (entries, order, first, totalCost) = ([:], [], 0, 0)
+    }
+
     mutating func removeFirst() -> Value? {
       while first < order.count {
         let (key, turn) = order[first]
@@ -119,7 +123,7 @@ public final class BoundedCache<Key: Hashable & Sendable, Value: Sendable>: Send
       let entries = state.order[state.first...].compactMap { item in
         state.entries[item.key].flatMap { $0.turn == item.turn ? (item.key, $0.value) : nil }
       }
-      while state.removeFirst() != nil {}
+      state.removeAll()
       return entries
     }
   }

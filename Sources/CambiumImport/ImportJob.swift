@@ -85,7 +85,7 @@ struct ImportJob<Record: Sendable, Object: ManagedObject>: Sendable {
         let batch = try nextBatch(of: &records, after: recordCount)
         if batch.isEmpty { break }
         let objects = try run.run(batch, passes)
-        if keepsIDs, passes != .relationships { ids += objects.map(\.objectID) }
+        if keepsIDs, passes != .relationships { ids += objects.map { $0.objectID } }
         recordCount += batch.count
         if options.commits != .once {
           try commit(ids)

@@ -60,7 +60,7 @@ struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
       try find(&items)
     }
     guard passes != .properties, let update = description.updateRelationships else {
-      return items.compactMap(\.object)
+      return items.compactMap { $0.object }
     }
     for item in items {
       guard let object = item.object else { continue }
@@ -70,7 +70,7 @@ struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
     }
     let skipped = sources.count - items.count(where: { $0.object != nil })
     monitor.advance(by: skipped)
-    return items.compactMap(\.object)
+    return items.compactMap { $0.object }
   }
 
   /// - Throws: `CancellationError` once the import is cancelled, or the task that waits for the block in which it runs.
@@ -151,7 +151,7 @@ struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
     for place in uncached {
       try checkCancellation()
       let item = items[place]
-      if description.isUniquing, known[item.id].map(\.isDeleted) ?? true {
+      if description.isUniquing, isMissing(known[item.id]) {
         known[item.id] = nil
         try addInserted(to: &known, access)
       }
@@ -172,9 +172,12 @@ struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
   ) throws {
     for object in try context.insertedObjects(of: Object.self, since: &insertedPosition) {
       let id = access.value(object)
-      if known[id].map(\.isDeleted) ?? true { known[id] = object }
+      if isMissing(known[id]) { known[id] = object }
     }
   }
+
+  // A key path in code that is generic is made anew each time, and costs more than looking up an object.
+  private func isMissing(_ object: Object?) -> Bool { object.map { $0.isDeleted } ?? true }
 
   private mutating func update(_ object: Object, _ source: Source) throws -> Object? {
     if let shouldUpdate = description.shouldUpdate, try !shouldUpdate(source, context) { return nil }

@@ -57,13 +57,13 @@ extension Where {
 
   /// Every one of the conditions; of none, all objects. O(conditions).
   public static func all(_ conditions: some Sequence<Where>) -> Where {
-    Where(Condition.all(conditions.map(\.condition)))
+    Where(Condition.all(conditions.map { $0.condition }))
   }
 
   /// At least one of the conditions; of none, no object. O(conditions). To ask whether one property is any of
   /// several values, `values.contains($0.property)` is one condition.
   public static func any(_ conditions: some Sequence<Where>) -> Where {
-    Where(Condition.any(conditions.map(\.condition)))
+    Where(Condition.any(conditions.map { $0.condition }))
   }
 
   /// How many conditions `&&` or `||` join in a row: each operator copies those before it.

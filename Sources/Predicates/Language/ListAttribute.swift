@@ -16,9 +16,9 @@ extension Array: AttributeType where Element: AttributeType {
   /// The JSON of the elements in their order; data without bytes, which no attribute of the kind takes, if one can't be encoded.
   public var _attributeValue: AttributeValue {
     guard Element._attributeKind == .coded else {
-      return .string(ListText.json(of: lazy.map(\._attributeValue), Element._attributeKind))
+      return .string(ListText.json(of: lazy.map { $0._attributeValue }, Element._attributeKind))
     }
-    let values = map(\._attributeValue)
+    let values = map { $0._attributeValue }
     return values.contains(where: \.isUnencodable)
       ? .data(Data()) : .string(ListText.json(of: values, .coded))
   }
@@ -47,7 +47,7 @@ extension Set: AttributeType where Element: AttributeType {
 
   /// The JSON of the elements, in the order of their own JSON: equal sets have equal bytes. Data without bytes if one can't be encoded.
   public var _attributeValue: AttributeValue {
-    let values = map(\._attributeValue)
+    let values = map { $0._attributeValue }
     if Element._attributeKind == .coded, values.contains(where: \.isUnencodable) { return .data(Data()) }
     let elements = values.map { ListText.json(of: CollectionOfOne($0), Element._attributeKind) }
     return .string("[" + elements.sorted().map { $0.dropFirst().dropLast() }.joined(separator: ",") + "]")

@@ -28,11 +28,11 @@ extension AttributeValue: PredicateArgument {
 }
 
 extension Array: PredicateArgument where Element: PredicateArgument {
-  public var _predicateArgument: FormatArgument { .list(map(\._predicateArgument)) }
+  public var _predicateArgument: FormatArgument { .list(map { $0._predicateArgument }) }
 }
 
 extension Set: PredicateArgument where Element: PredicateArgument {
-  public var _predicateArgument: FormatArgument { .list(map(\._predicateArgument)) }
+  public var _predicateArgument: FormatArgument { .list(map { $0._predicateArgument }) }
 }
 
 extension AttributeRange where Bound: AttributeType {

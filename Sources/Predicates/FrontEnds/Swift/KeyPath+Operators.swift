@@ -14,7 +14,7 @@ extension KeyPath where Root: PredicateRoot, Value: AttributeType {
 
   /// Whether the value is one of these: `["JFK", "LGA"] ~= \.origin?.faa`.
   public static func ~= (values: [Value], keyPath: KeyPath<Root, Value>) -> Where<Root> {
-    ValueExpression<Root, Value>(keyPath).isAmong(values.map(\.operand))
+    ValueExpression<Root, Value>(keyPath).isAmong(values.map { $0.operand })
   }
 }
 

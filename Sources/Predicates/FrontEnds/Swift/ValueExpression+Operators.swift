@@ -52,11 +52,11 @@ extension ValueExpression where Value: AttributeType & Comparable {
 
 extension ValueExpression where Value: AttributeType {
   /// Whether the value is one of these; `nil` among them asks for a missing value too.
-  public func `in`(_ values: [Value?]) -> Where<Root> { isAmong(values.map(\.operand)) }
+  public func `in`(_ values: [Value?]) -> Where<Root> { isAmong(values.map { $0.operand }) }
 
   /// Whether the value is one of these.
   public func `in`(_ values: Set<Value>) -> Where<Root> where Value: Hashable {
-    isAmong(values.map(\.operand))
+    isAmong(values.map { $0.operand })
   }
 }
 
@@ -107,7 +107,7 @@ extension ValueExpression where Value == String {
 
   /// Whether the string is one of these once folded as the options say.
   public func `in`(_ values: [String?], _ options: StringOptions) -> Where<Root> {
-    isAmong(values.map(\.operand), options)
+    isAmong(values.map { $0.operand }, options)
   }
 }
 
