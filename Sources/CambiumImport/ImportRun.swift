@@ -62,14 +62,16 @@ struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
     guard passes != .properties, let update = description.updateRelationships else {
       return items.compactMap { $0.object }
     }
+    var updated = 0
     for item in items {
-      guard let object = item.object else { continue }
+      // The first pass may have deleted it.
+      guard let object = item.object, !object.isDeleted else { continue }
       try checkCancellation()
       try update(item.source, object, context, cache)
+      updated += 1
       monitor.advance()
     }
-    let skipped = sources.count - items.count(where: { $0.object != nil })
-    monitor.advance(by: skipped)
+    monitor.advance(by: sources.count - updated)
     return items.compactMap { $0.object }
   }
 

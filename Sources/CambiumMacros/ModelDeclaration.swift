@@ -6,7 +6,9 @@ struct ModelDeclaration {
   /// One bit of a word stands for each attribute and to-one relationship; `ObjectState.maximumSlotCount`.
   static let maximumSlotCount = 64
 
+  /// As it is written: between backticks if it is a keyword.
   let name: String
+  let plainName: String
   /// The name in `@Model(originalName: "Track")`.
   let originalName: String?
   /// For members that fulfil public requirements.
@@ -44,6 +46,7 @@ struct ModelDeclaration {
   ///   - context: what is around the class, from inside out.
   init(_ model: ClassDeclSyntax, marked mark: AttributeSyntax, in context: [Syntax]) {
     name = model.name.text
+    plainName = model.name.plainText
     access = model.witnessAccess
     inheritance = ModelInheritance(mark)
     overridableHooks =

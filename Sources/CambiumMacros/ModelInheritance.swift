@@ -33,7 +33,7 @@ extension ModelDeclaration {
     let overriding = isRoot ? "" : "override "
     let subclasses = inheritance.subclasses.map { "\($0)._$class" }.joined(separator: ", ")
     var members: [DeclSyntax] = [
-      "nonisolated \(raw: access)\(raw: overriding)class var entityName: String { \"\(raw: name)\" }",
+      "nonisolated \(raw: access)\(raw: overriding)class var entityName: String { \"\(raw: plainName)\" }",
       """
       nonisolated \(raw: access)\(raw: overriding)class var _$class: GraphContext.ModelClass {
         GraphContext.ModelClass(

@@ -96,11 +96,11 @@ extension ModelDeclaration {
   }
 
   fileprivate var entityName: DeclSyntax {
-    "nonisolated \(raw: access)static let entityName = \"\(raw: name)\""
+    "nonisolated \(raw: access)static let entityName = \"\(raw: plainName)\""
   }
 
   /// What tells the accessors of a subclass where its slots begin: those of a root are the first.
-  var classArgument: String { inheritance?.superclass == nil ? "" : ", of: \"\(name)\"" }
+  var classArgument: String { inheritance?.superclass == nil ? "" : ", of: \"\(plainName)\"" }
 
   fileprivate var description: DeclSyntax {
     """
@@ -119,7 +119,7 @@ extension ModelDeclaration {
     }
     return """
       GraphContext.EntityDescription(
-          name: "\(name)",
+          name: "\(plainName)",
           properties: [
             \(properties.filter { !$0.isEmbedded }.map(\.description).joined(separator: "\n      "))
           ],
@@ -167,7 +167,7 @@ extension ModelDeclaration {
         ? "\(slots.count + places.count + ordinal)" : "Self._$model._$place(ofToMany: \(ordinal))"
       return "case \(place): visitor.visit(toMany: \(ordinal), &_\(property.name))"
     }
-    let failure = "fatalError(\"\(name) has no property \\(property)\")"
+    let failure = "fatalError(\"\(plainName) has no property \\(property)\")"
     return """
       nonisolated \(raw: access)func _$visit<Visitor: GraphContext.PropertyVisitor>(_ property: Int, _ visitor: inout Visitor) {
         switch property {

@@ -136,6 +136,33 @@ struct ContainerImportTests {
     #expect(options.progress?.completedUnitCount == 6 && options.progress?.isFinished == true)
   }
 
+  /// Whenever relationships are set.
+  @Test func whatTheFirstPassDeletesHasNoRelationships() async throws {
+    for place in [ImportOptions.RelationshipsOrder.afterAllRecords, .afterEachBatch] {
+      try await tunes.store(["a", "b"])
+      var description = ObjectImport<String, Tune>(id: { source, _ in source })
+      description.updateProperties = { source, tune, context in
+        if source == "a" { context.delete(tune) }
+      }
+      description.updateRelationships = { _, tune, context, _ in
+        let disc = Disc(tune.code == "a" ? 1 : 2)
+        context.insert(disc)
+        tune.disc = disc
+      }
+      var options = ImportOptions()
+      options.relationships = place
+      options.progress = Progress(totalUnitCount: 0)
+      let report = try await tunes.container.importRecords(
+        ImportInput(["a", "b"]),
+        with: description,
+        options: options
+      )
+      #expect(report.changes?.deleted.count == 1)
+      #expect(options.progress?.isFinished == true)
+      try await tunes.container.resetStore()
+    }
+  }
+
   @Test func aThousandChangesComeInOnePair() async throws {
     try await tunes.store((0..<500).map { "c\($0)" })
     let context = try tunes.container.context()

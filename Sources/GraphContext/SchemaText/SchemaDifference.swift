@@ -264,20 +264,24 @@ public struct SchemaDifference: Sendable, Hashable, Codable {
     to new: EntityDescription,
     _ renaming: SchemaRenaming
   ) -> [Change] {
-    let renamed = old.declaredIndexes.map { index in
-      var index = index
-      index.properties = index.properties.map { renaming.newName(of: $0, in: old.name) ?? $0 }
-      return index
+    // An index over a property that is gone is gone, too: another property may have its name now.
+    let carried = old.declaredIndexes.map { index -> (old: IndexDescription, new: IndexDescription?) in
+      let properties = index.properties.map { renaming.newName(of: $0, in: old.name) }
+      guard !properties.contains(nil) else { return (index, nil) }
+      var renamed = index
+      renamed.properties = properties.compactMap(\.self)
+      return (index, renamed)
     }
     let before = Dictionary(
-      uniqueKeysWithValues: zip(renamed, old.declaredIndexes).map { ($0.name, ($0, $1)) }
+      carried.compactMap { pair in pair.new.map { ($0.name, pair.old) } },
+      uniquingKeysWith: { first, _ in first }
     )
     let names = Set(new.declaredIndexes.map(\.name))
-    let gone = zip(renamed, old.declaredIndexes).filter { !names.contains($0.0.name) }.map { _, index in
-      Change(removed: .index, in: new.name, index.name, index.description)
+    let gone = carried.filter { pair in pair.new.map { !names.contains($0.name) } ?? true }.map { pair in
+      Change(removed: .index, in: new.name, pair.old.name, pair.old.description)
     }
     let kept = new.declaredIndexes.compactMap { index in
-      guard let (old, _) = before[index.name] else {
+      guard let old = before[index.name] else {
         return Change(added: .index, in: new.name, index.name, index.description)
       }
       let effect: Effect = index.isUnique ? .unique : .notUnique

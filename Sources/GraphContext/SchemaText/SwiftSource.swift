@@ -27,16 +27,23 @@ public struct SwiftSource: Sendable, Hashable, CustomStringConvertible {
     _ taken: inout Set<String>
   ) -> [String] {
     var parameters: [String: [SwiftParameter]] = [:]
-    return entity.classes.map { member in
-      let place = ClassPlace(
-        member,
-        subclasses: entity.classes.filter { $0.parent == member.name }.map(\.name),
-        inherited: member.parent.flatMap { parameters[$0] } ?? []
-      )
-      let source = SwiftClass(entity.declared(by: member), of: entity.name, at: place, in: schema, &taken)
-      parameters[member.name] = source.parameters
-      return source.text
+    let lost = entity.declaredIndexes.filter { index in
+      !entity.classes.contains { Set($0.properties).isSuperset(of: index.properties) }
     }
+    let comments = lost.map { index in
+      "// No class can declare the index over \(index.properties.joined(separator: ", ")): two classes have these.\n"
+    }
+    return comments
+      + entity.classes.map { member in
+        let place = ClassPlace(
+          member,
+          subclasses: entity.classes.filter { $0.parent == member.name }.map(\.name),
+          inherited: member.parent.flatMap { parameters[$0] } ?? []
+        )
+        let source = SwiftClass(entity.declared(by: member), of: entity.name, at: place, in: schema, &taken)
+        parameters[member.name] = source.parameters
+        return source.text
+      }
   }
 }
 
@@ -50,23 +57,26 @@ private struct SwiftParameter {
 private struct ClassPlace {
   let isAbstract: Bool
   let superclass: String?
-  let subclasses: [String]
+  /// Nil for a model without a superclass that none can inherit from.
+  let subclasses: [String]?
   /// The parameters of the superclass's initialiser.
   let inherited: [SwiftParameter]
 
-  init(_ description: ClassDescription, subclasses: [String], inherited: [SwiftParameter]) {
+  init(_ description: ClassDescription, subclasses: [String]?, inherited: [SwiftParameter]) {
     (isAbstract, superclass) = (description.isAbstract, description.parent)
-    (self.subclasses, self.inherited) = (subclasses, inherited)
+    // A root stays one without subclasses, too: a store may get some.
+    self.subclasses = subclasses == [] && superclass != nil ? nil : subclasses
+    self.inherited = inherited
   }
 
   /// A model that has nothing to do with another.
-  static let alone = ClassPlace(ClassDescription(name: ""), subclasses: [], inherited: [])
+  static let alone = ClassPlace(ClassDescription(name: ""), subclasses: nil, inherited: [])
 
   /// What `@Model` says of it.
   var arguments: [String] {
     var arguments = isAbstract ? ["isAbstract: true"] : []
     if let superclass { arguments.append("superclass: \(SwiftText.literal(superclass))") }
-    if !subclasses.isEmpty {
+    if let subclasses {
       arguments.append("subclasses: [\(subclasses.map(SwiftText.literal).joined(separator: ", "))]")
     }
     return arguments
@@ -146,7 +156,7 @@ private struct SwiftClass {
     let original = entity.earlierName.map { ["originalName: \(SwiftText.literal($0))"] } ?? []
     let arguments = (original + place.arguments).joined(separator: ", ")
     let mark = arguments.isEmpty ? "@Model" : "@Model(\(arguments))"
-    let kind = place.subclasses.isEmpty ? "final class" : "class"
+    let kind = place.subclasses == nil ? "final class" : "class"
     let superclass = place.superclass.map { ": \(SwiftText.identifier($0))" } ?? ""
     let model = "\(mark) \(kind) \(SwiftText.identifier(entity.name))\(superclass) {\n\(body)}\n"
     return (embedded.map(structure) + [model]).joined(separator: "\n")
@@ -216,10 +226,14 @@ private struct SwiftClass {
     }
     if let name = property.earlierName { arguments.append("originalName: \(SwiftText.literal(name))") }
     let name = property.isRelationship ? "@Relationship" : "@Attribute"
-    // Without the mark the macro takes it for bytes.
-    let isListOfBytes = property.attribute?.elementKind == .uint8
-    if arguments.isEmpty { return property.isRelationship || isListOfBytes ? name + " " : "" }
+    if arguments.isEmpty { return property.isRelationship || isMarkedList(property) ? name + " " : "" }
     return "\(name)(\(arguments.joined(separator: ", "))) "
+  }
+
+  /// Whether a macro takes the type for something else than a list of values: for bytes, or for a relationship if the type of the elements has its module before it.
+  private func isMarkedList(_ property: PropertyDescription) -> Bool {
+    guard let kind = property.attribute?.elementKind else { return false }
+    return kind == .uint8 || SwiftText.type(of: kind, in: schema).contains(".")
   }
 
   /// The inverse as the end that names it writes it; nil at the other end.

@@ -22,10 +22,10 @@ enum SwiftText {
     "\"" + text.unicodeScalars.map { $0.escaped(asASCII: false) }.joined() + "\""
   }
 
-  /// The type of an attribute's values. An entity of the same name hides it, so then the type's module is named too.
+  /// The type of an attribute's values. A model of the same name hides it, so then the type's module is named too.
   static func type(of kind: AttributeKind, in schema: Schema) -> String {
     let (module, name) = qualifiedType(of: kind)
-    return schema.entity(named: name) == nil ? name : "\(module).\(name)"
+    return schema.namesOfClasses.contains(name) ? "\(module).\(name)" : name
   }
 
   private static func qualifiedType(of kind: AttributeKind) -> (module: String, name: String) {
@@ -88,7 +88,7 @@ enum SwiftText {
 
   /// Whether the kind's type needs no module before it.
   private static func isPlain(_ kind: AttributeKind, in schema: Schema) -> Bool {
-    schema.entity(named: qualifiedType(of: kind).name) == nil
+    !schema.namesOfClasses.contains(qualifiedType(of: kind).name)
   }
 
   /// The folding of an index as an expression.

@@ -14,16 +14,31 @@ struct GroupTable {
 
   /// The number of a byte string, a new one if it wasn't seen before. O(bytes).
   mutating func number(of key: UnsafeRawBufferPointer) -> Int {
-    let hash = Self.hash(key)
+    number(Self.hash(key), isEqual: { $0.isEqual($1, key) }, append: { $0.append(key) })
+  }
+
+  /// The number of a word's eight bytes: that of the byte string, found without a loop over bytes. O(1).
+  mutating func number(of word: Int64) -> Int {
+    number(Self.hash(word), isEqual: { $0.isEqual($1, word) }) { table in
+      withUnsafeBytes(of: word) { table.append($0) }
+    }
+  }
+
+  @inline(__always)
+  private mutating func number(
+    _ hash: UInt64,
+    isEqual: (borrowing GroupTable, Int) -> Bool,
+    append: (inout GroupTable) -> Int
+  ) -> Int {
     var place = firstPlace(hash)
     while places[place] != 0 {
       let entry = places[place]
       let number = Int(truncatingIfNeeded: entry & ~Self.hashHalf) - 1
-      if entry & Self.hashHalf == hash & Self.hashHalf, isEqual(number, key) { return number }
+      if entry & Self.hashHalf == hash & Self.hashHalf, isEqual(self, number) { return number }
       place = (place + 1) & (places.count - 1)
     }
     places[place] = hash & Self.hashHalf | UInt64(count + 1)
-    return append(key)
+    return append(&self)
   }
 
   /// A new number that no byte string finds.
@@ -39,6 +54,13 @@ struct GroupTable {
 
   private func isEqual(_ number: Int, _ key: UnsafeRawBufferPointer) -> Bool {
     withBytes(of: number) { $0.count == key.count && ByteComparison.order($0, key) == 0 }
+  }
+
+  @inline(__always)
+  private func isEqual(_ number: Int, _ word: Int64) -> Bool {
+    let start = number == 0 ? 0 : ends[number - 1]
+    guard ends[number] - start == MemoryLayout<Int64>.size else { return false }
+    return bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: start, as: Int64.self) } == word
   }
 
   private mutating func append(_ key: UnsafeRawBufferPointer, isFound: Bool = true) -> Int {
@@ -79,6 +101,12 @@ struct GroupTable {
       position += 1
     }
     return fold(fold(hash ^ rest))
+  }
+
+  /// The hash of a word's eight bytes.
+  @inline(__always)
+  private static func hash(_ word: Int64) -> UInt64 {
+    fold(fold(fold(seed ^ UInt64(MemoryLayout<Int64>.size) ^ UInt64(bitPattern: word))))
   }
 
   @inline(__always)

@@ -43,7 +43,7 @@ package struct RowGroups {
     }
     switch try row.content(of: fields[0]) {
     case .bytes(let bytes): return table.number(of: bytes)
-    case .word(let word): return withUnsafeBytes(of: word) { table.number(of: $0) }
+    case .word(let word): return table.number(of: word)
     case .decimal(let value): return DecimalKey.withBytes(of: value) { table.number(of: $0) }
     case .null:
       if let nullGroup { return nullGroup }

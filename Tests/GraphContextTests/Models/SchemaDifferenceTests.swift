@@ -172,6 +172,24 @@ struct SchemaDifferenceTests {
     #expect(SchemaChange(from: old, to: schema).target == new)
   }
 
+  @Test func anIndexWhoseNameIsUsedAgainIsGone() throws {
+    func schema(_ properties: [PropertyDescription], _ indexed: [String]) throws -> Schema {
+      let indexes = indexed.map { IndexDescription([$0]) }
+      return try Schema(entities: [EntityDescription(name: "E", properties: properties, indexes: indexes)])
+    }
+    let first = CataloguedSchema(
+      try schema([.attribute("a", Int.self), .attribute("b", Int.self)], ["a", "b"])
+    )
+    let second = SchemaChange(from: first, to: try schema([.attribute("b", Int.self)], ["b"])).target
+    let third = SchemaChange(
+      from: second,
+      to: try schema([.attribute("a", Int.self, originalName: "b")], ["a"])
+    ).target
+    let changes = try SchemaDifference(from: first, to: third).changes
+    #expect(changes.count { $0.subject == .index } == 1 && changes.count == 3, "\(changes)")
+    #expect(changes.contains { $0.subject == .index && $0.kind == .removed })
+  }
+
   @Test func aTableHasARowForEachProperty() throws {
     let rows = SchemaTable(try Self.new()).rows
     #expect(rows.map(\.entity) == ["Album", "Album", "Mood"] + Array(repeating: "Song", count: 6))

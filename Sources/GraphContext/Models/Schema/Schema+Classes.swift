@@ -8,6 +8,11 @@ extension Schema {
     if root.name != entity.name || root.parent != nil {
       problems.append("the first class of \(entity.name) is not its root")
     }
+    if let original = root.originalName, original != root.name, original != entity.originalName {
+      problems.append(
+        "\(entity.name) is the root of its classes: the entity says that it was \(original), not the class"
+      )
+    }
     if entity.classes.count > SchemaLimits.classCount {
       problems.append(
         "\(entity.name) has \(entity.classes.count) classes; \(SchemaLimits.classCount) are possible"

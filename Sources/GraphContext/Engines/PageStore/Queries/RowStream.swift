@@ -3,7 +3,8 @@ import Predicates
 
 /// Every record of an entity, in order of number or the other way round. A row's record stays until the next row.
 struct RecordScan: ~Copyable {
-  private var cursor: TreeCursor?
+  // Not optional: a cursor behind an optional is moved for each question, and it is large.
+  private var cursor: TreeCursor
   private let reader: RecordReader
   /// Whether all records have the newest layout. Then none is translated.
   private let hasOneLayout: Bool
@@ -12,37 +13,51 @@ struct RecordScan: ~Copyable {
   private let entity: StoredEntity
   private let isReversed: Bool
   /// Whether the cursor is where the next row is already.
-  private var isAtNext = false
+  private var isAtNext: Bool
 
   /// How many rows before its turn a record is asked for: about the time that memory takes.
   private static let lookahead = 4
 
+  private init(
+    _ entity: StoredEntity,
+    _ cursor: consuming TreeCursor,
+    isReversed: Bool,
+    isAtNext: Bool,
+    reading slots: UInt64
+  ) {
+    self.entity = entity
+    self.cursor = cursor
+    self.isReversed = isReversed
+    self.isAtNext = isAtNext
+    reader = RecordReader(entity, slots)
+    hasOneLayout = !entity.hasEarlierLayouts
+  }
+
+  /// A scan of records; nil where there are none.
+  ///
   /// - Parameters:
   ///   - range: the numbers of the records; nil for all.
   ///   - skipped: how many to leave out at the start; O(log n).
   ///   - slots: bits of the slots that the rows' records must have; see ``complete(_:)``.
-  init(
-    _ entity: StoredEntity,
+  static func records(
+    of entity: StoredEntity,
     in view: StoreView,
-    of range: ClosedRange<ObjectNumber>? = nil,
-    isReversed: Bool = false,
-    skipping skipped: Int = 0,
-    reading slots: UInt64 = .max
-  ) throws {
-    self.isReversed = isReversed
-    self.entity = entity
-    reader = RecordReader(entity, slots)
-    hasOneLayout = !entity.hasEarlierLayouts
-    guard let tree = try view.records(of: entity) else { return }
+    within range: ClosedRange<ObjectNumber>?,
+    isReversed: Bool,
+    skipping skipped: Int,
+    reading slots: UInt64
+  ) throws -> RecordScan? {
+    guard let tree = try view.records(of: entity) else { return nil }
     let keys = range.map(KeyRange.init) ?? .all
     let count = try range == nil ? tree.count : tree.count(in: keys)
-    if skipped >= count { return }
-    cursor = tree.cursor(in: keys)
+    if skipped >= count { return nil }
+    var cursor = tree.cursor(in: keys)
+    var isAtNext = false
     if skipped > 0 {
       let first = try range.map { try tree.rank(of: KeyCoder.key(objectID: $0.lowerBound)) } ?? 0
-      isAtNext =
-        try cursor?.seek(toPosition: first + (isReversed ? count - 1 - skipped : skipped)) ?? false
+      isAtNext = try cursor.seek(toPosition: first + (isReversed ? count - 1 - skipped : skipped))
     }
+    return RecordScan(entity, cursor, isReversed: isReversed, isAtNext: isAtNext, reading: slots)
   }
 
   @inline(__always)
@@ -50,11 +65,11 @@ struct RecordScan: ~Copyable {
     if isAtNext {
       isAtNext = false
     } else {
-      let found = try isReversed ? cursor?.previous() : cursor?.next()
-      guard found == true else { return nil }
+      let found = try isReversed ? cursor.previous() : cursor.next()
+      guard found else { return nil }
     }
-    cursor?.prefetch(ahead: isReversed ? -Self.lookahead : Self.lookahead)
-    guard let number = try cursor?.objectID(), let bytes = try cursor?.value() else { return nil }
+    cursor.prefetch(ahead: isReversed ? -Self.lookahead : Self.lookahead)
+    let (number, bytes) = (try cursor.objectID(), try cursor.value())
     if hasOneLayout { return QueryRow(number: number, record: bytes) }
     stored = bytes
     guard let record = reader.newest(bytes) else { throw StoreView.damaged(number, of: entity) }
@@ -124,10 +139,10 @@ struct RowStream: ~Copyable {
     switch access {
     case .nothing: break
     case .fullScan(_, let range):
-      scan = try RecordScan(
-        entity,
+      scan = try RecordScan.records(
+        of: entity,
         in: view,
-        of: range,
+        within: range,
         isReversed: isReversed,
         skipping: skipped,
         reading: slots
