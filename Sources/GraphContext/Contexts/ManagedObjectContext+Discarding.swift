@@ -95,11 +95,15 @@ extension ManagedObjectContext {
     return owned
   }
 
-  /// Takes back the unsaved change of a stored object's reference. It leads nowhere if its object is deleted here, or has another partner.
+  /// Takes back the unsaved change of a stored object's reference. It leads nowhere if its object is deleted here, or has another partner. A deleted object
+  /// keeps what it has: its deletion can be taken back.
   private func takeBack(_ slot: Int, of object: any ManagedObject, _ entity: StoredEntity) {
-    guard let toOne = entity.toOne(slot: slot) else { return }
+    guard object._$state.phase == .persistent, let toOne = entity.toOne(slot: slot) else { return }
     relationships.set(object, slot: slot, to: .none)
     restore(toOne, of: object, entity, to: storedReference(of: object._$state.number, entity, toOne))
+    // Linking again has put it last in an ordered list, where the snapshot has another place.
+    listings.removeAll()
+    entities[entity.ordinal].forgetDerived()
   }
 
   // MARK: After a deletion

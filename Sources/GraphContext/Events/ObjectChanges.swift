@@ -242,15 +242,26 @@ extension ManagedObjectContext {
     of relationship: ChangeSet.Relationship,
     in combined: inout CombinedChanges
   ) {
-    guard let source = coordinator.schema.entity(relationship.entity) else { return }
+    links.forEachEnd(of: relationship, in: coordinator.schema) { key, position in
+      combined.noteLinked(key, by: position)
+    }
+  }
+}
+
+extension ChangeSet.Links {
+  /// Calls `body` with both ends of each link, as far as programs see a relationship there: the object, and the relationship's position. O(links).
+  func forEachEnd(
+    of relationship: ChangeSet.Relationship,
+    in schema: StoredSchema,
+    _ body: (ObjectKey, _ position: Int) -> Void
+  ) {
+    guard let source = schema.entity(relationship.entity) else { return }
     for toMany in source.toManys {
       guard case .pairs(let trees) = toMany.storage, trees.relationship == relationship else { continue }
-      for link in links.added + links.removed {
-        if !toMany.isHidden {
-          combined.noteLinked(ObjectKey(entity: source.ordinal, number: link.owner), by: toMany.ordinal)
-        }
+      for link in added + removed {
+        if !toMany.isHidden { body(ObjectKey(entity: source.ordinal, number: link.owner), toMany.ordinal) }
         guard let inverse = trees.inverse, !toMany.hasHiddenInverse else { continue }
-        combined.noteLinked(ObjectKey(entity: toMany.destination, number: link.element), by: inverse)
+        body(ObjectKey(entity: toMany.destination, number: link.element), inverse)
       }
     }
   }

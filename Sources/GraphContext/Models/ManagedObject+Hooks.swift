@@ -14,10 +14,10 @@ extension ManagedObject {
   /// Does nothing.
   @inlinable public func prepareForDeletion() {}
   /// Accepts the object.
-  public func validateForInsert() throws { _$state.host?.calledDefaults.insert(.validateForInsert) }
+  public func validateForInsert() throws { _$state.host?.noteDefault(.validateForInsert, of: self) }
   /// Calls ``validateForInsert()``: most rules hold for new and for changed objects.
   public func validateForUpdate() throws {
-    _$state.host?.calledDefaults.insert(.validateForUpdate)
+    _$state.host?.noteDefault(.validateForUpdate, of: self)
     try validateForInsert()
   }
   /// Accepts the deletion.

@@ -24,10 +24,25 @@ public class ObjectHost {
   /// The shape of the class whose fault was made last, which is looked for here first: a host belongs to one task, and all tasks share the shapes.
   final var lastShape: StoredShape?
 
-  /// The default implementations of validations that were called since somebody emptied this. An object for which all were called has no rules in code.
-  final var calledDefaults: DefaultValidations = []
+  /// The object whose validation runs, as far as somebody asks whether it has rules in code.
+  private final var validated: ObjectIdentifier?
+  /// The default implementations of validations that were called of it.
+  private final var calledDefaults: DefaultValidations = []
 
   package init() {}
+
+  /// Whether an object has rules in code: not if `validate`, which calls its `validateForUpdate`, ends in the default implementations.
+  final func hasRules(_ object: any ManagedObject, _ validate: () -> Void) -> Bool {
+    (validated, calledDefaults) = (ObjectIdentifier(object), [])
+    defer { validated = nil }
+    validate()
+    return calledDefaults != .ofUpdate
+  }
+
+  /// Called by a default implementation. A rule in code may call those of other objects.
+  final func noteDefault(_ validation: DefaultValidations, of object: any ManagedObject) {
+    if validated == ObjectIdentifier(object) { calledDefaults.insert(validation) }
+  }
 
   /// The store that the objects' IDs name.
   package var storeID: UUID { missing() }

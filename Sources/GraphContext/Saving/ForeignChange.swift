@@ -33,6 +33,15 @@ struct ForeignChanges {
 
   init(_ changeSets: [ChangeSet]) { self.changeSets = changeSets }
 
+  /// The objects of which others have changed a many-to-many link that programs see. O(links).
+  func relinked(in schema: StoredSchema) -> Set<ObjectKey> {
+    var keys: Set<ObjectKey> = []
+    for (relationship, links) in changeSets.flatMap(\.links) {
+      links.forEachEnd(of: relationship, in: schema) { key, _ in keys.insert(key) }
+    }
+    return keys
+  }
+
   /// O(commits · log of their changes).
   func change(of number: ObjectNumber, _ entity: EntityNumber) -> ForeignChange {
     var change = ForeignChange()

@@ -57,10 +57,12 @@ extension ManagedObjectContext {
     let shown = shownValues()
     defer { shown.tellOfDifferences() }
     var saved = SavedObjects()
+    // Links are the parent's once it has accepted them.
+    let updated = entities.indices.map { updatedObjects(of: $0) }
     // What listeners change when they hear of it is unsaved again.
     try parent.accept(request, handedOver) {
       keepDeletedInParent()
-      saved = finishSave()
+      saved = finishSave(updated)
     }
     if request.deletesObjects {
       tellingChanges(from: .parent) { saved.kept.forEach { readReferences(of: $0, entity(of: $0).ordinal) } }
@@ -204,12 +206,14 @@ extension ManagedObjectContext {
       let settled = try settled(merged, policies, base, &settlement)
       return try validated(settled, hooks, base, validations, &settlement)
     }
-    guard let outcome, try isSettled(settlement, &attempts) else {
-      attempts.prepared = expectChanges(hooks)
-      return false
+    if let outcome, !settlement.asksProgram {
+      complete(outcome, settlement, &attempts)
+      return true
     }
-    complete(outcome, settlement, &attempts)
-    return true
+    // Before the program is asked: what its code changes then is saved too, and hooks have to see it.
+    attempts.prepared = expectChanges(hooks)
+    if outcome != nil { try ask(settlement, &attempts) }
+    return false
   }
 
   /// What hooks have found for an earlier attempt; nil if the context has changed since, so that the hooks have to run again.
@@ -222,18 +226,16 @@ extension ManagedObjectContext {
     return prepared.hooks
   }
 
-  /// Lets the program decide what an attempt has left open. Returns false if there was anything: then nothing is stored yet.
-  private func isSettled(
-    _ settlement: SaveSettlement,
-    _ attempts: inout SaveAttempts
-  ) throws(ContextError) -> Bool {
+  /// Lets the program decide what an attempt has left open, for the next one.
+  private func ask(_ settlement: SaveSettlement, _ attempts: inout SaveAttempts) throws(ContextError) {
+    // A save within this one would ask again.
+    isRunningSaveHooks = true
+    defer { isRunningSaveHooks = false }
     if case .custom(let policy) = mergePolicy.rule, !settlement.undecided.isEmpty {
       try attempts.decisions.ask(policy, about: settlement.undecided)
-      return false
+    } else if let request = settlement.unvalidatedRequest {
+      try attempts.validations.validate(settlement.unvalidated, savedBy: request, coordinator)
     }
-    guard let request = settlement.unvalidatedRequest else { return true }
-    try attempts.validations.validate(settlement.unvalidated, savedBy: request, coordinator)
-    return false
   }
 
   /// Brings the context up to date with its save, and tells what the context shows otherwise than before.
@@ -338,6 +340,15 @@ extension ManagedObjectContext {
     var resolver = UniqueResolver(request, settlement.reverted, policies, in: try base.source(), coordinator)
     try resolver.resolve()
     if resolver.aliases.allSatisfy(\.isEmpty) { return request }
+    // Those that lead to an existing object now instead of a new one, or that have lost it.
+    for changes in resolver.request.entities {
+      let ordinal = changes.entity.ordinal
+      let known = settlement.reverted.isEmpty ? [] : settlement.reverted[ordinal]
+      let redirected = resolver.reverted[ordinal].subtracting(known)
+      for patch in changes.updated where redirected.contains(patch.number) {
+        settlement.merged.append(ObjectKey(entity: ordinal, number: patch.number))
+      }
+    }
     settlement.reverted = resolver.reverted
     settlement.aliases = resolver.aliases
     settlement.owners = resolver.changed
@@ -353,7 +364,7 @@ extension ManagedObjectContext {
     _ settlement: inout SaveSettlement
   ) throws(ContextError) -> SaveRequest {
     var numbers = settlement.owners
-    for key in settlement.merged where hooks.validated.contains(key) {
+    for key in settlement.merged where !hooks.unruled.contains(key) {
       if numbers.isEmpty { numbers = entities.map { _ in [] } }
       numbers[key.entity].insert(key.number)
     }
@@ -390,13 +401,17 @@ extension ManagedObjectContext {
   }
 
   /// The objects are as the store has them now. ``finish(_:)`` tells of it.
-  private func finishSave() -> SavedObjects {
+  ///
+  /// - Parameter updated: the updated objects by the entity's ordinal; nil for those of this moment.
+  private func finishSave(_ updated: [[any ManagedObject]]? = nil) -> SavedObjects {
     undoManager?.noteSave(in: self)
     let saved = SavedObjects()
     unfinishedSaves.append(saved)
     for ordinal in entities.indices {
       let changes = entities[ordinal].changes
-      let (kept, deleted) = (changes.inserted + updatedObjects(of: ordinal), changes.deleted)
+      let (kept, deleted) = (
+        changes.inserted + (updated?[ordinal] ?? updatedObjects(of: ordinal)), changes.deleted
+      )
       for object in kept where object._$state.hasChanges { object._$state.becomeSaved() }
       if entity(ordinal).derivedSlots != 0 {
         for object in kept { forgetDerivedValues(of: object._$state.number, entity(ordinal)) }

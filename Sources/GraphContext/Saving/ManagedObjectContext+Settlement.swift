@@ -17,6 +17,9 @@ struct SaveSettlement {
   /// Existing objects that must be validated before, and all that the save would store then.
   var unvalidated: [SettledOwner] = []
   var unvalidatedRequest: SaveRequest?
+
+  /// Whether code of the program has to decide something before anything is stored.
+  var asksProgram: Bool { !undecided.isEmpty || unvalidatedRequest != nil }
 }
 
 extension ManagedObjectContext {

@@ -71,17 +71,33 @@ struct MergeResolver {
   }
 
   private mutating func noteMerged() {
+    let relinked = foreign.relinked(in: schema)
     for changes in request.entities {
-      let entity = changes.entity
       for patch in changes.updated {
-        let change = foreign.change(of: patch.number, entity.number)
-        // Places and derived values are no changes of values.
-        let others = change.slots & ~entity.placeSlots & ~entity.derivedSlots
-        if others != 0 || change.isRevived || reverted[entity.ordinal].contains(patch.number) {
-          merged.append(ObjectKey(entity: entity.ordinal, number: patch.number))
+        let key = ObjectKey(entity: changes.entity.ordinal, number: patch.number)
+        if isChangedByOthers(key, relinked) || reverted[key.entity].contains(key.number) {
+          merged.append(key)
         }
       }
     }
+    // Those whose links alone the request changes.
+    for pairs in request.pairs where !pairs.relationship.isHidden {
+      let ordinal = pairs.source.ordinal
+      for owner in Set(pairs.links.added.keys).union(pairs.links.removed.keys) {
+        let key = ObjectKey(entity: ordinal, number: owner)
+        if request.entities[ordinal].patchIndex(of: owner) == nil, isChangedByOthers(key, relinked) {
+          merged.append(key)
+        }
+      }
+    }
+  }
+
+  private func isChangedByOthers(_ key: ObjectKey, _ relinked: Set<ObjectKey>) -> Bool {
+    let entity = schema.entities[key.entity]
+    let change = foreign.change(of: key.number, entity.number)
+    // Places and derived values are no changes of values.
+    return change.slots & ~entity.placeSlots & ~entity.derivedSlots != 0 || change.isRevived
+      || relinked.contains(key)
   }
 
   private func id(_ number: ObjectNumber, _ entity: StoredEntity) -> ManagedObjectID {

@@ -13,8 +13,8 @@ struct SaveHooks {
   struct Outcome {
     /// The failures of objects that refuse to be saved.
     var failures = SaveFailures()
-    /// The changed objects that have rules in code.
-    var validated: Set<ObjectKey> = []
+    /// The changed objects that have no rules in code.
+    var unruled: Set<ObjectKey> = []
   }
 
   func run() throws(ContextError) -> Outcome {
@@ -78,9 +78,10 @@ struct SaveHooks {
     for changes in lists.byEntity {
       for object in changes.inserted { check(object, &outcome.failures) { try object.validateForInsert() } }
       for object in changes.updated {
-        context.calledDefaults = []
-        check(object, &outcome.failures) { try object.validateForUpdate() }
-        if context.calledDefaults != .ofUpdate { outcome.validated.insert(context.key(of: object)) }
+        let hasRules = context.hasRules(object) {
+          check(object, &outcome.failures) { try object.validateForUpdate() }
+        }
+        if !hasRules { outcome.unruled.insert(context.key(of: object)) }
       }
       for object in changes.deleted { check(object, &outcome.failures) { try object.validateForDelete() } }
     }

@@ -7,8 +7,8 @@ struct SettledOwner {
   let number: ObjectNumber
   /// All values that it gets, as a record.
   let record: [UInt8]
-  /// Bits of the slots that the save stores.
-  let slots: UInt64
+  /// The elements that its many-to-many relationships get, by the positions of the relationships.
+  let links: [[ObjectNumber]]
 }
 
 /// The validations of existing objects during one save.
@@ -21,13 +21,18 @@ struct SettledValidations {
 
   private struct Outcome {
     let record: [UInt8]
+    let links: [[ObjectNumber]]
     let failure: ContextError?
     /// The commit for which the save could not be shown, so that nothing was validated; nil for a verdict.
     var skippedAt: UInt64?
 
+    init(_ owner: SettledOwner, _ failure: ContextError?, skippedAt: UInt64? = nil) {
+      (record, links, self.failure, self.skippedAt) = (owner.record, owner.links, failure, skippedAt)
+    }
+
     /// Whether it counts for an attempt with these values on this commit.
-    func counts(for record: [UInt8], on commit: UInt64) -> Bool {
-      self.record == record && (skippedAt == nil || skippedAt == commit)
+    func counts(for owner: SettledOwner, on commit: UInt64) -> Bool {
+      record == owner.record && links == owner.links && (skippedAt == nil || skippedAt == commit)
     }
   }
   private var outcomes: [ObjectKey: Outcome] = [:]
@@ -37,7 +42,7 @@ struct SettledValidations {
   func noteFailures(of owners: [SettledOwner], in request: inout SaveRequest) -> [SettledOwner] {
     var unknown: [SettledOwner] = []
     for owner in owners {
-      if let outcome = outcomes[owner.key], outcome.counts(for: owner.record, on: request.baseCommit) {
+      if let outcome = outcomes[owner.key], outcome.counts(for: owner, on: request.baseCommit) {
         if let failure = outcome.failure { request.failures.note(failure) }
       } else {
         unknown.append(owner)
@@ -64,9 +69,10 @@ struct SettledValidations {
       throw .conflict(context.id(owner.number, owner.entity), "changed")
     }
     do { try context.preview(request) } catch {
-      // The save leads to something that others have deleted, or is wrong otherwise: the engine says what, in the next attempt.
+      guard [.objectNotFound, .missingDestination, .conflict].contains(error.code) else { throw error }
+      // The save leads to something that others have deleted: the engine says what, in the next attempt.
       for owner in owners {
-        outcomes[owner.key] = Outcome(record: owner.record, failure: nil, skippedAt: request.baseCommit)
+        outcomes[owner.key] = Outcome(owner, nil, skippedAt: request.baseCommit)
       }
       return
     }
@@ -76,7 +82,7 @@ struct SettledValidations {
       if object._$state.phase == .persistent {
         do { try object.validateForUpdate() } catch { failure = .validationFailed(object.objectID, error) }
       }
-      outcomes[owner.key] = Outcome(record: owner.record, failure: failure)
+      outcomes[owner.key] = Outcome(owner, failure)
     }
   }
 }
@@ -95,19 +101,45 @@ extension SaveRequest {
     for changes in entities {
       let entity = changes.entity
       for number in numbers[entity.ordinal].sorted() {
-        guard let index = changes.patchIndex(of: number),
-          let stored = try source.record(number, of: entity)
-        else { continue }
-        let patch = changes.updated[index]
-        let bytes = changes.encoder.encode(
-          RecordView(validated: stored, layout: entity.layout),
-          patchedBy: RecordView(validated: patch.bytes, layout: entity.layout),
-          in: patch.slots
-        )
-        owners.append(SettledOwner(entity: entity, number: number, record: Array(bytes), slots: patch.slots))
+        guard let stored = try source.record(number, of: entity) else { continue }
+        var record = Array(stored)
+        if let index = changes.patchIndex(of: number) {
+          let patch = changes.updated[index]
+          let bytes = changes.encoder.encode(
+            RecordView(validated: stored, layout: entity.layout),
+            patchedBy: RecordView(validated: patch.bytes, layout: entity.layout),
+            in: patch.slots
+          )
+          record = Array(bytes)
+        }
+        let links = try links(of: number, entity, in: source)
+        owners.append(SettledOwner(entity: entity, number: number, record: record, links: links))
       }
     }
     return owners
+  }
+
+  /// The elements of an object's many-to-many relationships as the request leaves them, by the positions of the relationships. O(links).
+  private func links(
+    of owner: ObjectNumber,
+    _ entity: StoredEntity,
+    in source: any ObjectSource
+  ) throws(ContextError) -> [[ObjectNumber]] {
+    var links: [[ObjectNumber]] = []
+    for toMany in entity.toManys {
+      guard case .pairs = toMany.storage, !toMany.isHidden else {
+        links.append([])
+        continue
+      }
+      var elements = Set(try source.elements(of: owner, in: toMany.links))
+      for pairs in pairs where pairs.source.ordinal == entity.ordinal {
+        guard pairs.relationship.ordinal == toMany.ordinal else { continue }
+        elements.formUnion(pairs.links.added[owner] ?? [])
+        elements.subtract(pairs.links.removed[owner] ?? [])
+      }
+      links.append(elements.sorted())
+    }
+    return links
   }
 }
 

@@ -103,6 +103,40 @@ struct DiscardTests {
     #expect(!context.hasChanges && tracks.allSatisfy { !$0.hasChanges })
   }
 
+  @Test func membersComeBackToTheirPlaces() async throws {
+    let lists = try await PersistentContainer("Lists", models: Playlist.self, Track.self, at: .inMemory)
+    let context = try lists.context()
+    defer { context.end() }
+    let list = Playlist("L")
+    context.insert(list)
+    list.tracks = ["a", "b", "c"].map(Track.init)
+    try context.save()
+    let new = Playlist("new")
+    context.insert(new)
+    new.tracks = [list.tracks[0]]
+    context.discardChanges(of: new)
+    #expect(!context.hasChanges && list.tracks.map(\.title) == ["a", "b", "c"])
+    list.tracks.swapAt(0, 2)
+    try context.save()
+    let reader = try lists.context()
+    defer { reader.end() }
+    #expect(try reader.fetch(From<Playlist>())[0].tracks.map(\.title) == ["c", "b", "a"])
+  }
+
+  @Test func aLinkToADeletedObjectGoesWithTheNewOne() throws {
+    let context = try library.context()
+    defer { context.end() }
+    let writer = try context.fetch(From<Writer>().orderBy(\.name))[0]
+    let desk = try #require(writer.desk)
+    context.delete(desk)
+    let new = Writer("new", email: "n")
+    context.insert(new)
+    new.desk = desk
+    context.discardChanges(of: new)
+    #expect(writer.desk == nil)
+    try context.save()
+  }
+
   @Test func aChangedObjectIsAsItWasAndOthersAreNot() throws {
     let context = try library.context()
     defer { context.end() }

@@ -115,4 +115,21 @@ struct LinkHookTests {
     let error = #expect(throws: ContextError.self) { try mine.save() }
     #expect(error?.code == .missingDestination)
   }
+
+  @Test func aChildCallsDidSaveForLinksAlone() async throws {
+    let store = try await PersistentContainer("Photos", models: Photo.self, Caption.self, at: .inMemory)
+    let context = try store.context()
+    defer { context.end() }
+    let (photo, sea) = (Photo("p"), Caption("sea"))
+    context.insert(photo)
+    context.insert(sea)
+    try context.save()
+    let child = context.makeChild()
+    let calls = TicketCalls()
+    try child.existingObject(Photo.self, with: photo.objectID).captions = [
+      try child.existingObject(Caption.self, with: sea.objectID)
+    ]
+    try TicketCalls.$current.withValue(calls) { try child.save() }
+    #expect(calls.list == ["sea"])
+  }
 }

@@ -76,6 +76,22 @@ struct SettledValidationTests {
     #expect(try prices() == ["A": 50, "C": 3])
   }
 
+  /// What a validation changes in the saving context is saved with its hooks, and a save there is refused.
+  @Test func aValidationMayChangeTheContextAndNotSaveIt() throws {
+    let other = UniqueTicket("B", price: 5)
+    try save(other)
+    var codes: [ContextError.Code] = []
+    calls.action = { [calls, context] in
+      calls.action = nil
+      other.limit = -1
+      do throws(ContextError) { try context.save() } catch { codes.append(error.code) }
+    }
+    let error = #expect(throws: ContextError.self) { try save(UniqueTicket("A", price: 20)) }
+    #expect(codes == [.saveNotAllowed])
+    #expect(error?.code == .validationFailed && error?.context.objectID == other.objectID)
+    #expect(try prices() == ["A": 10, "B": 5])
+  }
+
   /// Another context that changes the object after its validation makes it be validated again.
   @Test(arguments: [1, 2 * SettledValidations.roundLimit]) func itIsValidatedAgainAfterACommitInBetween(
     times: Int

@@ -60,10 +60,9 @@ extension ManagedObjectContext {
         case .toOne(let slot): reference(link, entity, slot)
         case .toMany(let place): pair(link, entity, place)
         }
-      let ends = [
-        knownObject(link.source, of: entity), knownObject(link.target, of: self.entity(destination)),
-      ]
-      guard isThere, ends.count(where: { $0?._$state.phase == .deleted }) == 1 else { return nil }
+      let ends = [(link.source, entity), (link.target, self.entity(destination))]
+      let deletedCount = ends.count { knownObject($0, of: $1)?._$state.phase == .deleted }
+      guard isThere, deletedCount == 1, !ends.contains(where: isGone) else { return nil }
       let (source, target) = (id(link.source, entity), id(link.target, self.entity(destination)))
       return ContextError(
         .missingDestination,
@@ -71,6 +70,12 @@ extension ManagedObjectContext {
         context: .init(entity: entity.name, objectID: source, otherID: target, properties: [name])
       )
     }
+  }
+
+  /// Whether an object is none of the context, such as a new one that was discarded, nor of what lies below it.
+  private func isGone(_ number: ObjectNumber, _ entity: StoredEntity) -> Bool {
+    if knownObject(number, of: entity) != nil { return false }
+    return deferringError(false) { () throws(ContextError) in try !source.contains(number, of: entity) }
   }
 
   private func reference(
