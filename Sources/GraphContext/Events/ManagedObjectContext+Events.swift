@@ -70,11 +70,10 @@ extension ManagedObjectContext {
     return stream
   }
 
-  /// A sequence of what the context is about to save, each time that the closures of ``onWillSave(_:)`` are called, for a task on any executor. It ends when the context is
-  /// released.
+  /// A sequence of the unsaved changes at the beginning of each save, for a task on any executor. It has an element each time that the context calls the closures of
+  /// ``onWillSave(_:)``, and ends when the context is released.
   ///
-  /// The values are what the context has changed by then; hooks of its objects, delete rules and merge policies may change more. The save may still fail: ``saves()`` has
-  /// what was stored.
+  /// Hooks of objects, delete rules and merge policies may change more during the save, and the save may fail. The elements of ``saves()`` are the stored changes.
   public func upcomingSaves() -> AsyncStream<ObjectChanges> {
     events.willSave.stream { [weak self] in self?.unsavedChanges }
   }

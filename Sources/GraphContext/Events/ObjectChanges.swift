@@ -217,7 +217,7 @@ extension ManagedObjectContext {
     return changes(combined.changes, .context)
   }
 
-  /// What the context would save as it is now, before hooks, delete rules and merge policies.
+  /// The unsaved changes of the context. Hooks, delete rules and merge policies may add to them during a save.
   var unsavedChanges: ObjectChanges {
     var combined = CombinedChanges()
     for ordinal in entities.indices {

@@ -24,14 +24,16 @@ public class ObjectHost {
   /// The shape of the class whose fault was made last, which is looked for here first: a host belongs to one task, and all tasks share the shapes.
   final var lastShape: StoredShape?
 
-  /// The object whose validation runs, as far as somebody asks whether it has rules in code.
+  /// The object that ``hasRules(_:_:)`` validates at the moment; nil otherwise.
   private final var validated: ObjectIdentifier?
-  /// The default implementations of validations that were called of it.
+  /// The default implementations of validations that this object has called.
   private final var calledDefaults: DefaultValidations = []
 
   package init() {}
 
-  /// Whether an object has rules in code: not if `validate`, which calls its `validateForUpdate`, ends in the default implementations.
+  /// Whether an object has rules in code. An object for which `validate` calls both default implementations has none.
+  ///
+  /// - Parameter validate: calls `validateForUpdate()` of the object.
   final func hasRules(_ object: any ManagedObject, _ validate: () -> Void) -> Bool {
     (validated, calledDefaults) = (ObjectIdentifier(object), [])
     defer { validated = nil }
@@ -39,7 +41,7 @@ public class ObjectHost {
     return calledDefaults != .ofUpdate
   }
 
-  /// Called by a default implementation. A rule in code may call those of other objects.
+  /// A default implementation calls this for its object. Only calls for the object that is being validated count, because a rule in code may validate other objects.
   final func noteDefault(_ validation: DefaultValidations, of object: any ManagedObject) {
     if validated == ObjectIdentifier(object) { calledDefaults.insert(validation) }
   }

@@ -18,7 +18,7 @@ struct SaveSettlement {
   var unvalidated: [SettledOwner] = []
   var unvalidatedRequest: SaveRequest?
 
-  /// Whether code of the program has to decide something before anything is stored.
+  /// Whether the save must call a custom merge policy or a validation before it stores anything.
   var asksProgram: Bool { !undecided.isEmpty || unvalidatedRequest != nil }
 }
 

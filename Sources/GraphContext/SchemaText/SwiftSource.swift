@@ -230,7 +230,7 @@ private struct SwiftClass {
     return "\(name)(\(arguments.joined(separator: ", "))) "
   }
 
-  /// Whether a macro takes the type for something else than a list of values: for bytes, or for a relationship if the type of the elements has its module before it.
+  /// Whether a list needs the mark `@Attribute`. Without it, the macro reads `[UInt8]` as bytes, and a list of a type with a module name as a relationship.
   private func isMarkedList(_ property: PropertyDescription) -> Bool {
     guard let kind = property.attribute?.elementKind else { return false }
     return kind == .uint8 || SwiftText.type(of: kind, in: schema).contains(".")

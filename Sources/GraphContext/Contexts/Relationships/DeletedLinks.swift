@@ -72,7 +72,7 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Whether an object is none of the context, such as a new one that was discarded, nor of what lies below it.
+  /// Whether neither the context nor its source has the object: for example, a new object that the program has discarded.
   private func isGone(_ number: ObjectNumber, _ entity: StoredEntity) -> Bool {
     if knownObject(number, of: entity) != nil { return false }
     return deferringError(false) { () throws(ContextError) in try !source.contains(number, of: entity) }
