@@ -7,10 +7,11 @@ extension ExportFormat where Value: Encodable {
   /// A value that encodes to something else than single values for its keys is an error, and so is a key that is no column.
   ///
   /// - Parameters:
-  ///   - columns: the names of the columns, in order; nil for the keys of the first value.
+  ///   - columns: the names of the columns, in order; nil for the keys of the first value, so that a file of no values is empty.
   ///   - delimiter: what stands between two fields, an ASCII character.
   public static func csv(columns: [String]? = nil, delimiter: Character = ",") -> ExportFormat {
-    ExportFormat {
+    let header = columns.map { CSVText.line($0, delimiter) } ?? ""
+    return ExportFormat(end: { Data(($0 == 0 ? header : "").utf8) }) {
       var columns = columns
       return { value, count in
         _ = try CSVText.delimiterByte(delimiter)

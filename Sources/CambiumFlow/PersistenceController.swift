@@ -52,29 +52,35 @@ extension PersistenceState {
     case .request: begin(.loading)
     case .cancelRequest: begin(.canceled)
     case .requestFailed(let failure, let failed, let number):
-      if number == requestNumber { request = .failed(failure, failed) }
+      if listens(to: number) { show(.failed(failure, failed)) }
     case .received(let result, let number):
-      if number == requestNumber { receive(result, refetches) }
+      if listens(to: number) { receive(result, refetches) }
     }
+  }
+
+  /// Whether what a live request tells counts: it is the newest one, or the program has set a whole new state with a list meanwhile.
+  private mutating func listens(to number: Int) -> Bool {
+    if number > requestNumber, request.elements != nil { requestNumber = number }
+    return number == requestNumber
   }
 
   /// From now on nothing of the request before counts.
   private mutating func begin(_ next: RequestState<Element, Failure, Request>) {
     requestNumber += 1
-    request = next
+    show(next)
   }
 
   private mutating func receive(_ result: PersistenceFetchResult<Element>, _ refetches: Bool) {
     switch (result, request) {
     case (_, .canceled), (_, .failed): return
-    case (.elements(let elements), _): request = .received(elements)
+    case (.elements(let elements), _): show(.received(elements))
     case (.difference(let difference), .received(let old)):
-      if let new = difference.flatMap(old.applying) {
-        request = .received(new)
+      if !isListChanged, let new = difference.flatMap(old.applying) {
+        show(.received(new))
       } else if refetches {
         begin(.loading)
       } else {
-        request = .received([])
+        show(.received([]))
       }
     case (.difference(let difference), .initial), (.difference(let difference), .loading):
       let inserted = difference?.insertions.map { step in
@@ -82,7 +88,7 @@ extension PersistenceState {
         case .insert(_, let element, _), .remove(_, let element, _): element
         }
       }
-      request = .received(inserted ?? [])
+      show(.received(inserted ?? []))
     }
   }
 }

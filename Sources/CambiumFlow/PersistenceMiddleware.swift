@@ -40,11 +40,11 @@ final class PersistenceMiddleware<Controller: PersistenceController>: Middleware
       afterReducer.add { [self] in run(follow(request, context.getState().requestNumber)) }
     case .cancelRequest:
       afterReducer.add { run(.toCancel(Self.token)) }
-    case .received(.difference, let number) where number == context.getState().requestNumber:
+    case .received(.difference, let number) where number >= context.getState().requestNumber:
       afterReducer.add { [self] in
         // The reducer has begun again, because the difference doesn't apply.
         let next = context.getState().requestNumber
-        if next != number, let request = request.withLock({ $0 }) { run(follow(request, next)) }
+        if next > number, let request = request.withLock({ $0 }) { run(follow(request, next)) }
       }
     case .saved, .saveFailed, .deleted, .deleteFailed, .received, .requestFailed: break
     }

@@ -1,13 +1,15 @@
 /// What is known of the elements of one kind: three parts, none of which depends on another.
 public struct PersistenceState<Element: Sendable, Failure: Error, Request: Sendable>: Sendable {
   /// The live request.
-  public var request: RequestState<Element, Failure, Request>
+  public var request: RequestState<Element, Failure, Request> { didSet { isListChanged = true } }
   /// The last step of any save.
   public var persist: ChangeState<Element, Failure>
   /// The last step of any deletion.
   public var delete: ChangeState<Element, Failure>
-  /// Counts the live requests, and their ends.
+  /// Counts the live requests, and their ends. 0 in a state that the program has made.
   var requestNumber = 0
+  /// Whether the program has set the list since the live request has told of it: then a difference doesn't apply.
+  private(set) var isListChanged: Bool
 
   /// Makes a state.
   public init(
@@ -16,6 +18,13 @@ public struct PersistenceState<Element: Sendable, Failure: Error, Request: Senda
     delete: ChangeState<Element, Failure> = .initial
   ) {
     (self.request, self.persist, self.delete) = (request, persist, delete)
+    isListChanged = true
+  }
+
+  /// Shows what a live request has told.
+  mutating func show(_ next: RequestState<Element, Failure, Request>) {
+    request = next
+    isListChanged = false
   }
 
   /// The state before the first action.

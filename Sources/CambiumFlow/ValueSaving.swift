@@ -18,6 +18,8 @@ extension PersistentContainer {
         object = try ofValue { try value.insert(into: context) }
       }
       try ofValue { try value.update(object) }
+      // What can't be read back isn't stored.
+      _ = try ofValue { try Value(object) }
       try context.save()
       // The object is gone if another context has deleted it meanwhile. If its unique value was taken, its ID leads to the existing object.
       guard let saved = try context.find(Value.Object.self, object.objectID) else {

@@ -23,16 +23,17 @@ public final class BoundedCache<Key: Hashable & Sendable, Value: Sendable>: Send
     var order: [(key: Key, turn: UInt64)] = []
     var first = 0
     var nextTurn: UInt64 = 0
-    var totalCost = 0
+    /// Costs may add up to more than one of them can be.
+    var totalCost: Int128 = 0
     var onEviction: (@Sendable (Value) -> Void)?
 
     var isFull: Bool {
-      countLimit > 0 && entries.count > countLimit || totalCostLimit > 0 && totalCost > totalCostLimit
+      countLimit > 0 && entries.count > countLimit || totalCostLimit > 0 && totalCost > Int128(totalCostLimit)
     }
 
     mutating func remove(_ key: Key) -> Value? {
       guard let entry = entries.removeValue(forKey: key) else { return nil }
-      totalCost -= entry.cost
+      totalCost -= Int128(entry.cost)
       // `order` still holds the keys of removed entries: it is compacted before they outnumber the others.
       if order.count > 2 * entries.count + 64 { compact() }
       return entry.value
@@ -99,7 +100,7 @@ public final class BoundedCache<Key: Hashable & Sendable, Value: Sendable>: Send
       state.entries[key] = Entry(value: value, cost: cost, turn: state.nextTurn)
       state.order.append((key, state.nextTurn))
       state.nextTurn += 1
-      state.totalCost += cost
+      state.totalCost += Int128(cost)
       while state.isFull, let value = state.removeFirst() { evicted.append(value) }
     }
   }

@@ -71,22 +71,26 @@ extension PersistentContainer {
     format: ExportFormat<Value>
   ) async throws -> Int {
     let monitor = ImportMonitor()
-    return try await withTaskCancellationHandler {
-      try await query { context in
-        var output = try ExportedFile(url)
-        let write = format.makeWriter()
-        var count = 0
-        try context.forEach(request) { object in
-          try monitor.check()
-          try output.append(write(Value(with: object), count))
-          count += 1
+    do {
+      return try await withTaskCancellationHandler {
+        try await query { context in
+          var output = try ExportedFile(url)
+          let write = format.makeWriter()
+          var count = 0
+          try context.forEach(request) { object in
+            try monitor.check()
+            try output.append(write(Value(with: object), count))
+            count += 1
+          }
+          try output.append(format.end(count))
+          try output.finish()
+          return count
         }
-        try output.append(format.end(count))
-        try output.finish()
-        return count
+      } onCancel: {
+        monitor.cancel()
       }
-    } onCancel: {
-      monitor.cancel()
+    } catch let error as ContextError where error.code == .cancelled {
+      throw CancellationError()
     }
   }
 
@@ -120,13 +124,17 @@ private struct ExportedFile: ~Copyable {
   private var isDone = false
 
   init(_ url: URL) throws {
-    self.url = url
-    partial = url.deletingLastPathComponent()
-      .appendingPathComponent(".\(url.lastPathComponent).\(UUID().uuidString)")
+    // A link stays, and its file is replaced.
+    self.url = url.resolvingSymlinksInPath()
+    // Without the file's name, which may be as long as names can be.
+    partial = self.url.deletingLastPathComponent().appendingPathComponent(".export-\(UUID().uuidString)")
     guard FileManager.default.createFile(atPath: partial.path, contents: nil) else {
       throw ImportError(.file, "\(partial.path) can't be made")
     }
-    file = try FileHandle(forWritingTo: partial)
+    do { file = try FileHandle(forWritingTo: partial) } catch {
+      try? FileManager.default.removeItem(at: partial)
+      throw ImportError(.file, "\(partial.path) can't be written", underlyingError: error)
+    }
   }
 
   deinit {

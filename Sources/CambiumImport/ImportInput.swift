@@ -13,10 +13,12 @@ public struct ImportInput<Record: SendableMetatype>: Sendable {
   public let isRepeatable: Bool
   /// The number of records; nil where it isn't known before they are read.
   public let count: Int?
+  /// Whether the records are in memory.
+  let isCollection: Bool
 
   /// Reads the elements of a collection.
   public init(_ records: some Collection<Record> & Sendable) {
-    self.init(isRepeatable: true, count: records.count) {
+    self.init(isRepeatable: true, count: records.count, isCollection: true) {
       var iterator = records.makeIterator()
       return { iterator.next() }
     }
@@ -33,9 +35,19 @@ public struct ImportInput<Record: SendableMetatype>: Sendable {
     count: Int? = nil,
     makeReader: @escaping @Sendable () throws -> Reader
   ) {
+    self.init(isRepeatable: isRepeatable, count: count, isCollection: false, makeReader)
+  }
+
+  private init(
+    isRepeatable: Bool,
+    count: Int?,
+    isCollection: Bool,
+    _ makeReader: @escaping @Sendable () throws -> Reader
+  ) {
     self.makeReader = makeReader
     self.isRepeatable = isRepeatable
     self.count = count
+    self.isCollection = isCollection
   }
 }
 

@@ -32,7 +32,11 @@ struct ImportJob<Record: Sendable, Object: ManagedObject>: Sendable {
   func run(in container: PersistentContainer) async throws -> Outcome {
     do {
       return try await withTaskCancellationHandler {
-        try await container.write(mergePolicy: options.mergePolicy) { context in try run(in: context) }
+        try await container.write(mergePolicy: options.mergePolicy) { context, shouldSave in
+          // The import saves by itself. What hooks change after that is unsaved, and goes with the context.
+          shouldSave = false
+          return try run(in: context)
+        }
       } onCancel: {
         monitor.cancel()
       }
@@ -103,13 +107,21 @@ struct ImportJob<Record: Sendable, Object: ManagedObject>: Sendable {
     of records: inout ImportInput<Record>.Reader,
     after recordCount: Int
   ) throws -> [Record] {
-    let count = options.commits.batchCount(after: recordCount)
+    let count = needsOneBatch ? .max : options.commits.batchCount(after: recordCount)
     var batch: [Record] = []
     while batch.count < count, let record = try records() {
       if batch.count & 255 == 0 { try monitor.check() }
       batch.append(record)
     }
     return batch
+  }
+}
+
+extension ImportJob {
+  /// Whether all records are one batch: a rule says what becomes of several records of one ID, the import has one commit, and the records are in memory already.
+  private var needsOneBatch: Bool {
+    options.commits == .once && source.isCollection
+      && (description.duplicates == .lastWins || !description.isUniquing)
   }
 }
 

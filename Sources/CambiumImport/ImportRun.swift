@@ -44,24 +44,37 @@ struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
 
   /// Imports sources.
   ///
-  /// - Returns: the objects of the sources, in order; those that were left out are absent.
+  /// - Returns: the objects of the sources, in order; those that were left out or deleted are absent.
   mutating func run(_ sources: [Source], _ passes: Passes = .both) throws -> [Object] {
     if sources.isEmpty { return [] }
     var items = try items(of: sources)
+    try work(through: &items, of: sources.count, passes)
+    return takeObjects(of: items)
+  }
+
+  /// The objects that are there. The cache forgets the others.
+  private func takeObjects(of items: [Item]) -> [Object] {
+    items.compactMap { item in
+      guard let object = item.object else { return nil }
+      if !object.isDeleted { return object }
+      cache?.forget(Object.self, with: item.id)
+      return nil
+    }
+  }
+
+  private mutating func work(through items: inout [Item], of sourceCount: Int, _ passes: Passes) throws {
     switch passes {
-    case .both: try runFirstPass(&items, of: sources.count)
+    case .both: try runFirstPass(&items, of: sourceCount)
     case .properties:
-      try runFirstPass(&items, of: sources.count)
+      try runFirstPass(&items, of: sourceCount)
       for item in items where item.object == nil { refused.insert(nextRecord.properties + item.place) }
-      nextRecord.properties += sources.count
+      nextRecord.properties += sourceCount
     case .relationships:
       items.removeAll { refused.contains(nextRecord.relationships + $0.place) }
-      nextRecord.relationships += sources.count
+      nextRecord.relationships += sourceCount
       try find(&items)
     }
-    guard passes != .properties, let update = description.updateRelationships else {
-      return items.compactMap { $0.object }
-    }
+    guard passes != .properties, let update = description.updateRelationships else { return }
     var updated = 0
     for item in items {
       // The first pass may have deleted it.
@@ -71,8 +84,7 @@ struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
       updated += 1
       monitor.advance()
     }
-    monitor.advance(by: sources.count - updated)
-    return items.compactMap { $0.object }
+    monitor.advance(by: sourceCount - updated)
   }
 
   /// - Throws: `CancellationError` once the import is cancelled, or the task that waits for the block in which it runs.
@@ -102,14 +114,28 @@ struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
       items.append(item)
     }
     guard let preProcess = description.preProcessing else { return items }
-    let given = Dictionary(items.map { ($0.id, $0.source) }, uniquingKeysWith: { $1 })
-    let kept = try preProcess(given)
-    // Each ID once, in the place of its first source.
-    var seen: Set<AttributeValue> = []
-    return items.compactMap { item in
-      guard seen.insert(item.id).inserted, let source = kept[item.id] else { return nil }
-      return Item(source: source, id: item.id, place: item.place)
+    return try preProcessed(items, preProcess)
+  }
+
+  /// Has the program drop or replace sources. A dictionary has one source of an ID: the second ones of IDs are given in a second call, and so on.
+  private func preProcessed(
+    _ items: [Item],
+    _ preProcess: ([AttributeValue: Source]) throws -> [AttributeValue: Source]
+  ) throws -> [Item] {
+    var kept: [Item?] = items.map { _ in nil }
+    var rest = Array(items.indices)
+    while !rest.isEmpty {
+      var given: [AttributeValue: Source] = [:]
+      let round = rest.filter { given.updateIfAbsent(items[$0].source, forKey: items[$0].id) }
+      let sources = try preProcess(given)
+      for index in round {
+        let item = items[index]
+        kept[index] = sources[item.id].map { Item(source: $0, id: item.id, place: item.place) }
+      }
+      let done = Set(round)
+      rest.removeAll(where: done.contains)
     }
+    return kept.compactMap(\.self)
   }
 
   // MARK: Properties
@@ -215,7 +241,8 @@ struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
   }
 
   private func cached(_ id: AttributeValue) throws -> Object? {
-    try cache?.object(Object.self, with: id, in: context)
+    guard let object = try cache?.object(Object.self, with: id, in: context) else { return nil }
+    return object.isDeleted ? nil : object
   }
 
   /// The objects of some IDs, by one query. Of several with one ID the first counts.
@@ -238,5 +265,14 @@ struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
 
   private func register(_ items: [Item]) {
     cache?.register(items.compactMap { item in item.object.map { (item.id, $0) } })
+  }
+}
+
+extension Dictionary {
+  /// Sets the value of a key that has none. Returns whether it had none.
+  fileprivate mutating func updateIfAbsent(_ value: Value, forKey key: Key) -> Bool {
+    if self[key] != nil { return false }
+    self[key] = value
+    return true
   }
 }

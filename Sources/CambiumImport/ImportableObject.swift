@@ -148,9 +148,9 @@ extension ManagedObjectContext {
 }
 
 extension PersistentContainer {
-  /// Makes an object of each source in the background, as one commit, and returns the view context's objects, in order.
+  /// Makes an object of each source in the background, in one commit unless the options say otherwise, and returns the view context's objects, in order.
   ///
-  /// - Throws: As ``importRecords(_:with:options:)``; then nothing has changed.
+  /// - Throws: As ``importRecords(_:with:options:)``; then an import of one commit has changed nothing.
   @discardableResult @MainActor
   public func importObjects<Object: ImportableObject>(
     _ type: Object.Type,
@@ -160,9 +160,9 @@ extension PersistentContainer {
     try await importForView(sources, Object.objectImport, options)
   }
 
-  /// Updates or makes the object of each source in the background, as one commit, and returns the view context's objects, in order.
+  /// Updates or makes the object of each source in the background, in one commit unless the options say otherwise, and returns the view context's objects, in order.
   ///
-  /// - Throws: As ``importRecords(_:with:options:)``; then nothing has changed.
+  /// - Throws: As ``importRecords(_:with:options:)``; then an import of one commit has changed nothing.
   @discardableResult @MainActor
   public func importUniqueObjects<Object: ImportableUniqueObject>(
     _ type: Object.Type,

@@ -1,9 +1,11 @@
 import Cambium
+import Synchronization
 
 /// From unique IDs to the IDs of objects, for imports that meet the same objects again: what it knows needs no query.
 ///
 /// It holds the IDs of objects, no objects, so one cache serves all contexts of a store, on any thread. The first that came is the first to go. Whether
-/// an object still exists isn't checked: who deletes objects that the cache knows removes them from it.
+/// an object still exists isn't checked: who deletes objects that the cache knows removes them from it. So does who rolls a context back after an import in it: what that has inserted
+/// is in the cache before it is saved.
 public final class ImportedObjectCache: Sendable {
   /// A key is compared as a whole: two IDs whose hash values are equal don't get in each other's way.
   private struct Key: Hashable, Sendable {
@@ -13,6 +15,8 @@ public final class ImportedObjectCache: Sendable {
   }
 
   private let ids: BoundedCache<Key, ManagedObjectID>
+  /// What a cache for one import has yet to remove from its base.
+  private let forgotten = Mutex<Set<Key>>([])
   /// What receives the objects of an import when they are stored; nil for a cache of the program.
   private let base: ImportedObjectCache?
 
@@ -36,6 +40,11 @@ public final class ImportedObjectCache: Sendable {
   /// - Parameter existing: the IDs of the objects with which the save has settled new ones, by the IDs of those, which name no object any more.
   func handOver(settledAs existing: [ManagedObjectID: ManagedObjectID]) {
     guard let base else { return }
+    let gone = forgotten.withLock { forgotten in
+      defer { forgotten = [] }
+      return forgotten
+    }
+    gone.forEach(base.forget)
     for (key, id) in ids.takeAll() { base.ids[key] = existing[id] ?? id }
   }
 
@@ -96,8 +105,22 @@ public final class ImportedObjectCache: Sendable {
     for (id, object) in objects { ids[Key(model: ObjectIdentifier(Object.self), id: id)] = object.objectID }
   }
 
+  /// Forgets an object that an import has deleted; a cache for one import has its base forget it when the import is stored.
+  func forget(_ type: any ManagedObject.Type, with id: AttributeValue) {
+    forget(Key(model: ObjectIdentifier(type), id: id))
+  }
+
+  private func forget(_ key: Key) {
+    ids[key] = nil
+    if base != nil { _ = forgotten.withLock { $0.insert(key) } }
+  }
+
   private func known(_ type: any ManagedObject.Type, _ id: AttributeValue) -> ManagedObjectID? {
-    let key = Key(model: ObjectIdentifier(type), id: id)
-    return ids[key] ?? base?.ids[key]
+    known(Key(model: ObjectIdentifier(type), id: id))
+  }
+
+  private func known(_ key: Key) -> ManagedObjectID? {
+    if let id = ids[key] { return id }
+    return forgotten.withLock { $0.contains(key) } ? nil : base?.known(key)
   }
 }

@@ -65,7 +65,7 @@ extension PersistentContainer {
 
   /// Imports sources, as one commit unless the options say otherwise: properties of all, then relationships of all.
   ///
-  /// - Throws: As ``importRecords(_:with:options:)``; then nothing has changed.
+  /// - Throws: As ``importRecords(_:with:options:)``; then an import of one commit has changed nothing.
   @discardableResult
   public func importObjects<Source: ManagedObjectUpdatable>(
     from sources: [Source],
@@ -76,7 +76,7 @@ extension PersistentContainer {
 
   /// Imports the lines of a JSON Lines file, as one commit unless the options say otherwise.
   ///
-  /// - Throws: As ``importRecords(_:with:options:)``; then nothing has changed.
+  /// - Throws: As ``importRecords(_:with:options:)``; then an import of one commit has changed nothing.
   @discardableResult
   public func importJSONLines<Source: ManagedObjectUpdatable & Decodable>(
     at url: URL,
@@ -88,7 +88,7 @@ extension PersistentContainer {
 
   /// Imports the elements of the JSON array in a file, read one after the other, as one commit unless the options say otherwise.
   ///
-  /// - Throws: As ``importRecords(_:with:options:)``; then nothing has changed.
+  /// - Throws: As ``importRecords(_:with:options:)``; then an import of one commit has changed nothing.
   @discardableResult
   public func importJSONArray<Source: ManagedObjectUpdatable & Decodable>(
     at url: URL,

@@ -42,7 +42,8 @@ public struct ObjectImport<Source: SendableMetatype, Object: ManagedObject>: Sen
   public var didInsert: PropertiesPass?
   /// The second pass, which begins when the first one is done for all sources; nil for none.
   public var updateRelationships: RelationshipsPass?
-  /// The rule for sources of the same ID in one batch.
+  /// The rule for sources of the same ID in one batch. Where an import has one commit, all records of a collection are one batch, unless each source counts; those of a file or a
+  /// stream are several.
   public var duplicates = DuplicateRule.everyInOrder
   /// Whether objects that the closures themselves insert, and those of earlier sources, are found for later sources of their IDs.
   ///
@@ -75,8 +76,8 @@ public struct ObjectImport<Source: SendableMetatype, Object: ManagedObject>: Sen
     key = ImportKey(keyPath: { Object.uniqueIDKeyPath }, id: id)
   }
 
-  /// Has `body` drop or replace the sources of each batch before they are looked up. It is called once for a batch, and again for IDs that one dictionary can't
-  /// have: strings of the same characters and other bytes.
+  /// Has `body` drop or replace the sources of each batch before they are looked up. It is called once for a batch, and again for what one dictionary can't
+  /// have: the second sources of IDs where each source counts, and strings of the same characters and other bytes. If an import makes two passes, it is called in each.
   ///
   /// - Parameter body: from the sources by their IDs to those that are imported. IDs that it adds are ignored.
   public mutating func preProcess<ID: AttributeType & Hashable>(

@@ -106,9 +106,9 @@ extension ManagedObjectContext {
   }
 
   /// Imports sources into this context, as ``ObjectImport`` says. Nothing is saved; where it throws, what was done until then is unsaved as well: roll
-  /// the context back, or import in a child.
+  /// the context back, or import in a child. The cache is left as it was then.
   ///
-  /// - Returns: the objects of the sources, in order. What was left out is absent.
+  /// - Returns: the objects of the sources, in order. What was left out or deleted is absent.
   /// - Throws: `CancellationError` if the task is cancelled; what closures and queries throw.
   @discardableResult
   public func importObjects<Source: SendableMetatype, Object: ManagedObject>(
@@ -116,7 +116,14 @@ extension ManagedObjectContext {
     with description: ObjectImport<Source, Object>,
     cache: ImportedObjectCache? = nil
   ) throws -> [Object] {
-    var run = ImportRun(description, in: self, cache: cache, ImportMonitor())
-    return try run.run(sources)
+    let staged = cache.map(ImportedObjectCache.init(stagingFor:))
+    var run = ImportRun(description, in: self, cache: staged, ImportMonitor())
+    do {
+      let objects = try run.run(sources)
+      staged?.handOver(settledAs: [:])
+      return objects
+    } catch let error as ContextError where error.code == .cancelled {
+      throw CancellationError()
+    }
   }
 }

@@ -41,6 +41,8 @@ open class ConcurrentOperation: Operation, @unchecked Sendable {
     var finishDate: Date?
     /// The hooks that have not been called yet, by moment.
     var hooks: [Moment: [Hook]] = [:]
+    /// What waits for the end: it is called when queues have learned of that.
+    var waiting: [Hook] = []
     var isFinishing = false
     /// Whether queues and waiting threads were told of the end.
     var isFinished = false
@@ -73,13 +75,16 @@ open class ConcurrentOperation: Operation, @unchecked Sendable {
     let hooks = core.withLock { core in
       core.state = .finished
       core.finishDate = Date()
-      return core.hooks.removeValue(forKey: .didFinish) ?? []
+      // The moments of an operation that was never started don't come any more.
+      defer { core.hooks = [:] }
+      return core.hooks[.didFinish] ?? []
     }
     post(.operationDidFinish)
     hooks.forEach { $0() }
     willChangeValue(for: \.isFinished)
     core.withLock { $0.isFinished = true }
     didChangeValue(for: \.isFinished)
+    core.withLock { core in exchange(&core.waiting, with: []) }.forEach { $0() }
   }
 
   /// Whether the operation leaves ``progress`` as it is when it finishes; false if not overridden.
@@ -153,9 +158,18 @@ open class ConcurrentOperation: Operation, @unchecked Sendable {
   /// Adds a hook for a moment. One for a moment that has passed is called at once if the moment is the last.
   final func add(_ hook: @escaping Hook, at moment: Moment) {
     let isLate = core.withLock { core in
-      if moment == .didFinish, core.state == .finished { return true }
+      if core.state == .finished { return moment == .didFinish }
       core.hooks[moment, default: []].append(hook)
       return false
+    }
+    if isLate { hook() }
+  }
+
+  /// Calls `hook` once `isFinished` is true and every other hook has returned; at once if that is so.
+  final func whenFinished(_ hook: @escaping Hook) {
+    let isLate = core.withLock { core in
+      if !core.isFinished { core.waiting.append(hook) }
+      return core.isFinished
     }
     if isLate { hook() }
   }

@@ -16,7 +16,14 @@ public final class ObservableProgress: Progress, @unchecked Sendable {
   private static let lock = NSRecursiveLock()
   /// Held while the closures are called, so that they hear of fractions in their order.
   private let telling = NSRecursiveLock()
-  private var observers: [(key: Int, body: @Sendable (Double) -> Void)] = []
+  private var observers: [Observer] = []
+
+  private struct Observer {
+    let key: Int
+    let body: @Sendable (Double) -> Void
+    /// The fraction that it was told last; nil for none.
+    var told: Double?
+  }
   private var nextKey = 0
   private weak var whole: ObservableProgress?
   private var parts: [ObservableProgress] = []
@@ -84,43 +91,53 @@ public final class ObservableProgress: Progress, @unchecked Sendable {
 extension ObservableProgress {
   /// Calls `body` with each new fraction, on the thread that has made the progress. The closure must not wait for a thread that makes progress.
   ///
-  /// - Returns: what keeps the closure, and the progress: the closure is called no more once the program releases this.
+  /// - Returns: what keeps the closure, and the progress: no call begins once the program has released this.
   public func onChange(_ body: @escaping @Sendable (_ fraction: Double) -> Void) -> ProgressObservation {
-    let key = add(body)
+    let key = add(body, told: fraction)
     return ProgressObservation { self.remove(key) }
   }
 
   /// The fractions, beginning with the one at hand, for a task on any executor: the newest one for a task that is slower than the work. The sequence ends once everything is completed.
   public func fractions() -> AsyncStream<Double> {
     let (stream, continuation) = AsyncStream<Double>.makeStream(bufferingPolicy: .bufferingNewest(1))
-    let key = add { fraction in
+    let next: @Sendable (Double) -> Void = { fraction in
       continuation.yield(fraction)
       if fraction >= 1 { continuation.finish() }
     }
+    let key = add(next, told: nil)
     // Until then the sequence keeps the progress.
     continuation.onTermination = { _ in self.remove(key) }
     tell()
     return stream
   }
 
-  private func add(_ body: @escaping @Sendable (Double) -> Void) -> Int {
+  private func add(_ body: @escaping @Sendable (Double) -> Void, told: Double?) -> Int {
     Self.lock.withLock {
       nextKey += 1
-      observers.append((nextKey, body))
+      observers.append(Observer(key: nextKey, body: body, told: told))
       return nextKey
     }
   }
 
   private func remove(_ key: Int) { Self.lock.withLock { observers.removeAll { $0.key == key } } }
 
-  /// Tells the observers of this progress and of those that it is a part of.
+  /// The closures that have yet to hear of the fraction, which count as told. The caller holds the lock.
+  private func takeUntold() -> ([@Sendable (Double) -> Void], Double) {
+    let fraction = fractionCompleted
+    var bodies: [@Sendable (Double) -> Void] = []
+    for index in observers.indices where observers[index].told != fraction {
+      observers[index].told = fraction
+      bodies.append(observers[index].body)
+    }
+    return (bodies, fraction)
+  }
+
+  /// Tells the observers of this progress and of those that it is a part of, as far as they don't know the fraction.
   private func tell() {
     var next: ObservableProgress? = self
     while let progress = next {
       progress.telling.withLock {
-        let (bodies, fraction) = Self.lock.withLock {
-          (progress.observers.map(\.body), progress.fractionCompleted)
-        }
+        let (bodies, fraction) = Self.lock.withLock { progress.takeUntold() }
         bodies.forEach { $0(fraction) }
       }
       next = Self.lock.withLock { progress.whole }

@@ -2,13 +2,19 @@ import Foundation
 
 // An operation together with all that it depends on.
 
+private let enqueued = EnqueuedOperations()
+
 extension Operation {
-  /// Makes the next operation wait for this one.
+  /// Makes the next operation wait for this one, which keeps it until it has finished.
+  ///
+  /// If this operation is no ``ConcurrentOperation``, the program has to keep the next one, or put it into a queue.
   ///
   /// - Returns: the next operation.
   @discardableResult
   public func then<Next: Operation>(do next: Next) -> Next {
     next.addDependency(self)
+    // Foundation keeps a pointer to the next operation, which it doesn't count as a reference.
+    (self as? ConcurrentOperation)?.addDidFinishBlock { withExtendedLifetime(next) {} }
     return next
   }
 
@@ -47,21 +53,22 @@ extension Operation {
   private func waitingChain(for queue: OperationQueue) -> [Operation] {
     operationChain.filter { operation in
       if let operation = operation as? ConcurrentOperation { return operation.beginEnqueuing() }
-      return !operation.isExecuting && !operation.isFinished
+      return enqueued.begin(operation) && !operation.isExecuting && !operation.isFinished
         && !queue.operations.contains { $0 === operation }
     }
   }
 
-  /// The progress of the chain: 100 units, the same number for each ``ConcurrentOperation``, and what is left over for the last. An operation's progress can be a part of one whole.
+  /// The progress of the chain: 100 units, or one for each ``ConcurrentOperation`` if these are more. Each has the same number, and the last what is left over. An operation's progress can be a part of one whole.
   ///
   /// The progress belongs to the caller: the operations don't keep it.
   public func chainProgress() -> ObservableProgress {
-    let whole = ObservableProgress(total: 100)
     let parts = operationChain.compactMap { ($0 as? ConcurrentOperation)?.progress }
+    let total = max(100, Int64(parts.count))
+    let whole = ObservableProgress(total: total)
     guard let last = parts.last else { return whole }
-    let share = 100 / Int64(parts.count)
+    let share = total / Int64(parts.count)
     for part in parts.dropLast() { whole.addChild(part, withPendingUnitCount: share) }
-    whole.addChild(last, withPendingUnitCount: 100 - share * Int64(parts.count - 1))
+    whole.addChild(last, withPendingUnitCount: total - share * Int64(parts.count - 1))
     return whole
   }
 

@@ -41,7 +41,7 @@ extension ConcurrentOperation {
   /// Returns when the operation has finished, however it does.
   public func finished() async {
     await withCheckedContinuation { continuation in
-      addDidFinishBlock { continuation.resume() }
+      whenFinished { continuation.resume() }
     }
   }
 }

@@ -97,10 +97,13 @@ open class ResultOperation<Output: Sendable>: ConcurrentOperation, ProducesResul
 
   /// Sets the output and finishes.
   public final func finish(with result: Result<Output, any Error>) {
-    if state == .finished { return }
+    if state == .finished || isBetweenAttempts { return }
     output = result
     finish()
   }
+
+  /// Whether an attempt has ended, and the next one has not begun.
+  var isBetweenAttempts: Bool { false }
 }
 
 extension ProducesResult {

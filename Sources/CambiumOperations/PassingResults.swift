@@ -2,14 +2,31 @@ import Foundation
 
 // Operations that hand their output on.
 
+/// Held while a result is handed over: several operations may finish at the same time. Recursive, because an input may be a property of the program's own.
+private let handingOver = NSRecursiveLock()
+
+/// Gives a consumer its input, unless that is a failure, and the result is none.
+private func hand<Consumer: ConsumesResult>(
+  _ result: Result<Consumer.Input, any Error>,
+  to consumer: Consumer
+) {
+  handingOver.withLock {
+    switch (consumer.input, result) {
+    case (.failure(ResultError.noResult), _), (.success, _), (.failure, .failure): consumer.input = result
+    case (.failure, .success): break
+    }
+  }
+}
+
 extension ProducesResult {
-  /// Makes the consumer wait for this operation, and hands it the output, a failure as well. If this operation was cancelled, it hands over nothing.
+  /// Makes the consumer wait for this operation, and hands it the output, a failure as well. If this operation was cancelled, it hands over nothing. If another operation has
+  /// handed over a failure, a success doesn't take its place.
   ///
   /// - Returns: the consumer, for the next link of a chain.
   @discardableResult
   public func passesResult<Consumer: ConsumesResult>(to consumer: Consumer) -> Consumer
   where Consumer.Input == Output {
-    pass(to: consumer) { consumer.input = $0 }
+    pass(to: consumer) { hand($0, to: consumer) }
     return consumer
   }
 
@@ -37,7 +54,7 @@ extension ProducesResult {
   @discardableResult
   public func passesError<Consumer: ConsumesResult>(to consumer: Consumer) -> Consumer {
     pass(to: consumer) { output in
-      if case .failure(let error) = output { consumer.input = .failure(error) }
+      if case .failure(let error) = output { hand(.failure(error), to: consumer) }
     }
     return consumer
   }

@@ -19,6 +19,8 @@ public struct RetryStrategy: Sendable {
 }
 
 /// An operation that is executed again while it fails and its strategy says so. Nobody is told of the failures in between.
+///
+/// An operation that ends without a result hasn't failed. Each attempt ends once: what its code calls afterwards, until the next begins, does nothing.
 open class RetryingOperation<Output: Sendable>: ResultOperation<Output>, @unchecked Sendable {
   // Safety: what changes has a lock.
 
@@ -48,22 +50,26 @@ open class RetryingOperation<Output: Sendable>: ResultOperation<Output>, @unchec
 
   /// Ends the operation, or executes it again: after a failure, if the strategy says so and nobody has cancelled the operation.
   open override func finish() {
-    guard state == .executing, !isCancelled, case .failure(let error) = output else { return super.finish() }
+    if isBetweenAttempts { return }
+    guard state == .executing, !isCancelled, hasResult, case .failure(let error) = output else {
+      return super.finish()
+    }
     let attempt = retrying.withLock { retrying -> (RetryStrategy, Int)? in
       if retrying.isWaiting { return nil }
       retrying.isWaiting = true
       retrying.failureCount += 1
       return (retrying.strategy, retrying.failureCount)
     }
-    // This attempt has already ended.
     guard let (strategy, count) = attempt else { return }
     guard strategy.retries(count, error), !isCancelled else { return super.finish() }
     // Not called directly: every retry would deepen the stack.
     DispatchQueue.global().async { [self] in
-      if isCancelled { return finish() }
-      output = .failure(ResultError.noResult)
+      let endsCancelled = isCancelled
+      if !endsCancelled { output = .failure(ResultError.noResult) }
       retrying.withLock { $0.isWaiting = false }
-      execute()
+      if endsCancelled { finish() } else { execute() }
     }
   }
+
+  final override var isBetweenAttempts: Bool { retrying.withLock(\.isWaiting) }
 }

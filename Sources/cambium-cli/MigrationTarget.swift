@@ -26,7 +26,9 @@ struct MigrationTarget {
   /// The schema, as it goes on from that of a store.
   func schema(following known: CataloguedSchema, of store: StoreUUID) throws -> Schema {
     guard let catalogue, catalogue.sharesNumbers(with: known, of: store) else { return schema }
-    return try catalogue.catalogued.schema(following: known)
+    do { return try catalogue.catalogued.schema(following: known) } catch {
+      throw Self.failure("\(path) can't be followed", error.problems)
+    }
   }
 
   private static func schemaInJSON(_ path: String) throws -> (SchemaDocument, Schema) {
@@ -39,9 +41,13 @@ struct MigrationTarget {
       return (document, try document.schema())
     } catch {
       let problems = (error as? SchemaError)?.problems ?? [(error as? DecodingError)?.sentence ?? "\(error)"]
-      let lines = ["error: \(path) is neither a store nor a schema in JSON:"] + problems
-      throw Failure(.use, lines.map(EscapedText.line).joined(separator: "\n"))
+      throw failure("\(path) is neither a store nor a schema in JSON", problems)
     }
+  }
+
+  private static func failure(_ what: String, _ problems: [String]) -> Failure {
+    let lines = ["error: \(what):"] + problems
+    return Failure(.use, lines.map(EscapedText.line).joined(separator: "\n"))
   }
 }
 

@@ -287,6 +287,41 @@ struct Labels<State: Sendable> {
     }
   }
 
+  /// The program takes an element away before it hears that it is deleted: the difference's offset is that of another element then.
+  @Test func anElementThatIsTakenAwayEarlyTakesNoOther() async {
+    let (controller, reducer) = (Scripted(), Scripted.makeReducer())
+    let optimistic = Reducer<Scripted.Action, State> { action, state in
+      guard case .delete(let element) = action.kind, let list = state.request.elements else { return }
+      state.request = .received(list.filter { $0 != element })
+    }
+    let store = FlowStore(.initial, reducer: reducer <> optimistic, middleware: controller.makeMiddleware())
+    var labels = Labels(store) { $0.request.label }
+    store.dispatch(.request("all"))
+    await controller.tell(0, .elements([2, 4, 6]))
+    _ = await labels.until("received [2, 4, 6]")
+    await store.send(.delete(2))
+    await controller.tell(0, difference([2, 4, 6], [4, 6]))
+    await controller.tell(1, .elements([4, 6]))
+    await controller.tell(1, difference([4, 6], [4, 6, 8]))
+    let expected = [
+      "initial", "loading", "received [2, 4, 6]", "received [4, 6]", "loading", "received [4, 6]",
+      "received [4, 6, 8]",
+    ]
+    #expect(await labels.until("received [4, 6, 8]") == expected)
+  }
+
+  /// A live request goes on in a whole new state of the program's, if that has a list.
+  @Test func aStateThatIsReplacedHearsOfTheLiveRequest() {
+    let reducer = Scripted.makeReducer()
+    for request in [State.initial.request, .received([1])] {
+      var state = State(request: request)
+      reducer.reduce(Scripted.Action(.received(.elements([1, 2]), number: 5)), &state)
+      #expect(state.request == (request == .initial ? .initial : .received([1, 2])))
+      reducer.reduce(Scripted.Action(.received(.elements([0]), number: 4)), &state)
+      #expect(state.request != .received([0]))
+    }
+  }
+
   /// Random lists, told as differences, arrive as they are.
   @Test func randomDifferencesArrive() async {
     var random = SeededGenerator()

@@ -281,6 +281,32 @@ struct ListTargetTests {
     context.processPendingChanges()
     #expect(opener.target.violations == [])
   }
+
+  /// Each brings the next, before the same difference.
+  @Test func surfacesThatOpenOneAnotherAreInStep() async throws {
+    final class Opener: ListObserver {
+      let target = RecordingListTarget()
+      private let next: Opener?
+      private var source: ListDataSource<Departure>?
+
+      init(_ next: Opener?) { self.next = next }
+
+      func listWillChange(_ list: FetchedResults<Departure>) {
+        if let next { list.addObserver(next) }
+        if source == nil { source = ListDataSource(list, target: target) }
+      }
+    }
+    let list = try FetchedResults(From<Departure>().orderBy(\.minute), in: context)
+    var openers = [Opener(nil)]
+    while openers.count < 4 { openers.append(Opener(openers.last)) }
+    list.addObserver(openers[3])
+    for minute in 1...2 {
+      context.insert(Departure(minute, "x"))
+      context.processPendingChanges()
+      for opener in openers { #expect(opener.target.shown == [list.map(\.objectID)]) }
+    }
+    #expect(openers.allSatisfy { $0.target.violations == [] })
+  }
 }
 
 extension ListChanges.Event {

@@ -342,4 +342,55 @@ struct NestedEventTests {
     #expect(mirror?.changes.count == 1)
     #expect(mirror?.hasMatched == true)
   }
+
+  // MARK: Fetching again
+
+  /// A listener that fetches again twice, and pauses: the list shows what was asked for last.
+  @Test func theLastRequestOfAListenerStays() throws {
+    let list = try FetchedResults(byMinute, in: context)
+    let descending = From<Departure>().orderBy(.descending(\.minute))
+    var isDone = false
+    let subscription = list.onChange { [unowned list] _ in
+      if isDone { return }
+      isDone = true
+      do {
+        try list.refetch(descending, sectionedBy: SectionedBy(\.minute))
+        try list.refetch()
+      } catch { Issue.record("\(error)") }
+      list.pause()
+    }
+    add(1)
+    add(2)
+    context.processPendingChanges()
+    #expect(list.map(\.minute) == [2, 1] && list.sections.map(\.name) == ["2", "1"])
+    #expect(list.isPaused)
+    add(3)
+    context.processPendingChanges()
+    #expect(list.count == 2)
+    try list.resume()
+    #expect(list.map(\.minute) == [3, 2, 1] && !list.isPaused)
+    try list.refetch(byMinute)
+    #expect(list.map(\.minute) == [1, 2, 3])
+    withExtendedLifetime(subscription) {}
+  }
+
+  /// What listeners insert in answer to one another is told of before a list is read: it would stay in a list that never hears of it.
+  @Test func aListMadeAmongAnsweringListenersForgetsWhatGoes() throws {
+    var answers = 0
+    let subscription = context.onObjectsDidChange { [unowned context] _ in
+      if answers == 4 { return }
+      answers += 1
+      context.insert(Departure(100 + answers, "x"))
+    }
+    add(1)
+    let list = try FetchedResults(byMinute, in: context)
+    let count = try CountObserver(byMinute, in: context)
+    #expect(list.map(\.minute) == [1, 101, 102, 103, 104])
+    context.delete(list[4])
+    context.delete(list[2])
+    context.processPendingChanges()
+    #expect(try context.count(byMinute) == 3 && count.count == 3)
+    #expect(list.map(\.minute) == [1, 101, 103])
+    withExtendedLifetime(subscription) {}
+  }
 }

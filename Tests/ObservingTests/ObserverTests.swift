@@ -303,4 +303,80 @@ struct ObserverTests {
     #expect(throws: ContextError.self) { try list.refetch() }
     withExtendedLifetime(changes) {}
   }
+
+  // MARK: Undo
+
+  /// A turn goes on when an observer begins in its midst.
+  @Test func anObserverLeavesTheUndoGroupOpen() throws {
+    let manager = try #require(context.undoManager)
+    let known = manager.undoCount
+    let child = context.makeChild()
+    defer { child.end() }
+    child.undoManager = ContextUndoManager()
+    let same: Departure = try child.existingObject(with: flight.objectID)
+    flight.city = "Oslo"
+    same.minute = 1
+    let list = try FetchedResults(From<Departure>().orderBy(\.minute), in: context)
+    let count = try CountObserver(From<Departure>(), in: context)
+    flight.status = "late"
+    same.minute = 2
+    context.processPendingChanges()
+    #expect(manager.undoCount == known + 1 && child.undoManager?.undoCount == 1)
+    context.undo()
+    #expect(flight.status == nil && flight.city == "Basel")
+    child.undo()
+    #expect(same.minute == 600)
+    withExtendedLifetime((list, count)) {}
+  }
+
+  // MARK: Costs
+
+  /// A related object that leads to many costs what the list has.
+  @Test(arguments: [nil, 5]) func aRenameCostsWhatTheListHas(limit: Int?) async throws {
+    let container = try await Airport.open(count: 4_000)
+    let context = try container.context()
+    defer { context.end() }
+    let airlines = [Airline("AA"), Airline("BB")]
+    airlines.forEach { context.insert($0) }
+    for flight in try context.fetch(From<Departure>()) { flight.airline = airlines[flight.minute % 2] }
+    try context.save()
+    var few = From<Departure>().where { $0.minute <= 10 }.orderBy(\.airline?.name, \.minute)
+    if let limit { few = few.limit(limit) }
+    let list = try FetchedResults(few, in: context)
+    var told: [ListChanges] = []
+    let subscription = list.onChange { told.append($0) }
+    let before = list.entriesWalked
+    airlines[0].name = "ZZ"
+    context.processPendingChanges()
+    #expect(list.entriesWalked - before < 400)
+    #expect(list.map(\.objectID) == (try context.fetch(few).map(\.objectID)))
+    #expect(told.first?.changes.contains { $0.isMove || $0.newPosition == nil } == true)
+    withExtendedLifetime(subscription) {}
+  }
+
+  /// A merge without news leaves no list at the snapshot from before.
+  @Test func aListMovesOnWithoutNews() throws {
+    let own = try container.context()
+    defer { own.end() }
+    let same: Departure = try own.existingObject(with: flight.objectID)
+    let list = try FetchedResults(From<Departure>().orderBy(\.minute), in: own)
+    let passing = Departure(1, "x")
+    context.insert(passing)
+    try context.save()
+    context.delete(passing)
+    try context.save()
+    try own.refresh()
+    let held = try container.statistics.snapshots
+    same.city = "y"
+    own.processPendingChanges()
+    #expect(try container.statistics.snapshots >= held)
+    list.pause()
+    try own.save()
+    try list.resume()
+    let resumed = try container.statistics.snapshots
+    same.city = "z"
+    own.processPendingChanges()
+    #expect(try container.statistics.snapshots >= resumed)
+    withExtendedLifetime(list) {}
+  }
 }

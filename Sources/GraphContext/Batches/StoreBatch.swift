@@ -112,7 +112,7 @@ struct StoreBatch {
       let changes = request.entities[entity.ordinal]
       changes.encoder.begin()
       switch content {
-      case .value(let data): _ = changes.encoder.set(.data(data), at: slot)
+      case .value(let value): _ = changes.encoder.set(value, at: slot)
       case .reference(let reference): changes.encoder.set(reference, at: slot)
       }
       let patch = UnsafeRawBufferPointer(changes.encoder.finish())

@@ -27,6 +27,30 @@ extension PersistentContainer {
     durability: Durability? = nil,
     author: String? = nil
   ) async throws where Value.Present == Data, Chunks.Element == Data {
+    try await setValue(attribute, of: id, from: chunks, durability, author)
+  }
+
+  /// Sets a text that is stored externally, of a stored object, to its UTF-8, which comes in chunks. A character may be in two of them. Otherwise as
+  /// ``setBlob(_:of:from:durability:author:)`` for data.
+  ///
+  /// - Throws: `wrongValue` for bytes that aren't UTF-8, and what the method for data throws.
+  public func setBlob<Root: ManagedObject, Value: AttributeType, Chunks: AsyncSequence & Sendable>(
+    _ attribute: KeyPath<Root, Value>,
+    of id: ManagedObjectID,
+    from chunks: Chunks,
+    durability: Durability? = nil,
+    author: String? = nil
+  ) async throws where Value.Present == String, Chunks.Element == Data {
+    try await setValue(attribute, of: id, from: chunks, durability, author)
+  }
+
+  private func setValue<Root: ManagedObject, Value: AttributeType, Chunks: AsyncSequence & Sendable>(
+    _ attribute: KeyPath<Root, Value>,
+    of id: ManagedObjectID,
+    from chunks: Chunks,
+    _ durability: Durability?,
+    _ author: String?
+  ) async throws where Chunks.Element == Data {
     let (entity, slot) = try externalSlot(of: attribute)
     try await performBackgroundTask { context in _ = try context.existingObject(Root.self, with: id) }
     var writer = BlobWriter(handle.engine, entity, slot: slot)
@@ -62,6 +86,19 @@ extension PersistentContainer {
     durability: Durability? = nil,
     author: String? = nil
   ) async throws where Value.Present == Data {
+    try await setBlob(attribute, of: id, from: FileChunks(file: file), durability: durability, author: author)
+  }
+
+  /// Sets a text that is stored externally, of a stored object, to the content of a file in UTF-8.
+  ///
+  /// - Throws: `wrongValue` for a file that isn't UTF-8, and what the method for data throws.
+  public func setBlob<Root: ManagedObject, Value: AttributeType>(
+    _ attribute: KeyPath<Root, Value>,
+    of id: ManagedObjectID,
+    contentsOf file: URL,
+    durability: Durability? = nil,
+    author: String? = nil
+  ) async throws where Value.Present == String {
     try await setBlob(attribute, of: id, from: FileChunks(file: file), durability: durability, author: author)
   }
 

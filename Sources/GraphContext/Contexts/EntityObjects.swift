@@ -110,6 +110,16 @@ extension EntityObjects {
     }
   }
 
+  /// A hash of the unsaved changes of an object's links. O(changed links of the object).
+  func hashOfRelinks(of owner: ObjectNumber) -> Int {
+    var hasher = Hasher()
+    for pairs in shownPairs {
+      hasher.combine(pairs.links.added[owner])
+      hasher.combine(pairs.links.removed[owner])
+    }
+    return hasher.finalize()
+  }
+
   /// The positions of the relationships of which an object's links have unsaved changes: none, unless it is one of ``relinkedOwners``. O(relationships).
   func relinkedPositions(of owner: ObjectNumber) -> Set<Int> {
     let changed = shownPairs.filter { $0.links.added[owner] != nil || $0.links.removed[owner] != nil }

@@ -50,6 +50,9 @@ extension ManagedObjectContext {
         queue.append((owned, entity))
       }
     }
+    // Linking stored objects again has put them last in ordered lists, where the snapshot has other places.
+    listings.removeAll()
+    for ordinal in entities.indices { entities[ordinal].forgetDerived() }
     delete(object, callsHooks: false)
   }
 
@@ -101,9 +104,6 @@ extension ManagedObjectContext {
     guard object._$state.phase == .persistent, let toOne = entity.toOne(slot: slot) else { return }
     relationships.set(object, slot: slot, to: .none)
     restore(toOne, of: object, entity, to: storedReference(of: object._$state.number, entity, toOne))
-    // Linking again has put it last in an ordered list, where the snapshot has another place.
-    listings.removeAll()
-    entities[entity.ordinal].forgetDerived()
   }
 
   // MARK: After a deletion

@@ -157,7 +157,13 @@ extension ManagedObjectContext {
 
   /// Moves to the newest commit, unless the context moves only when it is told to.
   func mergeAutomatically() throws(ContextError) {
-    if mergesAutomatically { try moveToNewest() }
+    if mergesAutomatically { try moveOn() }
+  }
+
+  /// Moves to the newest commit, also where that is no news: observers hold no snapshot longer than their context.
+  private func moveOn() throws(ContextError) {
+    try moveToNewest()
+    tellDidSettle()
   }
 
   /// Moves to the newest commit. Values that have unsaved changes here keep them; all others are as they are now in the
@@ -166,7 +172,7 @@ extension ManagedObjectContext {
   public func refresh() throws(ContextError) {
     try checkUsable()
     listings.removeAll()
-    if let parent { try parent.refresh() } else { try moveToNewest() }
+    if let parent { try parent.refresh() } else { try moveOn() }
     try checkUsable()
   }
 

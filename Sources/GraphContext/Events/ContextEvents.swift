@@ -11,7 +11,7 @@ public final class ContextSubscription: Sendable {
 
   deinit { flag.cancel() }
 
-  /// Ends the subscription. An event that is being delivered still arrives.
+  /// Ends the subscription. A call of its closure that has begun goes on, and no other begins.
   public func cancel() { flag.cancel() }
 }
 

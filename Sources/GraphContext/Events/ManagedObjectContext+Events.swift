@@ -89,11 +89,16 @@ extension ManagedObjectContext {
     undoManager?.endEvent(in: self)
   }
 
-  /// Delivers the changes since the last event, and leaves the group of the undo manager open.
-  func tellOfPending() {
+  /// Delivers the changes since the last event, and leaves the group of the undo manager open, but not those of children.
+  func tellOfPending() { tellOfPending { $0.processPendingChanges() } }
+
+  /// Delivers the changes since the last event, and leaves the groups of all undo managers open: the turn goes on.
+  func tellWithinTurn() { tellOfPending { $0.tellWithinTurn() } }
+
+  private func tellOfPending(inChildren tell: (ManagedObjectContext) -> Void) {
     releaseObservers()
     tellOfNoted()
-    children.forEach { $0.processPendingChanges() }
+    children.forEach(tell)
     updateOwnTracking()
   }
 }

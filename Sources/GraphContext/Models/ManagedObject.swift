@@ -59,7 +59,7 @@ public protocol ManagedObject: AnyObject, Identifiable, Hashable, Observable, Pr
   /// Called by a save before it checks the object, if the object is inserted, changed or deleted.
   ///
   /// It may change, insert and delete objects: those are saved too, and their hooks called. An object that gets further changed properties
-  /// after its call is called again. After 100 rounds the save throws `unsettledChanges`. It is called again by the next save if this one fails, and may be
+  /// or many-to-many links after its call is called again. After 100 rounds the save throws `unsettledChanges`. It is called again by the next save if this one fails, and may be
   /// called more than once by one that waits; so it should change only what is not yet as it should be. It must not save.
   func willSave()
   /// Called after the object was saved, for a deleted one too. What it changes is an unsaved change.

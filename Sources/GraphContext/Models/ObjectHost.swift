@@ -31,14 +31,20 @@ public class ObjectHost {
 
   package init() {}
 
-  /// Whether an object has rules in code. An object for which `validate` calls both default implementations has none.
+  /// Whether an object has rules in code. One for which `validate` calls the default implementations has none.
   ///
-  /// - Parameter validate: calls `validateForUpdate()` of the object.
-  final func hasRules(_ object: any ManagedObject, _ validate: () -> Void) -> Bool {
+  /// - Parameters:
+  ///   - defaults: the default implementations that are called of an object without rules.
+  ///   - validate: calls a validation of the object.
+  final func hasRules(
+    _ object: any ManagedObject,
+    unlessCalled defaults: DefaultValidations,
+    _ validate: () -> Void
+  ) -> Bool {
     (validated, calledDefaults) = (ObjectIdentifier(object), [])
     defer { validated = nil }
     validate()
-    return calledDefaults != .ofUpdate
+    return calledDefaults != defaults
   }
 
   /// A default implementation calls this for its object. Only calls for the object that is being validated count, because a rule in code may validate other objects.

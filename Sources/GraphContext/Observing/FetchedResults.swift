@@ -43,6 +43,8 @@ public final class FetchedResults<Object: ManagedObject> {
   private var untold: ObjectChanges?
   /// True while observers and listeners are told of a difference.
   private var isTelling = false
+  /// What the list shows once everybody has been told of the difference: the newest of so many fetches that wait for that.
+  private var awaited: (request: From<Object>, sectionedBy: SectionedBy<Object>?, count: Int)?
 
   /// How many objects are read together.
   private static var pageCount: Int { 64 }
@@ -301,7 +303,10 @@ extension FetchedResults {
   /// - Throws: what the fetch throws; the list then stays paused.
   public func resume() throws(ContextError) {
     guard isPaused else { return }
-    if hasMissedChanges { try refetch() } else { isPaused = false }
+    if hasMissedChanges { return try refetch() }
+    isPaused = false
+    // A save of the context may have moved it on.
+    moveOn()
   }
 
   /// Fetches the list again, with another query if one is given, and tells of a reload. A list that is paused, or has stopped because of a ``failure``, follows its context again.
@@ -310,7 +315,10 @@ extension FetchedResults {
   ///
   /// - Throws: what the fetch throws; the list then stays as it is.
   public func refetch(_ request: From<Object>? = nil) throws(ContextError) {
-    try refetch(request ?? self.request, sectionedBy: sectionedBy)
+    try refetch(
+      request ?? awaited?.request ?? self.request,
+      sectionedBy: awaited.map(\.sectionedBy) ?? sectionedBy
+    )
   }
 
   /// Fetches the list again, with another query and other sections, or none, and tells of a reload. A list that is paused follows again.
@@ -320,6 +328,7 @@ extension FetchedResults {
     guard let context else { throw ContextError.contextGone() }
     context.tellBeforeObserving()
     let (list, sections) = try Self.fetched(request, sectionedBy, in: context)
+    (isPaused, hasMissedChanges) = (false, false)
     show(list, sections, request, sectionedBy, in: context)
   }
 
@@ -335,14 +344,20 @@ extension FetchedResults {
       telling {
         (self.list, sectioning) = (list, sections)
         (self.request, self.sectionedBy) = (request, sectionedBy)
-        (isPaused, hasMissedChanges, failure, untold) = (false, false, nil, nil)
+        (failure, untold) = (nil, nil)
         hasChanged()
         var changes = ListChanges([], origin: .context)
         changes.isReload = true
         return changes
       }
     }
-    if isTelling { context.eventQueue.add(show) } else { context.eventQueue.holding(show) }
+    guard isTelling else { return context.eventQueue.holding(show) }
+    awaited = (request, sectionedBy, (awaited?.count ?? 0) + 1)
+    context.eventQueue.add {
+      self.awaited?.count -= 1
+      if self.awaited?.count == 0 { self.awaited = nil }
+      show()
+    }
   }
 
   private func hasChanged() {
@@ -460,13 +475,15 @@ extension FetchedResults {
     isTelling = true
     defer { isTelling = false }
     observers.removeAll(where: \.isGone)
-    var told = observers
-    for observer in told { observer.willChange(self) }
+    var told: [ObserverBox<Object>] = []
+    var known: Set<ObjectIdentifier> = []
     // One that has come meanwhile has seen the old state, so it hears of the difference.
-    let known = Set(told.map(ObjectIdentifier.init))
-    let late = observers.filter { !known.contains(ObjectIdentifier($0)) }
-    for observer in late { observer.willChange(self) }
-    told += late
+    while true {
+      let new = observers.filter { known.insert(ObjectIdentifier($0)).inserted }
+      if new.isEmpty { break }
+      told += new
+      for observer in new { observer.willChange(self) }
+    }
     let tellListeners = audience.telling()
     let changes = change()
     for observer in told { observer.didChange(self, changes) }

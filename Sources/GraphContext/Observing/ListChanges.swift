@@ -62,7 +62,7 @@ public struct ListChanges: Sendable, Equatable {
   /// Whether the list is to be shown anew: its query is another one, its context was reset, it was paused, or a section was torn apart or has grown together with another one. Then
   /// ``changes`` is empty.
   public internal(set) var isReload = false
-  /// Where the changes come from.
+  /// Where the changes come from; of several events that are told as one difference, where the last comes from.
   public internal(set) var origin: ObjectChanges.Origin
   /// The author of the commits that the changes come from: ``ObjectChanges/author``.
   public internal(set) var author: String?
@@ -151,7 +151,7 @@ extension ListChanges {
     )
   }
 
-  /// The new list, of the old one. O(n + k log k) for n elements and k changes. A reload and an old list of another length have no result.
+  /// The new list, of the old one. O(n + k log k) for n elements and k changes. A reload has no result, and neither has an old list that is too short for a removal or an insertion.
   public func applied<Element>(
     to old: [Element],
     _ element: (ManagedObjectID) throws -> Element

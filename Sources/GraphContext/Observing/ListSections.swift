@@ -71,7 +71,7 @@ extension ListSections {
     var deleted: [ListChanges.SectionChange] = []
   }
 
-  /// Brings the sections up to date. O(changes · √sections).
+  /// Brings the sections up to date. O(changes · (√sections + log changes)).
   ///
   /// - Parameter names: of the sections of the changed objects.
   /// - Returns: nil where objects that stay are in other sections than before, because one of another name has come between them, or has gone from between sections of one
@@ -88,7 +88,7 @@ extension ListSections {
       guard let position = change.new, let name = names[change.number] else { continue }
       guard insert(name, at: position, &inserted) else { return nil }
     }
-    guard remove(emptied, &inserted, &difference) else { return nil }
+    guard remove(emptied.sorted(), &inserted, &difference) else { return nil }
     for (index, change) in changes.enumerated() {
       difference.paths[index].new = change.new.map { runs.path(of: $0) }
     }
@@ -113,7 +113,7 @@ extension ListSections {
 
   /// Counts an object in whose position is known, while all before it are counted: in the section of the one before it, in one that follows, or in a new one.
   ///
-  /// - Parameter inserted: where the new sections are, in no order.
+  /// - Parameter inserted: where the new sections are, ascending, as objects are counted in the order of their positions.
   /// - Returns: false if the object would tear a section apart.
   private mutating func insert(_ name: String, at position: Int, _ inserted: inout [Int]) -> Bool {
     var section = 0
@@ -138,35 +138,43 @@ extension ListSections {
       section += 1
     }
     runs.insert(SectionRuns.Run(name: name, count: 1), at: new)
-    for index in inserted.indices where inserted[index] >= new { inserted[index] += 1 }
     inserted.append(new)
     return true
   }
 
   /// Takes the sections away that have stayed empty.
   ///
-  /// - Parameter emptied: positions in the old list.
+  /// - Parameters:
+  ///   - emptied: positions in the old list, ascending.
+  ///   - inserted: where the new sections are, ascending.
   /// - Returns: false if that leaves neighbours of one name.
   private mutating func remove(
-    _ emptied: Set<Int>,
+    _ emptied: [Int],
     _ inserted: inout [Int],
     _ difference: inout Difference
   ) -> Bool {
-    inserted.sort()
-    for old in emptied.sorted(by: >) {
-      var section = old
-      for new in inserted where new <= section { section += 1 }
+    var removed: [Int] = []
+    var before = 0
+    for old in emptied {
+      while before < inserted.count, inserted[before] <= old + before { before += 1 }
+      let section = old + before
       guard runs[section].count == 0 else { continue }
       difference.deleted.append(.init(section: old, name: runs[section].name))
+      removed.append(section)
+    }
+    for section in removed.reversed() {
       runs.remove(section)
       if section > 0, section < runs.count, runs[section - 1].count > 0,
         runs[section - 1].name.isSame(as: runs[section].name)
       {
         return false
       }
-      for index in inserted.indices where inserted[index] > section { inserted[index] -= 1 }
     }
-    difference.deleted.reverse()
+    var gone = 0
+    for index in inserted.indices {
+      while gone < removed.count, removed[gone] < inserted[index] { gone += 1 }
+      inserted[index] -= gone
+    }
     return true
   }
 }

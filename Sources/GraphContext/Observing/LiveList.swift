@@ -113,12 +113,13 @@ final class LiveList {
     defer { earlierEntries += context.source.counters.treeEntries - readBefore }
     let schema = context.coordinator.schema
     var numbers = ownNumbers(changes, schema)
+    var isRead = changes.invalidatesAll || dependencies.isVague(changes, schema)
     for condition in dependencies.isEmpty ? [] : dependencies.conditions(changes, schema) {
-      numbers.formUnion(try self.numbers(where: condition, in: context))
+      let concerned = try self.concerned(by: condition, in: context)
+      numbers.formUnion(concerned.numbers)
+      isRead = isRead || concerned.areOfListAlone
     }
-    if changes.invalidatesAll || dependencies.isVague(changes, schema) {
-      return try reread(touched: numbers, in: context)
-    }
+    if isRead { return try reread(touched: numbers, in: context) }
     if numbers.isEmpty, !isRanked || commit == context.source.commit {
       return Step(changes: [], next: .unchanged)
     }
@@ -151,11 +152,12 @@ final class LiveList {
   /// Entries of trees that have been read so far.
   var entriesWalked: Int { earlierEntries + content.entriesWalked }
 
-  private func numbers(
-    where condition: NormalPredicate,
+  /// The objects for which a condition holds. If these are too many to search for each, only those that the list has: it has to be queried again then.
+  private func concerned(
+    by condition: NormalPredicate,
     in context: ManagedObjectContext
-  ) throws(ContextError) -> [ObjectNumber] {
-    let concerned = ResolvedQuery(
+  ) throws(ContextError) -> (numbers: [ObjectNumber], areOfListAlone: Bool) {
+    var concerned = ResolvedQuery(
       entity: query.entity,
       normal: .all([condition]),
       sort: [],
@@ -163,7 +165,14 @@ final class LiveList {
       offset: 0
     )
     let layers = context.layers(for: query)
-    return try context.source.rows(of: concerned, over: layers, needsRecords: false).map(\.number)
+    var areOfListAlone = false
+    if let content = content as? NumberedContent {
+      let limit = window == nil ? content.count / Self.searchedShare : 0
+      areOfListAlone = try context.source.count(of: concerned, over: layers) > limit
+      if areOfListAlone { concerned = concerned.restricted(to: content.numbers) }
+    }
+    let rows = try context.source.rows(of: concerned, over: layers, needsRecords: false)
+    return (rows.map(\.number), areOfListAlone)
   }
 
   /// The changed objects of the list's own entity.

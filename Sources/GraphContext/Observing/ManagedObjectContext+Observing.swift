@@ -128,10 +128,15 @@ extension ManagedObjectContext {
 // MARK: - Beginning
 
 extension ManagedObjectContext {
-  /// Tells of all changes that an observer sees as it begins: those of the parents, its own, and those of the children.
+  /// Tells of all changes that an observer sees as it begins: those of the parents, its own, and those of the children. The turn goes on.
+  ///
+  /// Listeners may answer with further changes, which are told of as well.
   func tellBeforeObserving() {
-    tellOfUntold()
-    processPendingChanges()
+    for _ in 0..<SaveHooks.roundLimit {
+      tellOfUntold()
+      tellWithinTurn()
+      if !showsUntoldChanges { return }
+    }
   }
 
   /// The query of a list or a count that begins to follow the context.

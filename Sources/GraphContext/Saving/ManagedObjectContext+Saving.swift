@@ -276,8 +276,8 @@ extension ManagedObjectContext {
     eventQueue.release()
   }
 
-  /// Tells that the context shows all that a save leads to, and its children, which show it too.
-  private func tellDidSettle() {
+  /// Tells that the context shows all that a save or a merge leads to, and its children, which show it too.
+  func tellDidSettle() {
     events.didSettle.tell((), in: eventQueue)
     children.forEach { $0.tellDidSettle() }
   }
@@ -340,13 +340,14 @@ extension ManagedObjectContext {
     var resolver = UniqueResolver(request, settlement.reverted, policies, in: try base.source(), coordinator)
     try resolver.resolve()
     if resolver.aliases.allSatisfy(\.isEmpty) { return request }
-    // Those that lead to an existing object now instead of a new one, or that have lost it.
+    // Those that lead to an existing object now instead of a new one, or that have lost it, and new ones that get values of others.
     for changes in resolver.request.entities {
       let ordinal = changes.entity.ordinal
       let known = settlement.reverted.isEmpty ? [] : settlement.reverted[ordinal]
       let redirected = resolver.reverted[ordinal].subtracting(known)
-      for patch in changes.updated where redirected.contains(patch.number) {
-        settlement.merged.append(ObjectKey(entity: ordinal, number: patch.number))
+      let numbers = changes.updated.map(\.number) + changes.inserted.map(\.number)
+      for number in numbers where redirected.contains(number) {
+        settlement.merged.append(ObjectKey(entity: ordinal, number: number))
       }
     }
     settlement.reverted = resolver.reverted
@@ -364,7 +365,9 @@ extension ManagedObjectContext {
     _ settlement: inout SaveSettlement
   ) throws(ContextError) -> SaveRequest {
     var numbers = settlement.owners
-    for key in settlement.merged where !hooks.unruled.contains(key) {
+    for key in settlement.merged {
+      let isNew = request.entities[key.entity].insertedIndex(of: key.number) != nil
+      guard hooks.mayHaveRules(key, isNew: isNew) else { continue }
       if numbers.isEmpty { numbers = entities.map { _ in [] } }
       numbers[key.entity].insert(key.number)
     }

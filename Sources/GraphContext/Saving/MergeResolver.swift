@@ -65,12 +65,12 @@ struct MergeResolver {
       (request, reverted) = (rivals.request, rivals.reverted)
     }
     for changes in request.entities { changes.updated.removeAll { $0.slots == 0 } }
-    noteMerged()
+    try noteMerged()
     request.baseCommit = newest.commit
     for ordinal in request.conflicts.indices { request.conflicts[ordinal] = [:] }
   }
 
-  private mutating func noteMerged() {
+  private mutating func noteMerged() throws(ContextError) {
     let relinked = foreign.relinked(in: schema)
     for changes in request.entities {
       for patch in changes.updated {
@@ -78,6 +78,10 @@ struct MergeResolver {
         if isChangedByOthers(key, relinked) || reverted[key.entity].contains(key.number) {
           merged.append(key)
         }
+      }
+      // New ones that lose a partner.
+      for record in changes.inserted where reverted[changes.entity.ordinal].contains(record.number) {
+        merged.append(ObjectKey(entity: changes.entity.ordinal, number: record.number))
       }
     }
     // Those whose links alone the request changes.
@@ -90,6 +94,9 @@ struct MergeResolver {
         }
       }
     }
+    var lateLinks = LateLinks(request, in: newest)
+    try lateLinks.find(foreign)
+    merged += lateLinks.losers
   }
 
   private func isChangedByOthers(_ key: ObjectKey, _ relinked: Set<ObjectKey>) -> Bool {

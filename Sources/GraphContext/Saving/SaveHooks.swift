@@ -6,8 +6,15 @@ struct SaveHooks {
   static let roundLimit = 100
 
   private let context: ManagedObjectContext
+  /// Whether the model has many-to-many relationships.
+  private let hasPairs: Bool
 
-  init(_ context: ManagedObjectContext) { self.context = context }
+  init(_ context: ManagedObjectContext) {
+    self.context = context
+    hasPairs = context.coordinator.schema.entities.contains { entity in
+      entity.toManys.contains { if case .pairs = $0.storage { true } else { false } }
+    }
+  }
 
   /// What the validations have found.
   struct Outcome {
@@ -15,6 +22,24 @@ struct SaveHooks {
     var failures = SaveFailures()
     /// The changed objects that have no rules in code.
     var unruled: Set<ObjectKey> = []
+    /// The classes that have no rules in code for new objects.
+    var unruledClasses: Set<ClassKey> = []
+
+    /// Whether an object has rules in code, or may have some.
+    ///
+    /// - Parameter isNew: whether the save inserts the object.
+    func mayHaveRules(_ key: ObjectKey, isNew: Bool) -> Bool {
+      isNew ? !unruledClasses.contains(ClassKey(key)) : !unruled.contains(key)
+    }
+  }
+
+  /// A class of the model.
+  struct ClassKey: Hashable {
+    /// The entity's ordinal.
+    let entity: Int
+    let classTag: UInt16
+
+    init(_ key: ObjectKey) { (entity, classTag) = (key.entity, key.number.classTag) }
   }
 
   func run() throws(ContextError) -> Outcome {
@@ -27,12 +52,21 @@ struct SaveHooks {
     private let object: ObjectIdentifier
     private let phase: ObjectState.Phase
     private let changed: UInt64
+    /// A hash of the unsaved changes of its many-to-many links.
+    private let links: Int
 
-    init(_ object: any ManagedObject) {
+    init(_ object: any ManagedObject, links: Int) {
       self.object = ObjectIdentifier(object)
       phase = object._$state.phase
       changed = object._$state.changed
+      self.links = links
     }
+  }
+
+  private func fingerprint(_ object: any ManagedObject) -> CalledObject {
+    guard hasPairs else { return CalledObject(object, links: 0) }
+    let objects = context.entities[context.entity(of: object).ordinal]
+    return CalledObject(object, links: objects.hashOfRelinks(of: object._$state.number))
   }
 
   /// Returns the objects that are left to save.
@@ -47,18 +81,18 @@ struct SaveHooks {
     for round in 0..<Self.roundLimit {
       let called = objects.map { object in
         object.willSave()
-        return CalledObject(object)
+        return fingerprint(object)
       }
       context.awakeInserted()
       // The usual cases, without a table of all objects: nothing has come or gone, and no hook has changed another object.
-      let isSettled = zip(objects, called).allSatisfy { CalledObject($0) == $1 }
+      let isSettled = zip(objects, called).allSatisfy { fingerprint($0) == $1 }
       if round == 0, isSettled, context.changeCount == changeCount { return lists }
       lists = ListedChanges(context)
       let now = lists.objects
-      if now.count == called.count, zip(now, called).allSatisfy({ CalledObject($0) == $1 }) { return lists }
+      if now.count == called.count, zip(now, called).allSatisfy({ fingerprint($0) == $1 }) { return lists }
       known.formUnion(called)
       alive += objects
-      objects = now.filter { !known.contains(CalledObject($0)) }
+      objects = now.filter { !known.contains(fingerprint($0)) }
       if objects.isEmpty { return lists }
     }
     throw unsettled(objects[0])
@@ -76,9 +110,18 @@ struct SaveHooks {
   private func validate(_ lists: ListedChanges) -> Outcome {
     var outcome = Outcome()
     for changes in lists.byEntity {
-      for object in changes.inserted { check(object, &outcome.failures) { try object.validateForInsert() } }
+      var last: ClassKey?
+      for object in changes.inserted {
+        let hasRules = context.hasRules(object, unlessCalled: .validateForInsert) {
+          check(object, &outcome.failures) { try object.validateForInsert() }
+        }
+        if hasRules { continue }
+        let key = ClassKey(ObjectKey(entity: changes.ordinal, number: object._$state.number))
+        if key != last { outcome.unruledClasses.insert(key) }
+        last = key
+      }
       for object in changes.updated {
-        let hasRules = context.hasRules(object) {
+        let hasRules = context.hasRules(object, unlessCalled: .ofUpdate) {
           check(object, &outcome.failures) { try object.validateForUpdate() }
         }
         if !hasRules { outcome.unruled.insert(context.key(of: object)) }
@@ -100,6 +143,8 @@ struct SaveHooks {
 /// The objects that a context is to save, as they are listed once for several passes.
 private struct ListedChanges {
   struct Lists {
+    /// The entity's.
+    let ordinal: Int
     let inserted: [any ManagedObject]
     let updated: [any ManagedObject]
     let deleted: [any ManagedObject]
@@ -112,7 +157,7 @@ private struct ListedChanges {
       if !context.entities[ordinal].mayHaveChanges { return nil }
       let changes = context.entities[ordinal].changes
       let updated = context.updatedObjects(of: ordinal)
-      return Lists(inserted: changes.inserted, updated: updated, deleted: changes.deleted)
+      return Lists(ordinal: ordinal, inserted: changes.inserted, updated: updated, deleted: changes.deleted)
     }
   }
 

@@ -1,6 +1,6 @@
 import Predicates
 
-/// A stored object that gets values in a save which its validation hasn't seen together: those of new objects that the save settles with it, or those of this and
+/// An object that gets values in a save which its validation hasn't seen together: those of new objects that the save settles with it, or those of this and
 /// of another context.
 struct SettledOwner {
   let entity: StoredEntity
@@ -11,10 +11,10 @@ struct SettledOwner {
   let links: [[ObjectNumber]]
 }
 
-/// The validations of existing objects during one save.
+/// The validations of merged and settled objects during one save.
 ///
-/// `validateForUpdate` is code of the program, so it runs outside of the writer's turn: the turn ends where an object gets values that it hasn't seen,
-/// and the save takes another one. Others may have changed the object by then, so a validation counts for the values that it was made on.
+/// A validation is code of the program, so it runs outside of the writer's turn: the turn ends where an object gets values that it hasn't seen,
+/// and the save takes another one. Others may have changed the object by then, so an outcome counts for the values that the validation has seen.
 struct SettledValidations {
   /// The number of times that a save validates before it throws `conflict`. Many writers of one object often find that it has changed once more.
   static let roundLimit = 100
@@ -54,9 +54,9 @@ struct SettledValidations {
   /// Forgets the outcomes: the saving context has changed since.
   mutating func forgetOutcomes() { outcomes = [:] }
 
-  /// Calls `validateForUpdate` of objects in a context of its own that shows all that the save is to store.
+  /// Calls the validations of objects in a context of its own that shows all that the save is to store.
   ///
-  /// - Throws: `conflict` when others have changed the objects too often meanwhile.
+  /// - Throws: `conflict` when others have changed the objects too often meanwhile, and what reading in a validation has failed with.
   mutating func validate(
     _ owners: [SettledOwner],
     savedBy request: SaveRequest,
@@ -76,14 +76,25 @@ struct SettledValidations {
       }
       return
     }
-    for owner in owners {
-      let object = context.object(owner.number, of: owner.entity)
-      var failure: ContextError?
-      if object._$state.phase == .persistent {
-        do { try object.validateForUpdate() } catch { failure = .validationFailed(object.objectID, error) }
-      }
+    // Others may have saved since the attempt: the outcomes count for the values that the context shows.
+    var numbers: [Set<ObjectNumber>] = request.entities.map { _ in [] }
+    for owner in owners { numbers[owner.entity.ordinal].insert(owner.number) }
+    for owner in try request.owners(numbers, in: context.source) {
+      let failure = failure(of: context.object(owner.number, of: owner.entity))
+      try context.checkUsable()
       outcomes[owner.key] = Outcome(owner, failure)
     }
+  }
+
+  private func failure(of object: any ManagedObject) -> ContextError? {
+    do {
+      switch object._$state.phase {
+      case .inserted: try object.validateForInsert()
+      case .persistent: try object.validateForUpdate()
+      case .deleted, .gone, .new, .tracer: break
+      }
+    } catch { return .validationFailed(object.objectID, error) }
+    return nil
   }
 }
 
@@ -101,22 +112,31 @@ extension SaveRequest {
     for changes in entities {
       let entity = changes.entity
       for number in numbers[entity.ordinal].sorted() {
-        guard let stored = try source.record(number, of: entity) else { continue }
-        var record = Array(stored)
-        if let index = changes.patchIndex(of: number) {
-          let patch = changes.updated[index]
-          let bytes = changes.encoder.encode(
-            RecordView(validated: stored, layout: entity.layout),
-            patchedBy: RecordView(validated: patch.bytes, layout: entity.layout),
-            in: patch.slots
-          )
-          record = Array(bytes)
-        }
+        guard let record = try record(of: number, changes, in: source) else { continue }
         let links = try links(of: number, entity, in: source)
         owners.append(SettledOwner(entity: entity, number: number, record: record, links: links))
       }
     }
     return owners
+  }
+
+  /// All values that an object gets; nil for one that isn't there.
+  private func record(
+    of number: ObjectNumber,
+    _ changes: EntityChanges,
+    in source: any ObjectSource
+  ) throws(ContextError) -> [UInt8]? {
+    if let index = changes.insertedIndex(of: number) { return Array(changes.inserted[index].bytes) }
+    let entity = changes.entity
+    guard let stored = try source.record(number, of: entity) else { return nil }
+    guard let index = changes.patchIndex(of: number) else { return Array(stored) }
+    let patch = changes.updated[index]
+    let bytes = changes.encoder.encode(
+      RecordView(validated: stored, layout: entity.layout),
+      patchedBy: RecordView(validated: patch.bytes, layout: entity.layout),
+      in: patch.slots
+    )
+    return Array(bytes)
   }
 
   /// The elements of an object's many-to-many relationships as the request leaves them, by the positions of the relationships. O(links).

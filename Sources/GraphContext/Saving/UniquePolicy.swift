@@ -5,7 +5,8 @@ import Predicates
 ///
 /// With each policy but ``error`` the new object is not stored. References and links that led to it lead to the existing object, whose ID stays
 /// as it is; the new object leaves the context as a deleted one does. ``ManagedObjectContext/aliases`` has both IDs. An existing object that gets other
-/// values is validated: the save calls its `validateForUpdate` with those values, in a context that only reads and outside of the writer's turn.
+/// values is validated: the save calls its `validateForUpdate` with those values, in a context that only reads and outside of the writer's turn; `validateForInsert`
+/// if the same save inserts it.
 ///
 /// A model declares the policy of a constraint, `@Attribute(.unique(ifExists: .merge))` or `#Unique<Song>([\.album, \.track], ifExists: .keep)`, and
 /// ``ManagedObjectContext/save(durability:ifExists:)`` replaces it for one save. It is the program's, and no part of what is stored.

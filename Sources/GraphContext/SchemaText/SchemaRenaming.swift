@@ -89,7 +89,7 @@ extension CataloguedSchema {
   /// The description, in which everything names what it was called in `old`, and attributes have the values as defaults that objects got when
   /// the attribute was added.
   ///
-  /// - Throws: `SchemaError` if the catalogue holds something that can't be declared.
+  /// - Throws: `SchemaError` if the catalogue holds something that can't be declared, or if several changes have exchanged names, or used one again.
   package func schema(following old: CataloguedSchema) throws(SchemaError) -> Schema {
     let renaming = SchemaRenaming(from: old, to: self)
     let known = entitiesByName
@@ -110,7 +110,40 @@ extension CataloguedSchema {
         )
       }
     }
-    return try Schema(entities: entities)
+    let schema = try Schema(entities: entities)
+    let followed = SchemaRenaming(from: old, to: SchemaChange(from: old, to: schema).target)
+    let problems = renaming.names(of: old, thatDifferIn: followed)
+    if !problems.isEmpty { throw SchemaError(problems: problems) }
+    return schema
+  }
+}
+
+extension SchemaRenaming {
+  /// A sentence for each name that a description of the new schema doesn't give to what has it: names were exchanged, or used again.
+  fileprivate func names(of old: CataloguedSchema, thatDifferIn other: SchemaRenaming) -> [String] {
+    func problem(_ name: String, _ new: String?, _ found: String?) -> [String] {
+      if new == found { return [] }
+      return [
+        "\(name) is \(new ?? "gone") there: names were exchanged or used again, so go through a copy of each step"
+      ]
+    }
+    return old.entities.flatMap { entity in
+      problem(entity.name, newName(of: entity.name), other.newName(of: entity.name))
+        + entity.properties.flatMap { property in
+          problem(
+            "\(entity.name).\(property.name)",
+            newName(of: property.name, in: entity.name),
+            other.newName(of: property.name, in: entity.name)
+          )
+        }
+        + entity.classes.dropFirst().flatMap { member in
+          problem(
+            member.name,
+            newName(ofClass: member.name, in: entity.name),
+            other.newName(ofClass: member.name, in: entity.name)
+          )
+        }
+    }
   }
 }
 

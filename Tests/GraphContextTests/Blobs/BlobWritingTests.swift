@@ -104,6 +104,49 @@ struct BlobWritingTests {
     #expect(try container.verify().map(\.description) == [])
   }
 
+  private func notes() async throws -> String {
+    try await container.performBackgroundTask { [id] context in
+      try context.existingObject(Album.self, with: id).notes
+    }
+  }
+
+  /// Characters of one to four bytes lie across the ends of chunks.
+  @Test(arguments: [0, 9, 3_000, 300_000]) func aTextComesInChunks(length: Int) async throws {
+    let text = String(repeating: "aé漢🌲", count: length)
+    for size in [1, 7, 4_099] where length < 10_000 || size > 1_000 {
+      try await container.setBlob(\Album.notes, of: id, from: Chunks(value: Data(text.utf8), size: size))
+      #expect(try await notes() == text)
+      try await container.setBlob(\Album.notes, of: id, from: Chunks(value: Data("x".utf8), size: 1))
+    }
+    let file = URL(fileURLWithPath: folder.file("notes.txt"))
+    try Data(text.utf8).write(to: file)
+    try await container.setBlob(\Album.notes, of: id, contentsOf: file)
+    #expect(try await notes() == text)
+    #expect(try container.verify().map(\.description) == [])
+  }
+
+  /// Cut characters, bytes that begin none, too long spellings, surrogates, and what is above the last character.
+  @Test(
+    arguments: [
+      [0xE6, 0xBC], [0x80], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80], [0xFF],
+      [0xF0, 0x9F, 0x41], [0xC3],
+    ] as [[UInt8]]
+  ) func bytesThatAreNoTextAreRefused(bytes: [UInt8]) async throws {
+    try await container.setBlob(\Album.notes, of: id, from: Chunks(value: Data("old".utf8), size: 2))
+    let parts = try partCount()
+    for length in [0, 1_500_000] {
+      for size in [1, 1 << 20] where length == 0 || size > 1 {
+        let value = Data(repeating: 0x61, count: length) + Data(bytes)
+        let error = await #expect(throws: ContextError.self) {
+          try await container.setBlob(\Album.notes, of: id, from: Chunks(value: value, size: size))
+        }
+        #expect(error?.code == .wrongValue && error?.context.properties == ["notes"])
+      }
+    }
+    #expect(try await notes() == "old" && partCount() == parts)
+    #expect(try container.verify().map(\.description) == [])
+  }
+
   @Test func aContextLearnsOfTheValue() async throws {
     let context = try container.context()
     defer { context.end() }

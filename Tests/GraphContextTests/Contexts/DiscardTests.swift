@@ -103,6 +103,23 @@ struct DiscardTests {
     #expect(!context.hasChanges && tracks.allSatisfy { !$0.hasChanges })
   }
 
+  /// The links of the entity are worked out once, and not for each member that a new list gives back.
+  @Test func aLongListIsGivenBackInOneGo() async throws {
+    let lists = try await PersistentContainer("Lists", models: Playlist.self, Track.self, at: .inMemory)
+    let context = try lists.context()
+    defer { context.end() }
+    let list = Playlist("L")
+    context.insert(list)
+    list.tracks = (0..<3_000).map { Track(String($0)) }
+    try context.save()
+    let new = Playlist("new")
+    context.insert(new)
+    new.tracks = Array(list.tracks)
+    #expect(list.tracks.isEmpty)
+    context.discardChanges(of: new)
+    #expect(!context.hasChanges && list.tracks.map(\.title) == (0..<3_000).map(String.init))
+  }
+
   @Test func membersComeBackToTheirPlaces() async throws {
     let lists = try await PersistentContainer("Lists", models: Playlist.self, Track.self, at: .inMemory)
     let context = try lists.context()

@@ -23,6 +23,25 @@ import Testing
   init(_ name: String) { self.name = name }
 }
 
+@Model final class Pot {
+  var name: String = ""
+  var count: Int = 0
+  @Relationship(inverse: \Leaf.pots) var leaves: [Leaf] = []
+
+  init() {}
+
+  func willSave() { if count != leaves.count { count = leaves.count } }
+}
+
+@Model final class Leaf {
+  var name: String = ""
+  @Relationship var pots: [Pot] = []
+
+  init() {}
+
+  func willSave() { if name == "bad", !pots.isEmpty { pots = [] } }
+}
+
 @Model final class Photo {
   var name: String
   @Relationship(inverse: \Caption.photos) var captions: [Caption] = []
@@ -131,5 +150,20 @@ struct LinkHookTests {
     ]
     try TicketCalls.$current.withValue(calls) { try child.save() }
     #expect(calls.list == ["sea"])
+  }
+
+  /// The hook of an object has been called already when the hook of another changes its links.
+  @Test func willSaveIsCalledAgainForLinksThatAnotherHookChanges() async throws {
+    let store = try await PersistentContainer("Pots", models: Pot.self, Leaf.self, at: .inMemory)
+    let context = try store.context()
+    defer { context.end() }
+    let (pot, leaf) = (Pot(), Leaf())
+    context.insert(pot)
+    pot.leaves = [leaf]
+    try context.save()
+    #expect(pot.count == 1)
+    (pot.name, leaf.name) = ("x", "bad")
+    try context.save()
+    #expect(pot.leaves.isEmpty && pot.count == 0)
   }
 }

@@ -131,6 +131,30 @@ struct MergedLinkValidationTests {
     #expect(error?.code == .validationFailed && error?.context.objectID == second.objectID)
   }
 
+  /// The plane of a new pilot keeps the one that another context has given it.
+  @Test func aNewObjectThatLosesItsPartnerIsValidated() throws {
+    let (old, plane) = (Pilot("1"), Plane())
+    mine.insert(old)
+    mine.insert(plane)
+    try mine.save()
+    try theirs.refresh()
+    try theirs.existingObject(Pilot.self, with: old.objectID).plane = try theirs.existingObject(
+      Plane.self,
+      with: plane.objectID
+    )
+    try theirs.save()
+    mine.mergePolicy = .mergeByPropertyStoreTrump
+    let new = Pilot("2")
+    new.flies = true
+    mine.insert(new)
+    new.plane = plane
+    let error = #expect(throws: ContextError.self) { try mine.save() }
+    #expect(error?.code == .validationFailed && error?.context.objectID == new.objectID)
+    new.flies = false
+    try mine.save()
+    #expect(new.plane == nil && plane.pilot === old)
+  }
+
   /// A new object is settled with an existing one, which takes a passport from another.
   @Test func anObjectThatLosesASettledPartnerIsValidated() async throws {
     let store = try await PersistentContainer("Users", models: Bearer.self, Passport.self, at: .inMemory)

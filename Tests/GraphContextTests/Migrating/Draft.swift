@@ -1,5 +1,6 @@
-import GraphContext
 import Predicates
+
+@testable import GraphContext
 
 /// A schema that a test changes. Entities and properties have keys of their own, which they keep under every name: what the library has to
 /// find out by names, a test knows.
@@ -11,6 +12,15 @@ struct Draft {
     var isOptional: Bool
     var defaultValue: AttributeValue?
     var derivation: Derivation?
+    /// What it is of an embedded value that may be nil; nil for any other attribute.
+    var role: EmbeddedRole?
+  }
+
+  /// What an attribute is of an embedded value that may be nil.
+  enum EmbeddedRole: Equatable {
+    /// True where the value is there, else nil.
+    case flag
+    case part(isRequired: Bool)
   }
 
   /// What an attribute is made of, by the keys of properties.
@@ -25,6 +35,8 @@ struct Draft {
   struct Relationship {
     /// The key of an entity.
     var destination: Int
+    /// The key of the class that it leads to; nil for all objects of the entity.
+    var destinationClass: Int?
     var cardinality: RelationshipDescription.Cardinality
     /// The key of the relationship that leads back.
     var inverse: Int?
@@ -53,7 +65,10 @@ struct Draft {
       if case .relationship(let relationship) = content { relationship } else { nil }
     }
     var isStored: Bool { relationship?.isToMany != true }
-    var isIndexable: Bool { isStored && attribute?.kind.isComparable != false }
+    var isIndexable: Bool { isStored && attribute?.kind.isComparable != false && !isFlag }
+    var isFlag: Bool { attribute?.role == .flag }
+    /// Whether it belongs to an embedded value that may be nil.
+    var isEmbedded: Bool { attribute?.role != nil }
     var isList: Bool { attribute?.elementKind != nil }
     var isDerived: Bool { attribute?.derivation != nil }
   }
@@ -72,6 +87,19 @@ struct Draft {
     var indexes: [Index] = []
     /// Those below the root; none where no class inherits from another.
     var classes: [Class] = []
+
+    /// Whether a class is another one, or one below it.
+    ///
+    /// - Parameter member: the key of a class; nil for the root.
+    func isClass(_ member: Int?, _ other: Int?) -> Bool {
+      guard let other else { return true }
+      var member = member
+      while let key = member {
+        if key == other { return true }
+        member = classes.first { $0.key == key }?.parent
+      }
+      return false
+    }
   }
 
   /// A class of an entity's objects.
@@ -152,10 +180,9 @@ struct Draft {
     func own(_ key: Int?) -> [String] { entity.properties.filter { $0.classKey == key }.map(\.name) }
     return [ClassDescription(name: entity.name, properties: own(nil))]
       + entity.classes.map { member in
-        let parent = entity.classes.first { $0.key == member.parent }?.name ?? entity.name
-        return ClassDescription(
+        ClassDescription(
           name: member.name,
-          parent: parent,
+          parent: className(member.parent, of: entity),
           properties: own(member.key),
           originalName: member.originalName
         )
@@ -176,25 +203,21 @@ struct Draft {
     entities.lazy.flatMap(\.properties).first { $0.key == key }?.name ?? ""
   }
 
+  private func className(_ key: Int?, of entity: Entity) -> String {
+    entity.classes.first { $0.key == key }?.name ?? entity.name
+  }
+
   private func description(of property: Property) -> PropertyDescription {
     switch property.content {
-    case .attribute(let attribute):
-      .attribute(
-        AttributeDescription(
-          name: property.name,
-          kind: attribute.kind,
-          elementKind: attribute.elementKind,
-          isOptional: attribute.isOptional,
-          defaultValue: attribute.defaultValue,
-          originalName: property.originalName,
-          derivation: attribute.derivation.map(rule)
-        )
-      )
+    case .attribute(let attribute): .attribute(description(of: attribute, property))
     case .relationship(let relationship):
       .relationship(
         RelationshipDescription(
           name: property.name,
-          destination: entities[entityPlace(relationship.destination)].name,
+          destination: className(
+            relationship.destinationClass,
+            of: entities[entityPlace(relationship.destination)]
+          ),
           cardinality: relationship.cardinality,
           inverse: relationship.inverse.map { self[property: $0].name }
             ?? (relationship.isToMany ? RelationshipDescription.hiddenInverse : nil),
@@ -204,5 +227,23 @@ struct Draft {
         )
       )
     }
+  }
+
+  private func description(of attribute: Attribute, _ property: Property) -> AttributeDescription {
+    var description = AttributeDescription(
+      name: property.name,
+      kind: attribute.kind,
+      elementKind: attribute.elementKind,
+      isOptional: attribute.isOptional,
+      defaultValue: attribute.defaultValue,
+      originalName: property.originalName,
+      derivation: attribute.derivation.map(rule)
+    )
+    if case .part(let isRequired)? = attribute.role {
+      description.isRequiredPart = isRequired
+      description.partDefault = attribute.defaultValue
+      description.defaultValue = nil
+    }
+    return description
   }
 }

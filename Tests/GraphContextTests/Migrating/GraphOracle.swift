@@ -23,6 +23,14 @@ struct GraphOracle {
 
   func numbers(of entity: Int) -> [UInt64] { rows[entity, default: [:]].keys.sorted() }
 
+  /// The objects of an entity to which a relationship may lead.
+  func destinations(of relationship: Draft.Relationship, in draft: Draft) -> [UInt64] {
+    let entity = draft.entities[draft.entityPlace(relationship.destination)]
+    return numbers(of: entity.key).filter { number in
+      entity.isClass(classes[entity.key]?[number], relationship.destinationClass)
+    }
+  }
+
   func value(_ property: Int, of number: UInt64, _ entity: Int) -> AttributeValue {
     rows[entity]?[number]?[property] ?? .null
   }

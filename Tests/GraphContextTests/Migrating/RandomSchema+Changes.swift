@@ -24,7 +24,7 @@ extension RandomSchema {
   }
 
   private mutating func changeOnce() -> Bool {
-    switch generatorNumber(0...27) {
+    switch generatorNumber(0...33) {
     case 0...2: addAttribute(to: pickEntity())
     case 3: removeProperty()
     case 4...5: renameProperty()
@@ -44,6 +44,10 @@ extension RandomSchema {
     case 23, 24: changeOrder()
     case 25: addClass()
     case 26: renameClass()
+    case 27, 28: addEmbedded()
+    case 29: removePart()
+    case 30: renamePart()
+    case 31, 32: settlePart()
     default: changeUniqueness()
     }
   }
@@ -51,7 +55,7 @@ extension RandomSchema {
   // MARK: Properties
 
   private mutating func removeProperty() -> Bool {
-    guard let key = pickProperty(where: { _ in true }) else { return false }
+    guard let key = pickProperty(where: { !$0.isEmbedded }) else { return false }
     guard let relationship = draft[property: key].relationship else {
       remove(key)
       return true
@@ -76,7 +80,7 @@ extension RandomSchema {
   }
 
   /// Removes a property, and the indexes over it.
-  private mutating func remove(_ key: Int) {
+  mutating func remove(_ key: Int) {
     let (entity, property) = draft.place(of: key)
     draft.entities[entity].indexes.removeAll { $0.properties.contains(key) }
     draft.entities[entity].properties.remove(at: property)
@@ -88,7 +92,7 @@ extension RandomSchema {
   }
 
   private mutating func renameProperty() -> Bool {
-    guard let key = pickProperty(where: { _ in true }) else { return false }
+    guard let key = pickProperty(where: { !$0.isEmbedded }) else { return false }
     if chance(1, in: 3) { giveUpName(for: key) } else { draft[property: key].name = propertyName() }
     draft[property: key].originalName = storedNames[key]
     return true
@@ -99,7 +103,8 @@ extension RandomSchema {
     let entity = draft.entities[draft.place(of: key).entity].key
     guard
       let other = pickProperty(where: { [draft] property in
-        property.key != key && draft.entities[draft.place(of: property.key).entity].key == entity
+        property.key != key && !property.isEmbedded
+          && draft.entities[draft.place(of: property.key).entity].key == entity
       })
     else { return }
     draft[property: key].name = draft[property: other].name
@@ -126,7 +131,8 @@ extension RandomSchema {
   private mutating func require() -> Bool {
     guard
       let key = pickProperty(where: { property in
-        property.attribute?.isOptional == true || property.relationship?.cardinality == .optional
+        property.attribute.map { $0.isOptional && $0.role == nil }
+          ?? (property.relationship?.cardinality == .optional)
       }), settled.insert(key).inserted
     else { return false }
     guard case .attribute(var attribute) = draft[property: key].content else {
@@ -271,9 +277,17 @@ extension RandomSchema {
     let destinations = oracle.links[key, default: []].map(\.to)
     let isShared = Set(destinations).count < destinations.count
     let cardinality: RelationshipDescription.Cardinality = isShared || chance(1, in: 2) ? .many : .optional
-    let inverse = Draft.Relationship(destination: owner, cardinality: cardinality, inverse: key)
+    let inverse = Draft.Relationship(
+      destination: owner,
+      destinationClass: draft[property: key].classKey,
+      cardinality: cardinality,
+      inverse: key
+    )
+    let classKey = draft.relationship(key).destinationClass
     draft.changeRelationship(key) { $0.inverse = back }
-    draft.entities[place].properties.append(.init(key: back, name: name, content: .relationship(inverse)))
+    draft.entities[place].properties.append(
+      .init(key: back, name: name, content: .relationship(inverse), classKey: classKey)
+    )
     oracle.links[back] = Set(oracle.links[key, default: []].map(\.reversed))
     return true
   }

@@ -73,7 +73,10 @@ extension RandomSchema {
     else { return false }
     let other = draft.entities[pickEntity()].key
     guard other != draft.relationship(key).destination else { return false }
-    draft.changeRelationship(key) { $0.destination = other }
+    draft.changeRelationship(key) {
+      $0.destination = other
+      $0.destinationClass = nil
+    }
     return true
   }
 
@@ -92,10 +95,16 @@ extension RandomSchema {
     let owner = draft.entities[draft.place(of: key).entity].key
     let place = draft.entityPlace(draft.relationship(key).destination)
     let back = draft.takeKey()
-    let inverse = Draft.Relationship(destination: owner, cardinality: .optional, inverse: key)
+    let inverse = Draft.Relationship(
+      destination: owner,
+      destinationClass: draft[property: key].classKey,
+      cardinality: .optional,
+      inverse: key
+    )
+    let classKey = draft.relationship(key).destinationClass
     draft.changeRelationship(key) { $0.inverse = back }
     draft.entities[place].properties.append(
-      .init(key: back, name: "inverse", content: .relationship(inverse))
+      .init(key: back, name: "inverse", content: .relationship(inverse), classKey: classKey)
     )
     return true
   }
@@ -143,7 +152,7 @@ extension RandomSchema {
     guard
       let key = pickProperty(where: { property in
         let entity = known.draft.entities[known.draft.place(of: property.key).entity].key
-        return property.attribute != nil && !property.isDerived
+        return property.attribute != nil && !property.isDerived && !property.isEmbedded
           && known.oracle.numbers(of: entity).contains {
             known.oracle.value(property.key, of: $0, entity).isNull
           }

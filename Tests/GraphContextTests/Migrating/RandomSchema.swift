@@ -27,7 +27,11 @@ struct RandomSchema {
     values = RandomValues(generator: generator)
     for _ in 0..<generatorNumber(1...4) { addEntity() }
     for _ in 0..<generatorNumber(0...4) { addRelationship() }
-    if chance(1, in: 3) { addClass() }
+    if chance(1, in: 3) {
+      addClass()
+      addRelationship()
+    }
+    if chance(1, in: 3) { addEmbedded() }
     for _ in 0..<generatorNumber(0...2) { addDerived() }
     for _ in 0..<generatorNumber(0...3) { addIndex() }
     shuffle()
@@ -89,8 +93,7 @@ struct RandomSchema {
       attribute.elementKind = values.generator.pick(AttributeKind.allCases.filter(\.isElementKind))
     }
     // Objects of other classes have nil, and so have those of the class that are there.
-    let classKey =
-      chance(1, in: 2) ? draft.entities[place].classes.randomElement(using: &values.generator)?.key : nil
+    let classKey = pickClass(of: place)
     if classKey != nil { attribute.isOptional = true }
     let value =
       classKey == nil ? self.value(attribute, nilOneIn: attribute.isOptional ? 2 : 1 << 30) : .null
@@ -197,28 +200,41 @@ struct RandomSchema {
     }
   }
 
+  /// The key of a class below the root of an entity; nil for the root.
+  mutating func pickClass(of place: Int) -> Int? {
+    chance(1, in: 2) ? draft.entities[place].classes.randomElement(using: &values.generator)?.key : nil
+  }
+
   /// Adds a relationship of any sort, and with a chance its inverse.
   @discardableResult
   mutating func addRelationship() -> Bool {
     let (source, destination) = (pickEntity(), pickEntity())
+    let (sourceClass, destinationClass) = (pickClass(of: source), pickClass(of: destination))
     let (name, inverseName) = (propertyName(), propertyName())
     guard isFree(name, in: source) else { return false }
     let key = draft.takeKey()
     var relationship = Draft.Relationship(
       destination: draft.entities[destination].key,
+      destinationClass: destinationClass,
       cardinality: chance(1, in: 2) ? .many : .optional
     )
-    if source == destination, chance(1, in: 3) {
+    if source == destination, sourceClass == destinationClass, chance(1, in: 3) {
       relationship.inverse = key
-      append(.init(key: key, name: name, content: .relationship(relationship)), to: source)
+      append(
+        .init(key: key, name: name, content: .relationship(relationship), classKey: sourceClass),
+        to: source
+      )
       return true
     }
     if chance(1, in: 3) {
       let isEmpty = oracle.numbers(of: draft.entities[source].key).isEmpty
-      if isEmpty, relationship.cardinality == .optional, chance(1, in: 3) {
+      if isEmpty, sourceClass == nil, relationship.cardinality == .optional, chance(1, in: 3) {
         relationship.cardinality = .required
       }
-      append(.init(key: key, name: name, content: .relationship(relationship)), to: source)
+      append(
+        .init(key: key, name: name, content: .relationship(relationship), classKey: sourceClass),
+        to: source
+      )
       return true
     }
     guard isFree(inverseName, in: destination), source != destination || name != inverseName else {
@@ -228,6 +244,7 @@ struct RandomSchema {
     relationship.inverse = back
     var inverse = Draft.Relationship(
       destination: draft.entities[source].key,
+      destinationClass: sourceClass,
       cardinality: chance(1, in: 2) ? .many : .optional,
       inverse: key
     )
@@ -235,8 +252,14 @@ struct RandomSchema {
       relationship.isOrdered = true
       inverse.isOrdered = true
     }
-    append(.init(key: key, name: name, content: .relationship(relationship)), to: source)
-    append(.init(key: back, name: inverseName, content: .relationship(inverse)), to: destination)
+    append(
+      .init(key: key, name: name, content: .relationship(relationship), classKey: sourceClass),
+      to: source
+    )
+    append(
+      .init(key: back, name: inverseName, content: .relationship(inverse), classKey: destinationClass),
+      to: destination
+    )
     return true
   }
 

@@ -161,14 +161,7 @@ extension Draft.Entity {
   ///
   /// - Parameter member: the key of the class; nil for the root.
   fileprivate func canSet(_ property: Draft.Property, in member: Int?) -> Bool {
-    if property.isDerived { return false }
-    guard let declaring = property.classKey else { return true }
-    var member = member
-    while let key = member {
-      if key == declaring { return true }
-      member = classes.first { $0.key == key }?.parent
-    }
-    return false
+    !property.isDerived && isClass(member, property.classKey)
   }
 }
 
@@ -210,7 +203,7 @@ extension RandomSchema {
       guard let relationship = property.relationship,
         relationship.destination != entity.key,
         relationship.inverse.map({ draft.relationship($0).isToMany }) ?? true,
-        !oracle.numbers(of: relationship.destination).isEmpty
+        !oracle.destinations(of: relationship, in: draft).isEmpty
       else { return }
     }
     let member = chance(2, in: 3) ? entity.classes.randomElement(using: &values.generator) : nil
@@ -218,12 +211,13 @@ extension RandomSchema {
     let number = record.objectID.number.rawValue
     oracle.rows[entity.key, default: [:]][number] = [:]
     oracle.classes[entity.key, default: [:]][number] = member?.key
-    for property in entity.properties where entity.canSet(property, in: member?.key) {
-      if let attribute = property.attribute {
-        let value = value(attribute, nilOneIn: attribute.isOptional ? 3 : 1 << 30)
+    let properties = entity.properties.filter(\.isFlag) + entity.properties.filter { !$0.isFlag }
+    for property in properties where entity.canSet(property, in: member?.key) {
+      if property.attribute != nil {
+        let value = value(of: property, number, entity)
         oracle.rows[entity.key]?[number]?[property.key] = value
       } else if let relationship = property.relationship, relationship.cardinality == .required {
-        let target = values.generator.pick(oracle.numbers(of: relationship.destination))
+        let target = values.generator.pick(oracle.destinations(of: relationship, in: draft))
         oracle.connect(property.key, .init(from: number, to: target), in: draft)
       }
     }
@@ -248,15 +242,23 @@ extension RandomSchema {
   private mutating func changeSome(_ entity: Draft.Entity, _ context: ManagedObjectContext) throws {
     for number in oracle.numbers(of: entity.key) where chance(1, in: 3) {
       let property = values.generator.pick(entity.properties)
-      guard let attribute = property.attribute,
-        entity.canSet(property, in: oracle.classes[entity.key]?[number])
-      else { continue }
-      let value = value(attribute, nilOneIn: attribute.isOptional ? 3 : 1 << 30)
-      var trial = oracle
-      trial.rows[entity.key]?[number]?[property.key] = value
-      guard trial.fits(draft) else { continue }
-      oracle = trial
-      try record(number, entity, context).set(property.name, to: value)
+      guard property.attribute != nil, entity.canSet(property, in: oracle.classes[entity.key]?[number]) else {
+        continue
+      }
+      let known = oracle
+      let properties = entity.propertiesSet(with: property)
+      for property in properties {
+        let value = value(of: property, number, entity)
+        oracle.rows[entity.key]?[number]?[property.key] = value
+      }
+      guard oracle.fits(draft) else {
+        oracle = known
+        continue
+      }
+      for property in properties {
+        let value = oracle.value(property.key, of: number, entity.key)
+        try record(number, entity, context).set(property.name, to: value)
+      }
     }
   }
 
@@ -265,6 +267,7 @@ extension RandomSchema {
       for property in entity.properties {
         guard let relationship = property.relationship else { continue }
         for number in oracle.numbers(of: entity.key) where chance(1, in: 2) {
+          guard entity.canSet(property, in: oracle.classes[entity.key]?[number]) else { continue }
           try link(number, entity, property, relationship, context)
         }
       }
@@ -278,7 +281,7 @@ extension RandomSchema {
     _ relationship: Draft.Relationship,
     _ context: ManagedObjectContext
   ) throws {
-    let others = oracle.numbers(of: relationship.destination)
+    let others = oracle.destinations(of: relationship, in: draft)
     if others.isEmpty { return }
     let target = values.generator.pick(others)
     if target == number, relationship.destination == entity.key { return }

@@ -172,6 +172,21 @@ struct SchemaDifferenceTests {
     #expect(SchemaChange(from: old, to: schema).target == new)
   }
 
+  /// Each name is found as itself in one step, so a description can't say that two were exchanged in several.
+  @Test func exchangedNamesOfACopyAreRefused() throws {
+    func schema(_ names: (String, String?)...) throws -> Schema {
+      let properties = names.map { PropertyDescription.attribute($0.0, String.self, originalName: $0.1) }
+      return try Schema(entities: [EntityDescription(name: "E", properties: properties)])
+    }
+    let old = CataloguedSchema(try schema(("a", nil), ("b", nil)))
+    let middle = SchemaChange(from: old, to: try schema(("x", "a"), ("a", "b"))).target
+    #expect(try middle.schema(following: old).entities[0].properties.map(\.name) == ["x", "a"])
+    let new = SchemaChange(from: middle, to: try schema(("b", "x"), ("a", nil))).target
+    #expect(try new.schema(following: middle).entities[0].properties.map(\.name) == ["b", "a"])
+    let error = #expect(throws: SchemaError.self) { try new.schema(following: old) }
+    #expect(error?.problems.map { $0.prefix(8) } == ["E.a is b", "E.b is a"])
+  }
+
   @Test func anIndexWhoseNameIsUsedAgainIsGone() throws {
     func schema(_ properties: [PropertyDescription], _ indexed: [String]) throws -> Schema {
       let indexes = indexed.map { IndexDescription([$0]) }

@@ -126,4 +126,80 @@ struct SettledValidationTests {
     let error = await #expect(throws: ContextError.self) { try await view.saveWithoutBlocking() }
     #expect(error?.code == .validationFailed)
   }
+
+  /// Of two equal new objects the first counts as the existing one, and gets values of the other.
+  @Test func newObjectsThatAreMixedAreValidated() async throws {
+    let store = try await PersistentContainer("Rotas", models: Rota.self, RotaWeek.self, at: .inMemory)
+    let context = try store.context()
+    defer { context.end() }
+    let (first, second) = (Rota("x", 50, 100), Rota("x", 0, 10))
+    context.insert(first)
+    context.insert(second)
+    let error = #expect(throws: ContextError.self) { try context.save() }
+    #expect(error?.code == .validationFailed && error?.context.objectID == first.objectID)
+    #expect(first.isInserted && second.isInserted && (first.start, second.end) == (50, 10))
+    second.end = 60
+    try context.save()
+    let reader = try store.context()
+    defer { reader.end() }
+    #expect(try reader.fetch(From<Rota>()).map { [$0.start, $0.end] } == [[50, 60]])
+  }
+
+  /// A new object leads to an existing one in the place of a new one.
+  @Test func newObjectsThatAreLedElsewhereAreValidated() async throws {
+    let store = try await PersistentContainer("Rotas", models: Rota.self, RotaWeek.self, at: .inMemory)
+    let context = try store.context()
+    defer { context.end() }
+    context.insert(Rota("x", 50, 60))
+    try context.save()
+    let week = RotaWeek(at: 10)
+    context.insert(week)
+    week.rota = Rota("x", 0, 100)
+    let error = #expect(throws: ContextError.self) { try context.save() }
+    #expect(error?.code == .validationFailed && error?.context.objectID == week.objectID)
+    week.hour = 55
+    try context.save()
+    #expect(try context.fetch(From<RotaWeek>()).count == 1 && week.rota?.start == 50)
+  }
+
+  /// Others save between an attempt and its validation, which sees what they have saved.
+  @Test func anOutcomeCountsForTheValuesThatWereSeen() throws {
+    let other = try store.context()
+    defer { other.end() }
+    try context.fetch(From<UniqueTicket>())[0].price = 20
+    var request = try ChangeEncoder(context, SaveFailures()).encode()
+    let attempted = try request.owners([[1]], in: context.source)
+    try other.fetch(From<UniqueTicket>())[0].limit = 15
+    try other.save()
+    var validations = SettledValidations()
+    try validations.validate(attempted, savedBy: request, context.coordinator)
+    #expect(validations.noteFailures(of: attempted, in: &request).count == 1 && request.failures.isEmpty)
+    let shown = try request.owners([[1]], in: other.source)
+    #expect(validations.noteFailures(of: shown, in: &request).isEmpty && !request.failures.isEmpty)
+  }
+}
+
+@Model final class Rota {
+  @Attribute(.unique(ifExists: .merge)) var code: String
+  var start: Int = 0
+  var end: Int = 100
+
+  init(_ code: String, _ start: Int, _ end: Int) {
+    (self.code, self.start, self.end) = (code, start, end)
+  }
+
+  func validateForInsert() throws {
+    if end < start { throw ValidationError("ends before it starts", properties: ["end"]) }
+  }
+}
+
+@Model final class RotaWeek {
+  var hour: Int
+  @Relationship var rota: Rota?
+
+  init(at hour: Int) { self.hour = hour }
+
+  func validateForInsert() throws {
+    if let rota, hour < rota.start { throw ValidationError("too early", properties: ["hour"]) }
+  }
 }

@@ -46,7 +46,9 @@ struct TracedPart {
   /// A value of a type that is stored as a text and takes addresses alone, such as `URL`. It isn't in standard form, so that its standard form is another value.
   static func address<Value: AttributeType>(_ part: Int, _ isFirst: Bool) -> Value? {
     guard Value._attributeKind == .string || Value._attributeKind == .externalString else { return nil }
-    return Value(_attributeValue: .string("http://\(isFirst ? "a" : "b")@example.org/./\(part)"))
+    // One of a file, if the type takes it: only of such a one the standard form as a file is another value.
+    let file: Value? = isFirst ? nil : Value(_attributeValue: .string("file:///b/./\(part)"))
+    return file ?? Value(_attributeValue: .string("http://\(isFirst ? "a" : "b")@example.org/./\(part)"))
   }
 
   private static func mark(_ kind: AttributeKind, _ part: Int, _ isFirst: Bool) -> AttributeValue {

@@ -204,6 +204,9 @@ struct EmbeddedTests {
     #expect(try LinkedBand.predicatePath(of: \LinkedBand.links.mail) == ["links", "mail"])
     #expect(try LinkedBand.predicatePath(of: \LinkedBand.page) == ["page"])
     #expect(throws: QueryError.self) { try LinkedBand.predicatePath(of: \LinkedBand.page.standardized) }
+    #expect(throws: QueryError.self) {
+      try LinkedBand.predicatePath(of: \LinkedBand.page.standardizedFileURL)
+    }
     let container = try await PersistentContainer("Bands", models: LinkedBand.self, at: .inMemory)
     try await container.write { context in
       for name in ["b", "a"] { context.insert(LinkedBand(name)) }

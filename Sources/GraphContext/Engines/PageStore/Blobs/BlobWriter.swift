@@ -7,7 +7,7 @@ struct BlobWriter: Sendable {
   /// What a save is to store in the record.
   enum Content: Sendable {
     /// A value that one commit holds. Nothing of it is stored.
-    case value(Data)
+    case value(AttributeValue)
     /// A value that is staged.
     case reference(ExternalReference)
   }
@@ -17,6 +17,8 @@ struct BlobWriter: Sendable {
   private let attribute: ContextError.Context
   /// The bytes that the value may have.
   private let limit: Int
+  /// Nil for a value that is no text.
+  private var text: UTF8Check?
   private var hasher = BlobHash.Stream()
   private var byteCount = 0
   /// Bytes that are not stored yet.
@@ -38,25 +40,30 @@ struct BlobWriter: Sendable {
     self.engine = engine
     self.limit = limit
     treeName = entity.blobTreeName(at: slot)
-    attribute = .init(entity: entity.name, properties: [entity.schema.stored[slot].name])
+    let property = entity.schema.stored[slot]
+    attribute = .init(entity: entity.name, properties: [property.name])
+    text = property.kind.inline == .string ? UTF8Check() : nil
   }
 
   /// Whether there is enough for a commit.
   var isFull: Bool { pending.count >= Self.commitByteCount }
 
-  /// - Throws: `wrongValue` for bytes beyond the limit.
+  /// - Throws: `wrongValue` for bytes beyond the limit, and for a text that isn't UTF-8.
   mutating func append(_ piece: Data) throws(ContextError) {
     guard piece.count <= limit - byteCount else {
-      let name = "\(attribute.entity ?? "").\(attribute.properties[0])"
-      throw ContextError(
-        .wrongValue,
-        "\(name) is given a value of more than \(limit) bytes, which are the limit",
-        context: attribute
-      )
+      throw wrongValue("a value of more than \(limit) bytes, which are the limit")
     }
+    if text?.accepts(piece) == false { throw noText }
     piece.withUnsafeBytes { hasher.update($0) }
     byteCount += piece.count
     pending.append(piece)
+  }
+
+  private var noText: ContextError { wrongValue("bytes that aren't UTF-8") }
+
+  private func wrongValue(_ what: String) -> ContextError {
+    let name = "\(attribute.entity ?? "").\(attribute.properties[0])"
+    return ContextError(.wrongValue, "\(name) is given \(what)", context: attribute)
   }
 
   /// Stores what there is in whole parts. The commits are not synced: one that refers to the value is, and syncs them.
@@ -82,7 +89,10 @@ struct BlobWriter: Sendable {
 
   /// Stores the rest, if anything is stored yet.
   mutating func finish() throws -> Content {
-    if commit == nil { return .value(pending) }
+    if text?.isComplete == false { throw noText }
+    if commit == nil {
+      return .value(text == nil ? .data(pending) : .string(String(decoding: pending, as: UTF8.self)))
+    }
     try storeParts(includingLast: true)
     return .reference(
       ExternalReference(

@@ -1,0 +1,169 @@
+import Foundation
+import Testing
+
+@testable import CambiumOperations
+
+/// Operations that are parts of several chains, or that end in unusual ways.
+struct SharedOperationTests {
+  private let queue = OperationQueue()
+
+  /// A queue ends the program if it is given an operation that is in another.
+  @Test func chainsMayShareAPlainOperation() {
+    let (held, shared) = (Held(), BlockOperation {})
+    held.then(do: shared)
+    let (a, b) = (BlockResultOperation { 1 }, BlockResultOperation { 2 })
+    shared.then(do: a)
+    shared.then(do: b)
+    a.enqueue()
+    b.enqueue()
+    a.enqueue(on: queue)
+    held.started.wait()
+    held.finish()
+    a.waitUntilFinished()
+    b.waitUntilFinished()
+    #expect(shared.isFinished && a.hasResult && b.hasResult)
+  }
+
+  /// Entries of operations that are gone make room.
+  @Test func theTableOfPlainOperationsStaysShort() {
+    let table = EnqueuedOperations()
+    let kept = BlockOperation {}
+    #expect(table.begin(kept))
+    for _ in 0..<1_000 { #expect(table.begin(BlockOperation {})) }
+    #expect(!table.begin(kept))
+  }
+
+  @Test func whatFollowsIsKept() {
+    let first = Held()
+    weak var next: BlockResultOperation<Int>?
+    do {
+      let operation = BlockResultOperation { 1 }
+      next = operation
+      first.then(do: operation)
+    }
+    #expect(next != nil)
+    first.start()
+    first.finish()
+    #expect(next == nil)
+  }
+
+  @Test func hooksOfACancelledOperationAreReleased() {
+    weak var kept: Held?
+    do {
+      let operation = Held()
+      kept = operation
+      operation.addDidStartBlock { _ = operation.state }
+      operation.cancel()
+      operation.start()
+      operation.addWillStartBlock { _ = operation.state }
+    }
+    #expect(kept == nil)
+  }
+
+  @Test func anOperationThatIsAwaitedHasFinished() async throws {
+    let held = Held()
+    held.start()
+    held.addDidFinishBlock { Thread.sleep(forTimeInterval: 0.2) }
+    let task = Task {
+      await held.finished()
+      return held.isFinished
+    }
+    try await Task.sleep(for: .milliseconds(50))
+    held.finish()
+    #expect(await task.value)
+    await held.finished()
+  }
+
+  // MARK: Results
+
+  @Test func aFailureIsNotReplacedByAResult() {
+    let failing = BlockResultOperation<String> { throw Broken() }
+    let producer = BlockResultOperation { 1 }
+    failing.then(do: producer)
+    let consumer = BlockMapOperation<Int, Int> { $0 }
+    failing.passesError(to: consumer)
+    producer.passesResult(to: consumer)
+    consumer.enqueue(on: queue)
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(throws: Broken()) { try consumer.output.get() }
+  }
+
+  // MARK: Attempts
+
+  private final class Attempts: RetryingOperation<Int>, @unchecked Sendable {
+    // Safety: none of it changes.
+    let notes = Notes()
+    private let body: @Sendable (Attempts) -> Void
+
+    init(times: Int, _ body: @escaping @Sendable (Attempts) -> Void) {
+      self.body = body
+      super.init(retryStrategy: .repeat(times: times))
+    }
+
+    override func execute() {
+      notes.add("\(failureCount)")
+      body(self)
+    }
+  }
+
+  @Test func anAttemptEndsWithItsFirstResult() async throws {
+    let operation = Attempts(times: 1) { operation in
+      operation.finish(with: .failure(Broken()))
+      operation.finish(with: .success(operation.failureCount))
+    }
+    operation.start()
+    await operation.finished()
+    #expect(throws: Broken()) { try operation.output.get() }
+    #expect(operation.notes.all == ["0", "1"] && operation.failureCount == 2)
+  }
+
+  @Test func anEndWithoutAResultIsNoFailure() async throws {
+    let operation = Attempts(times: 3) { $0.finish() }
+    operation.start()
+    await operation.finished()
+    #expect(operation.notes.all == ["0"] && !operation.hasResult && operation.failureCount == 0)
+  }
+
+  /// Cancelled while the next attempt is on its way.
+  @Test func aCancelledOperationHasNoNextAttempt() async throws {
+    let operation = Attempts(times: 3) { operation in
+      operation.finish(with: .failure(Broken()))
+      operation.cancel()
+      operation.finish()
+    }
+    operation.start()
+    await operation.finished()
+    #expect(operation.isFinished && operation.notes.all.count <= 2)
+  }
+
+  // MARK: Progress
+
+  @Test func manyOperationsHaveAUnitEach() {
+    var last: ConcurrentOperation = BlockResultOperation { 0 }
+    let all =
+      [last]
+      + (1..<150).map { _ in
+        let next = BlockResultOperation { 0 }
+        last = last.then(do: next)
+        return next
+      }
+    let progress = last.chainProgress()
+    #expect(progress.totalUnitCount == 150)
+    all[0].start()
+    #expect(progress.fraction > 0)
+    all.dropFirst().forEach { $0.start() }
+    #expect(progress.fraction == 1)
+  }
+
+  @Test func aFractionIsToldOnce() {
+    let (progress, notes) = (ObservableProgress(total: 2), Notes())
+    let observation = progress.onChange { notes.add("\($0)") }
+    _ = progress.fractions()
+    progress.completedUnitCount = 0
+    progress.completedUnitCount = 1
+    progress.completedUnitCount = 1
+    progress.complete()
+    #expect(notes.all == ["0.5", "1.0"])
+    observation.cancel()
+  }
+}
