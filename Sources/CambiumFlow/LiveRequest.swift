@@ -111,9 +111,7 @@ extension ListChanges {
     if changes.isReload { return try tellAll() }
     let values = try reading {
       var values: [ManagedObjectID: Value] = [:]
-      for change in changes.changes {
-        if let position = change.newPosition { values[change.objectID] = try value(list[position]) }
-      }
+      for (position, id) in changes.newPositions { values[id] = try value(list[position]) }
       return values
     }
     continuation.yield(.changes(changes, values: values))

@@ -120,6 +120,11 @@ extension ListChanges {
       + deletedSections.reversed().map(Event.deleteSection)
   }
 
+  /// Where changed objects are in the new list, ascending, so that objects which are read together follow one another. O(k log k) for k changes.
+  package var newPositions: [(position: Int, objectID: ManagedObjectID)] {
+    changes.compactMap { change in change.newPosition.map { ($0, change.objectID) } }.sorted { $0.0 < $1.0 }
+  }
+
   /// The changes of objects in the order of ``events``.
   var orderedChanges: [Change] {
     changes(.delete).sorted { $0.oldPath! > $1.oldPath! }

@@ -137,9 +137,7 @@ private actor ListFeed<Object: ManagedObject, Value: Sendable> {
     guard let list else { return }
     if changes.isReload { return try tellAll(list) }
     var values: [ManagedObjectID: Value] = [:]
-    for change in changes.changes {
-      if let position = change.newPosition { values[change.objectID] = try value(list[position]) }
-    }
+    for (position, id) in changes.newPositions { values[id] = try value(list[position]) }
     // A getter that can't read gives a placeholder, which is not to be told.
     try list.context?.checkUsable()
     continuation.yield(.changes(changes, values: values))
