@@ -60,7 +60,7 @@ extension PersistenceState {
 
   /// Whether what a live request tells counts: it is the newest one, or the program has set a whole new state with a list meanwhile.
   private mutating func listens(to number: Int) -> Bool {
-    if number > requestNumber, request.elements != nil { requestNumber = number }
+    if requestNumber == 0, request.elements != nil { requestNumber = number }
     return number == requestNumber
   }
 
@@ -80,7 +80,8 @@ extension PersistenceState {
       } else if refetches {
         begin(.loading)
       } else {
-        show(.received([]))
+        // No later difference applies, either.
+        request = .received([])
       }
     case (.difference(let difference), .initial), (.difference(let difference), .loading):
       let inserted = difference?.insertions.map { step in

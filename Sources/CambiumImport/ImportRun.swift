@@ -122,18 +122,22 @@ struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
     _ items: [Item],
     _ preProcess: ([AttributeValue: Source]) throws -> [AttributeValue: Source]
   ) throws -> [Item] {
+    var rounds: [[Int]] = []
+    var counts: [AttributeValue: Int] = [:]
+    for (index, item) in items.enumerated() {
+      let round = counts[item.id, default: 0]
+      if round == rounds.count { rounds.append([]) }
+      rounds[round].append(index)
+      counts[item.id] = round + 1
+    }
     var kept: [Item?] = items.map { _ in nil }
-    var rest = Array(items.indices)
-    while !rest.isEmpty {
-      var given: [AttributeValue: Source] = [:]
-      let round = rest.filter { given.updateIfAbsent(items[$0].source, forKey: items[$0].id) }
+    for round in rounds {
+      let given = Dictionary(uniqueKeysWithValues: round.map { (items[$0].id, items[$0].source) })
       let sources = try preProcess(given)
       for index in round {
         let item = items[index]
         kept[index] = sources[item.id].map { Item(source: $0, id: item.id, place: item.place) }
       }
-      let done = Set(round)
-      rest.removeAll(where: done.contains)
     }
     return kept.compactMap(\.self)
   }
@@ -265,14 +269,5 @@ struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
 
   private func register(_ items: [Item]) {
     cache?.register(items.compactMap { item in item.object.map { (item.id, $0) } })
-  }
-}
-
-extension Dictionary {
-  /// Sets the value of a key that has none. Returns whether it had none.
-  fileprivate mutating func updateIfAbsent(_ value: Value, forKey key: Key) -> Bool {
-    if self[key] != nil { return false }
-    self[key] = value
-    return true
   }
 }

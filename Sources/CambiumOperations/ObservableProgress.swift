@@ -121,15 +121,20 @@ extension ObservableProgress {
 
   private func remove(_ key: Int) { Self.lock.withLock { observers.removeAll { $0.key == key } } }
 
-  /// The closures that have yet to hear of the fraction, which count as told. The caller holds the lock.
-  private func takeUntold() -> ([@Sendable (Double) -> Void], Double) {
+  /// The observers that have yet to hear of the fraction, which count as told. The caller holds the lock.
+  private func takeUntold() -> ([Observer], Double) {
     let fraction = fractionCompleted
-    var bodies: [@Sendable (Double) -> Void] = []
+    var untold: [Observer] = []
     for index in observers.indices where observers[index].told != fraction {
       observers[index].told = fraction
-      bodies.append(observers[index].body)
+      untold.append(observers[index])
     }
-    return (bodies, fraction)
+    return (untold, fraction)
+  }
+
+  /// Whether an observer is there, and the fraction is the last one that it was to be told. The caller holds the lock.
+  private func hasHeard(_ fraction: Double, _ key: Int) -> Bool {
+    observers.first { $0.key == key }?.told == fraction
   }
 
   /// Tells the observers of this progress and of those that it is a part of, as far as they don't know the fraction.
@@ -137,8 +142,11 @@ extension ObservableProgress {
     var next: ObservableProgress? = self
     while let progress = next {
       progress.telling.withLock {
-        let (bodies, fraction) = Self.lock.withLock { progress.takeUntold() }
-        bodies.forEach { $0(fraction) }
+        let (untold, fraction) = Self.lock.withLock { progress.takeUntold() }
+        // A closure may end the observation of another, or make progress, of which all have heard then.
+        for observer in untold where Self.lock.withLock({ progress.hasHeard(fraction, observer.key) }) {
+          observer.body(fraction)
+        }
       }
       next = Self.lock.withLock { progress.whole }
     }

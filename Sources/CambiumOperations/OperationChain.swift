@@ -2,12 +2,13 @@ import Foundation
 
 // An operation together with all that it depends on.
 
-private let enqueued = EnqueuedOperations()
+/// The operations that are no ``ConcurrentOperation`` and were put into a queue: another queue refuses them by ending the program.
+private let enqueued = OperationSet()
 
 extension Operation {
   /// Makes the next operation wait for this one, which keeps it until it has finished.
   ///
-  /// If this operation is no ``ConcurrentOperation``, the program has to keep the next one, or put it into a queue.
+  /// If this operation is no ``ConcurrentOperation``, the program has to keep the next one, or put it into a queue. Operations of a chain that is never run keep each other.
   ///
   /// - Returns: the next operation.
   @discardableResult
@@ -53,7 +54,7 @@ extension Operation {
   private func waitingChain(for queue: OperationQueue) -> [Operation] {
     operationChain.filter { operation in
       if let operation = operation as? ConcurrentOperation { return operation.beginEnqueuing() }
-      return enqueued.begin(operation) && !operation.isExecuting && !operation.isFinished
+      return enqueued.insert(operation) && !operation.isExecuting && !operation.isFinished
         && !queue.operations.contains { $0 === operation }
     }
   }

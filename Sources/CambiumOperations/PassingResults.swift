@@ -5,15 +5,20 @@ import Foundation
 /// Held while a result is handed over: several operations may finish at the same time. Recursive, because an input may be a property of the program's own.
 private let handingOver = NSRecursiveLock()
 
-/// Gives a consumer its input, unless that is a failure, and the result is none.
+/// The consumers that were handed a failure.
+private let failed = OperationSet()
+
+/// Gives a consumer its input. A success doesn't take the place of a failure that was handed over.
 private func hand<Consumer: ConsumesResult>(
   _ result: Result<Consumer.Input, any Error>,
   to consumer: Consumer
 ) {
   handingOver.withLock {
-    switch (consumer.input, result) {
-    case (.failure(ResultError.noResult), _), (.success, _), (.failure, .failure): consumer.input = result
-    case (.failure, .success): break
+    switch result {
+    case .failure:
+      failed.insert(consumer)
+      consumer.input = result
+    case .success: if !failed.contains(consumer) { consumer.input = result }
     }
   }
 }

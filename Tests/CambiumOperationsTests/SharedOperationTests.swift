@@ -26,11 +26,11 @@ struct SharedOperationTests {
 
   /// Entries of operations that are gone make room.
   @Test func theTableOfPlainOperationsStaysShort() {
-    let table = EnqueuedOperations()
+    let table = OperationSet()
     let kept = BlockOperation {}
-    #expect(table.begin(kept))
-    for _ in 0..<1_000 { #expect(table.begin(BlockOperation {})) }
-    #expect(!table.begin(kept))
+    #expect(table.insert(kept))
+    for _ in 0..<1_000 { #expect(table.insert(BlockOperation {})) }
+    #expect(!table.insert(kept) && table.contains(kept))
   }
 
   @Test func whatFollowsIsKept() {
@@ -86,6 +86,16 @@ struct SharedOperationTests {
     consumer.enqueue(on: queue)
     queue.waitUntilAllOperationsAreFinished()
     #expect(throws: Broken()) { try consumer.output.get() }
+  }
+
+  /// A failure that the program itself has set is no result of another operation.
+  @Test func aResultTakesThePlaceOfTheProgramsFailure() throws {
+    let (producer, consumer) = (BlockResultOperation { 1 }, BlockMapOperation<Int, Int> { $0 + 1 })
+    consumer.input = .failure(Broken())
+    producer.passesResult(to: consumer)
+    consumer.enqueue(on: queue)
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(try consumer.output.get() == 2)
   }
 
   // MARK: Attempts
@@ -165,5 +175,17 @@ struct SharedOperationTests {
     progress.complete()
     #expect(notes.all == ["0.5", "1.0"])
     observation.cancel()
+  }
+
+  /// A closure makes progress itself: those after it hear of the fractions in their order.
+  @Test func fractionsComeInTheirOrder() {
+    let (progress, notes) = (ObservableProgress(total: 4), Notes())
+    let observations = [
+      progress.onChange { if $0 < 0.5 { progress.completedUnitCount = 4 } },
+      progress.onChange { notes.add("\($0)") },
+    ]
+    progress.completedUnitCount = 1
+    #expect(notes.all == ["1.0"])
+    observations.forEach { $0.cancel() }
   }
 }

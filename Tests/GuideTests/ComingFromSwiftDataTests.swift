@@ -42,9 +42,9 @@ struct ComingFromSwiftDataTests {
     context.insert(trip)
     trip.stops = [Stop("Vík"), Stop("Höfn")]
     try context.save()
-    let deleted = try await trips.batchDelete(From<Trip>().where { $0.rating < 2 })
+    let count = try context.deleteAll(From<Trip>().where { $0.rating < 2 })  // Stored by the next save.
     // End of quotation
-    #expect(deleted.isEmpty)
+    #expect(count == 0)
     try fetch(context)
     // Quoted in Docs/ComingFromSwiftData.md
     let importer = try trips.newBackgroundContext(name: "import")
@@ -52,9 +52,9 @@ struct ComingFromSwiftDataTests {
       for name in ["Norway", "Peru"] { context.insert(Trip(name: name)) }
       try context.save()
     }
-    let count = try await trips.query { try $0.count(From<Trip>()) }  // A context that only reads.
+    let all = try await trips.query { try $0.count(From<Trip>()) }  // A context that only reads.
     // End of quotation
-    #expect(count == 3)
+    #expect(all == 3)
     try trips.waitForViewContext()
     try edit(context, trip)
     #expect(

@@ -34,17 +34,13 @@ public class ObjectHost {
   /// Whether an object has rules in code. One for which `validate` calls the default implementations has none.
   ///
   /// - Parameters:
-  ///   - defaults: the default implementations that are called of an object without rules.
+  ///   - isNew: whether `validate` calls `validateForInsert()` of the object, and not `validateForUpdate()`.
   ///   - validate: calls a validation of the object.
-  final func hasRules(
-    _ object: any ManagedObject,
-    unlessCalled defaults: DefaultValidations,
-    _ validate: () -> Void
-  ) -> Bool {
+  final func hasRules(_ object: any ManagedObject, isNew: Bool, _ validate: () -> Void) -> Bool {
     (validated, calledDefaults) = (ObjectIdentifier(object), [])
     defer { validated = nil }
     validate()
-    return calledDefaults != defaults
+    return calledDefaults != (isNew ? .validateForInsert : .ofUpdate)
   }
 
   /// A default implementation calls this for its object. Only calls for the object that is being validated count, because a rule in code may validate other objects.

@@ -1,4 +1,4 @@
-/// A ``FetchedResults`` with the names and the delegate of Core Data's `NSFetchedResultsController`, for programs that come from there.
+/// A ``FetchedResults`` with the methods and the delegate of Core Data's `NSFetchedResultsController`, for programs that come from there.
 ///
 /// ```swift
 /// let controller = FetchedResultsController(fetchRequest: From<Song>().orderBy(\.title), context: context)

@@ -42,14 +42,19 @@ struct ForeignChanges {
     return keys
   }
 
-  /// Calls `body` for each many-to-many link that others have added, with its relationship and that one's entity. O(links).
+  /// Calls `body` for each many-to-many link that others have added and not removed since, with its relationship and that one's entity. O(links).
   func forEachAddedLink(in schema: StoredSchema, _ body: (ChangeSet.Link, StoredToMany, StoredEntity) -> Void)
   {
+    var added: [ChangeSet.Relationship: Set<ChangeSet.Link>] = [:]
     for (relationship, links) in changeSets.flatMap(\.links) {
+      added[relationship, default: []].subtract(links.removed)
+      added[relationship, default: []].formUnion(links.added)
+    }
+    for (relationship, links) in added {
       guard let source = schema.entity(relationship.entity) else { continue }
       for toMany in source.toManys {
         guard case .pairs(let trees) = toMany.storage, trees.relationship == relationship else { continue }
-        for link in links.added { body(link, toMany, source) }
+        for link in links { body(link, toMany, source) }
       }
     }
   }

@@ -367,7 +367,8 @@ extension ManagedObjectContext {
     var numbers = settlement.owners
     for key in settlement.merged {
       let isNew = request.entities[key.entity].insertedIndex(of: key.number) != nil
-      guard hooks.mayHaveRules(key, isNew: isNew) else { continue }
+      let kind = ValidatedKind(key, isNew: isNew)
+      if hooks.unruled.contains(kind) || validations.unruled.contains(kind) { continue }
       if numbers.isEmpty { numbers = entities.map { _ in [] } }
       numbers[key.entity].insert(key.number)
     }

@@ -20,26 +20,8 @@ struct SaveHooks {
   struct Outcome {
     /// The failures of objects that refuse to be saved.
     var failures = SaveFailures()
-    /// The changed objects that have no rules in code.
-    var unruled: Set<ObjectKey> = []
-    /// The classes that have no rules in code for new objects.
-    var unruledClasses: Set<ClassKey> = []
-
-    /// Whether an object has rules in code, or may have some.
-    ///
-    /// - Parameter isNew: whether the save inserts the object.
-    func mayHaveRules(_ key: ObjectKey, isNew: Bool) -> Bool {
-      isNew ? !unruledClasses.contains(ClassKey(key)) : !unruled.contains(key)
-    }
-  }
-
-  /// A class of the model.
-  struct ClassKey: Hashable {
-    /// The entity's ordinal.
-    let entity: Int
-    let classTag: UInt16
-
-    init(_ key: ObjectKey) { (entity, classTag) = (key.entity, key.number.classTag) }
+    /// What is known to have no rules in code.
+    var unruled: Set<ValidatedKind> = []
   }
 
   func run() throws(ContextError) -> Outcome {
@@ -110,25 +92,27 @@ struct SaveHooks {
   private func validate(_ lists: ListedChanges) -> Outcome {
     var outcome = Outcome()
     for changes in lists.byEntity {
-      var last: ClassKey?
-      for object in changes.inserted {
-        let hasRules = context.hasRules(object, unlessCalled: .validateForInsert) {
-          check(object, &outcome.failures) { try object.validateForInsert() }
-        }
-        if hasRules { continue }
-        let key = ClassKey(ObjectKey(entity: changes.ordinal, number: object._$state.number))
-        if key != last { outcome.unruledClasses.insert(key) }
-        last = key
-      }
-      for object in changes.updated {
-        let hasRules = context.hasRules(object, unlessCalled: .ofUpdate) {
-          check(object, &outcome.failures) { try object.validateForUpdate() }
-        }
-        if !hasRules { outcome.unruled.insert(context.key(of: object)) }
-      }
+      for object in changes.inserted { validate(object, changes.ordinal, isNew: true, &outcome) }
+      for object in changes.updated { validate(object, changes.ordinal, isNew: false, &outcome) }
       for object in changes.deleted { check(object, &outcome.failures) { try object.validateForDelete() } }
     }
     return outcome
+  }
+
+  private func validate(
+    _ object: any ManagedObject,
+    _ ordinal: Int,
+    isNew: Bool,
+    _ outcome: inout Outcome
+  ) {
+    let hasRules = context.hasRules(object, isNew: isNew) {
+      check(object, &outcome.failures) {
+        try isNew ? object.validateForInsert() : object.validateForUpdate()
+      }
+    }
+    if hasRules { return }
+    let key = ObjectKey(entity: ordinal, number: object._$state.number)
+    outcome.unruled.insert(ValidatedKind(key, isNew: isNew))
   }
 
   private func check(
@@ -137,6 +121,18 @@ struct SaveHooks {
     _ validate: () throws -> Void
   ) {
     do { try validate() } catch { failures.note(.validationFailed(object.objectID, error)) }
+  }
+}
+
+/// What decides which rules in code an object has: its class, and whether the save inserts it.
+struct ValidatedKind: Hashable {
+  /// The entity's ordinal.
+  private let entity: Int
+  private let classTag: UInt16
+  private let isNew: Bool
+
+  init(_ key: ObjectKey, isNew: Bool) {
+    (entity, classTag, self.isNew) = (key.entity, key.number.classTag, isNew)
   }
 }
 

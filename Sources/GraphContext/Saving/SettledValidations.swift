@@ -36,12 +36,14 @@ struct SettledValidations {
     }
   }
   private var outcomes: [ObjectKey: Outcome] = [:]
+  /// What was found to have no rules in code: others may change it as often as they like.
+  private(set) var unruled: Set<ValidatedKind> = []
   private var rounds = 0
 
   /// Returns the objects whose values have yet to be validated. The failures of the others are noted in the request.
   func noteFailures(of owners: [SettledOwner], in request: inout SaveRequest) -> [SettledOwner] {
     var unknown: [SettledOwner] = []
-    for owner in owners {
+    for owner in owners where !unruled.contains(owner.kind(in: request)) {
       if let outcome = outcomes[owner.key], outcome.counts(for: owner, on: request.baseCommit) {
         if let failure = outcome.failure { request.failures.note(failure) }
       } else {
@@ -80,21 +82,27 @@ struct SettledValidations {
     var numbers: [Set<ObjectNumber>] = request.entities.map { _ in [] }
     for owner in owners { numbers[owner.entity.ordinal].insert(owner.number) }
     for owner in try request.owners(numbers, in: context.source) {
-      let failure = failure(of: context.object(owner.number, of: owner.entity))
-      try context.checkUsable()
+      let object = context.object(owner.number, of: owner.entity)
+      var failure: ContextError?
+      let phase = object._$state.phase
+      if phase == .inserted || phase == .persistent {
+        let hasRules = context.hasRules(object, isNew: phase == .inserted) {
+          do { try phase == .inserted ? object.validateForInsert() : object.validateForUpdate() } catch {
+            failure = .validationFailed(object.objectID, error)
+          }
+        }
+        if !hasRules { unruled.insert(owner.kind(in: request)) }
+      }
+      try context.checkReadable()
       outcomes[owner.key] = Outcome(owner, failure)
     }
   }
+}
 
-  private func failure(of object: any ManagedObject) -> ContextError? {
-    do {
-      switch object._$state.phase {
-      case .inserted: try object.validateForInsert()
-      case .persistent: try object.validateForUpdate()
-      case .deleted, .gone, .new, .tracer: break
-      }
-    } catch { return .validationFailed(object.objectID, error) }
-    return nil
+extension ManagedObjectContext {
+  /// Throws what reading has failed with. A validation that sets a value hasn't: what it sets in the context that only shows the save is dropped.
+  fileprivate func checkReadable() throws(ContextError) {
+    do { try checkUsable() } catch  where error.code == .readOnlyContext {}
   }
 }
 
@@ -165,4 +173,8 @@ extension SaveRequest {
 
 extension SettledOwner {
   fileprivate var key: ObjectKey { ObjectKey(entity: entity.ordinal, number: number) }
+
+  fileprivate func kind(in request: SaveRequest) -> ValidatedKind {
+    ValidatedKind(key, isNew: request.entities[entity.ordinal].insertedIndex(of: number) != nil)
+  }
 }

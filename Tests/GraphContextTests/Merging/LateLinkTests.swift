@@ -38,6 +38,13 @@ import Testing
   }
 }
 
+@Model final class Fan {
+  var name: String = ""
+  @Relationship var favourite: Novelist?
+
+  init() {}
+}
+
 /// Another context links objects to one that is deleted here: the deletion takes links away that neither context has shown without.
 struct LateLinkTests {
   private let mine: ManagedObjectContext
@@ -52,6 +59,7 @@ struct LateLinkTests {
       models: Novelist.self,
       Novel.self,
       Prize.self,
+      Fan.self,
       at: .inMemory
     )
     (mine, theirs) = (try store.context(), try store.context())
@@ -104,6 +112,36 @@ struct LateLinkTests {
     try mine.save()
     try theirs.refresh()
     #expect(try theirPrize.novels.isEmpty && theirs.count(From<Novel>()) == 0)
+  }
+
+  /// Whatever others do to objects without rules, the save takes a second turn once.
+  @Test func objectsWithoutRulesAreFoundOnce() throws {
+    let theirs = theirs
+    let same = try theirs.existingObject(Novelist.self, with: novelist.objectID)
+    let fan = Fan()
+    theirs.insert(fan)
+    fan.favourite = same
+    try theirs.save()
+    mine.delete(novelist)
+    var request = try ChangeEncoder(mine, SaveFailures()).encode()
+    request.baseCommit = theirs.source.commit
+    let owners = try request.owners(
+      request.entities.map { $0.entity.name == "Fan" ? [fan._$state.number] : [] },
+      in: theirs.source
+    )
+    var validations = SettledValidations()
+    #expect(owners.count == 1 && validations.noteFailures(of: owners, in: &request).count == 1)
+    try validations.validate(owners, savedBy: request, mine.coordinator)
+    fan.name = "other"
+    try theirs.save()
+    let later = try request.owners(
+      request.entities.map { $0.entity.name == "Fan" ? [fan._$state.number] : [] },
+      in: theirs.source
+    )
+    #expect(validations.noteFailures(of: later, in: &request).isEmpty)
+    try mine.save()
+    try theirs.refresh()
+    #expect(fan.favourite == nil)
   }
 
   /// What this save leads elsewhere keeps its link.

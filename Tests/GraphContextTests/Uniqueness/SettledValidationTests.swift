@@ -162,6 +162,18 @@ struct SettledValidationTests {
     #expect(try context.fetch(From<RotaWeek>()).count == 1 && week.rota?.start == 50)
   }
 
+  /// A validation that sets a value: what it sets in the context that only shows the save is dropped.
+  @Test func aValidationThatSetsAValueFailsNoSave() async throws {
+    let store = try await PersistentContainer("Labels", models: Tidied.self, at: .inMemory)
+    let context = try store.context()
+    defer { context.end() }
+    context.insert(Tidied("a", "x"))
+    try context.save()
+    context.insert(Tidied("a", " y "))
+    try context.save()
+    #expect(try context.fetch(From<Tidied>()).map(\.text) == ["y"])
+  }
+
   /// Others save between an attempt and its validation, which sees what they have saved.
   @Test func anOutcomeCountsForTheValuesThatWereSeen() throws {
     let other = try store.context()
@@ -176,6 +188,19 @@ struct SettledValidationTests {
     #expect(validations.noteFailures(of: attempted, in: &request).count == 1 && request.failures.isEmpty)
     let shown = try request.owners([[1]], in: other.source)
     #expect(validations.noteFailures(of: shown, in: &request).isEmpty && !request.failures.isEmpty)
+  }
+}
+
+@Model final class Tidied {
+  @Attribute(.unique(ifExists: .merge)) var code: String
+  var text: String
+  var checks: Int = 0
+
+  init(_ code: String, _ text: String) { (self.code, self.text) = (code, text) }
+
+  func validateForInsert() throws {
+    checks += 1
+    text = text.filter { $0 != " " }
   }
 }
 

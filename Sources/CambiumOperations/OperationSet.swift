@@ -1,10 +1,8 @@
 import Foundation
 import Synchronization
 
-/// The operations that a chain has put into a queue and that can't note it by themselves: those that are no ``ConcurrentOperation``.
-///
-/// A queue refuses an operation that is in another, or has been, by ending the program.
-final class EnqueuedOperations: Sendable {
+/// Operations that something has happened to, which they can't note by themselves. It doesn't keep them.
+final class OperationSet: Sendable {
   private struct Entry: Sendable {
     weak var operation: Operation?
   }
@@ -17,8 +15,13 @@ final class EnqueuedOperations: Sendable {
 
   private let table = Mutex(Table())
 
-  /// True for one call for an operation.
-  func begin(_ operation: Operation) -> Bool {
+  func contains(_ operation: Operation) -> Bool {
+    table.withLock { $0.entries[ObjectIdentifier(operation)]?.operation === operation }
+  }
+
+  /// Returns whether the operation was not there.
+  @discardableResult
+  func insert(_ operation: Operation) -> Bool {
     table.withLock { table in
       let key = ObjectIdentifier(operation)
       // Another operation may have had the address before.
