@@ -7,7 +7,7 @@ private enum Apple {
   // Quoted in Docs/ComingFromSwiftData.md
   @Model final class Trip {
     #Index<Trip>([\.start])
-    @Attribute(.unique(ifExists: .merge), .preserveValueOnDeletion) var name: String
+    @Attribute(.unique(ifExists: .replace), .preserveValueOnDeletion) var name: String
     var start: Date = .now
     var rating: Int?
     @Relationship(deleteRule: .cascade, inverse: \Stop.trip) var stops: [Stop] = []
