@@ -31,7 +31,7 @@ extension PersistentContainer {
   }
 
   /// Sets a text that is stored externally, of a stored object, to its UTF-8, which comes in chunks. A character may be in two of them. Otherwise as
-  /// ``setBlob(_:of:from:durability:author:)`` for data.
+  /// `setBlob(_:of:from:)` for data.
   ///
   /// - Throws: `wrongValue` for bytes that aren't UTF-8, and what the method for data throws.
   public func setBlob<Root: ManagedObject, Value: AttributeType, Chunks: AsyncSequence & Sendable>(
@@ -70,7 +70,7 @@ extension PersistentContainer {
     }
   }
 
-  /// Sets an attribute that is stored externally, of a stored object, to the content of a file: as ``setBlob(_:of:from:durability:author:)``, which takes chunks.
+  /// Sets an attribute that is stored externally, of a stored object, to the content of a file: as `setBlob(_:of:from:)`, which takes chunks.
   ///
   /// - Parameters:
   ///   - attribute: an attribute of the model itself, without rules.
