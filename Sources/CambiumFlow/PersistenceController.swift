@@ -58,7 +58,8 @@ extension PersistenceState {
     }
   }
 
-  /// Whether what a live request tells counts: it is the newest one, or the program has set a whole new state with a list meanwhile.
+  /// Returns whether the result of a live request counts. The result of the newest request does. If the program has replaced the whole state by one with a list, the next
+  /// result counts, and its request is the newest from then on.
   private mutating func listens(to number: Int) -> Bool {
     if requestNumber == 0, request.elements != nil { requestNumber = number }
     return number == requestNumber

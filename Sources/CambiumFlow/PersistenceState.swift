@@ -8,7 +8,7 @@ public struct PersistenceState<Element: Sendable, Failure: Error, Request: Senda
   public var delete: ChangeState<Element, Failure>
   /// Counts the live requests, and their ends. 0 in a state that the program has made.
   var requestNumber = 0
-  /// Whether the program has set the list since the live request has told of it: then a difference doesn't apply.
+  /// True if the program has set the list after the last result of the live request. The next difference doesn't apply then.
   private(set) var isListChanged: Bool
 
   /// Makes a state.

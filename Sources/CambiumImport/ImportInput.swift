@@ -13,7 +13,7 @@ public struct ImportInput<Record: SendableMetatype>: Sendable {
   public let isRepeatable: Bool
   /// The number of records; nil where it isn't known before they are read.
   public let count: Int?
-  /// Whether the records are in memory.
+  /// True if the input is a collection, which has its records in memory.
   let isCollection: Bool
 
   /// Reads the elements of a collection.

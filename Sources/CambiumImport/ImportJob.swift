@@ -118,7 +118,7 @@ struct ImportJob<Record: Sendable, Object: ManagedObject>: Sendable {
 }
 
 extension ImportJob {
-  /// Whether all records are one batch: a rule says what becomes of several records of one ID, the import has one commit, and the records are in memory already.
+  /// Whether the import takes all records as one batch. It does if it has one commit, its records are in memory, and a rule chooses among several records of one ID.
   private var needsOneBatch: Bool {
     options.commits == .once && source.isCollection
       && (description.duplicates == .lastWins || !description.isUniquing)

@@ -15,7 +15,7 @@ public final class ImportedObjectCache: Sendable {
   }
 
   private let ids: BoundedCache<Key, ManagedObjectID>
-  /// What a cache for one import has yet to remove from its base.
+  /// The keys of deleted objects, in a cache for one import. ``handOver(settledAs:)`` removes them from the base.
   private let forgotten = Mutex<Set<Key>>([])
   /// What receives the objects of an import when they are stored; nil for a cache of the program.
   private let base: ImportedObjectCache?

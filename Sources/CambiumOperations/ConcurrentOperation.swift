@@ -41,7 +41,7 @@ open class ConcurrentOperation: Operation, @unchecked Sendable {
     var finishDate: Date?
     /// The hooks that have not been called yet, by moment.
     var hooks: [Moment: [Hook]] = [:]
-    /// What waits for the end: it is called when queues have learned of that.
+    /// Closures that ``finish()`` calls last, when queues know of the end.
     var waiting: [Hook] = []
     var isFinishing = false
     /// Whether queues and waiting threads were told of the end.

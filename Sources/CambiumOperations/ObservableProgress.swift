@@ -132,8 +132,8 @@ extension ObservableProgress {
     return (untold, fraction)
   }
 
-  /// Whether an observer is there, and the fraction is the last one that it was to be told. The caller holds the lock.
-  private func hasHeard(_ fraction: Double, _ key: Int) -> Bool {
+  /// Returns whether an observer is registered, and this fraction is the newest one for it. The caller holds the lock.
+  private func isNewest(_ fraction: Double, _ key: Int) -> Bool {
     observers.first { $0.key == key }?.told == fraction
   }
 
@@ -144,7 +144,7 @@ extension ObservableProgress {
       progress.telling.withLock {
         let (untold, fraction) = Self.lock.withLock { progress.takeUntold() }
         // A closure may end the observation of another, or make progress, of which all have heard then.
-        for observer in untold where Self.lock.withLock({ progress.hasHeard(fraction, observer.key) }) {
+        for observer in untold where Self.lock.withLock({ progress.isNewest(fraction, observer.key) }) {
           observer.body(fraction)
         }
       }

@@ -102,7 +102,7 @@ open class ResultOperation<Output: Sendable>: ConcurrentOperation, ProducesResul
     finish()
   }
 
-  /// Whether an attempt has ended, and the next one has not begun.
+  /// True from the end of an attempt until the next attempt begins.
   var isBetweenAttempts: Bool { false }
 }
 

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Operations that something has happened to, which they can't note by themselves. It doesn't keep them.
+/// A set of operations, by identity. It holds them weakly.
 final class OperationSet: Sendable {
   private struct Entry: Sendable {
     weak var operation: Operation?

@@ -24,8 +24,8 @@ struct SharedOperationTests {
     #expect(shared.isFinished && a.hasResult && b.hasResult)
   }
 
-  /// Entries of operations that are gone make room.
-  @Test func theTableOfPlainOperationsStaysShort() {
+  /// A new operation at the address of one that is gone is another operation.
+  @Test func aSetKnowsTheOperationsThatAreThere() {
     let table = OperationSet()
     let kept = BlockOperation {}
     #expect(table.insert(kept))

@@ -1,11 +1,11 @@
 import Foundation
 
-/// Whether bytes that come in pieces are UTF-8. A character may be in two pieces.
+/// Checks that bytes are UTF-8. They come in pieces, and a character may begin in one piece and end in the next.
 struct UTF8Check: Sendable {
   /// The beginning of a character whose other bytes have yet to come: at most three bytes.
   private var beginning = Data()
 
-  /// Whether all bytes so far are whole characters.
+  /// True if the bytes so far end with a whole character.
   var isComplete: Bool { beginning.isEmpty }
 
   /// Returns false if the bytes so far are no beginning of a text. O(bytes).
@@ -16,7 +16,7 @@ struct UTF8Check: Sendable {
     return String(validating: bytes.prefix(whole), as: UTF8.self) != nil
   }
 
-  /// How many of the last bytes begin a character that needs more bytes.
+  /// The number of bytes at the end that belong to a character whose other bytes are missing.
   private static func incompleteCount(at end: Data) -> Int {
     guard let lead = end.lastIndex(where: { $0 & 0xC0 != 0x80 }) else { return 0 }
     let there = end.endIndex - lead

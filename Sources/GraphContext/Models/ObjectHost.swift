@@ -24,7 +24,7 @@ public class ObjectHost {
   /// The shape of the class whose fault was made last, which is looked for here first: a host belongs to one task, and all tasks share the shapes.
   final var lastShape: StoredShape?
 
-  /// The object that ``hasRules(_:_:)`` validates at the moment; nil otherwise.
+  /// The object that ``hasRules(_:isNew:_:)`` validates at the moment; nil otherwise.
   private final var validated: ObjectIdentifier?
   /// The default implementations of validations that this object has called.
   private final var calledDefaults: DefaultValidations = []

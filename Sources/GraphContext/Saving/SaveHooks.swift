@@ -47,8 +47,8 @@ struct SaveHooks {
 
   private func fingerprint(_ object: any ManagedObject) -> CalledObject {
     guard hasPairs else { return CalledObject(object, links: 0) }
-    let objects = context.entities[context.entity(of: object).ordinal]
-    return CalledObject(object, links: objects.hashOfRelinks(of: object._$state.number))
+    let ordinal = context.entity(of: object).ordinal
+    return CalledObject(object, links: context.entities[ordinal].hashOfRelinks(of: object._$state.number))
   }
 
   /// Returns the objects that are left to save.

@@ -103,8 +103,7 @@ struct DiscardTests {
     #expect(!context.hasChanges && tracks.allSatisfy { !$0.hasChanges })
   }
 
-  /// The links of the entity are worked out once, and not for each member that a new list gives back.
-  @Test func aLongListIsGivenBackInOneGo() async throws {
+  @Test func aLongListIsGivenBackInItsOrder() async throws {
     let lists = try await PersistentContainer("Lists", models: Playlist.self, Track.self, at: .inMemory)
     let context = try lists.context()
     defer { context.end() }

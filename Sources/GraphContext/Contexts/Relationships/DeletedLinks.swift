@@ -72,7 +72,7 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Whether neither the context nor its source has the object: for example, a new object that the program has discarded.
+  /// Returns true if neither the context nor its source has the object. A new object that the program has discarded is such a one.
   private func isGone(_ number: ObjectNumber, _ entity: StoredEntity) -> Bool {
     if knownObject(number, of: entity) != nil { return false }
     return deferringError(false) { () throws(ContextError) in try !source.contains(number, of: entity) }
