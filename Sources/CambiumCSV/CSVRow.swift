@@ -93,7 +93,7 @@ extension ImportInput where Record: Decodable {
 extension PersistentContainer {
   /// Imports the rows of a CSV file, as one commit unless the options say otherwise.
   ///
-  /// - Throws: As `importRecords(_:with:options:)`; then nothing has changed.
+  /// - Throws: As `importRecords(_:with:options:)`; then an import of one commit has changed nothing.
   @discardableResult
   public func importCSV<Source: ManagedObjectUpdatable & Decodable>(
     at url: URL,

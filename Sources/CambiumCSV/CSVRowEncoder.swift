@@ -10,8 +10,11 @@ extension ExportFormat where Value: Encodable {
   ///   - columns: the names of the columns, in order; nil for the keys of the first value, so that a file of no values is empty.
   ///   - delimiter: what stands between two fields, an ASCII character.
   public static func csv(columns: [String]? = nil, delimiter: Character = ",") -> ExportFormat {
-    let header = columns.map { CSVText.line($0, delimiter) } ?? ""
-    return ExportFormat(end: { Data(($0 == 0 ? header : "").utf8) }) {
+    ExportFormat(end: { count in
+      guard count == 0, let columns else { return Data() }
+      _ = try CSVText.delimiterByte(delimiter)
+      return Data(CSVText.line(columns, delimiter).utf8)
+    }) {
       var columns = columns
       return { value, count in
         _ = try CSVText.delimiterByte(delimiter)

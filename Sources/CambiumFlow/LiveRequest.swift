@@ -47,7 +47,7 @@ extension PersistentContainer {
     _ request: Value.Request
   ) throws -> AsyncThrowingStream<ListUpdate<Value>, any Error> {
     let (stream, continuation) = AsyncThrowingStream<ListUpdate<Value>, any Error>.makeStream()
-    let feed = try ViewFeed<Value>(request, in: viewContext, continuation)
+    let feed = try ViewFeed<Value>(request, of: self, continuation)
     // The sequence keeps the feed.
     continuation.onTermination = { _ in withExtendedLifetime(feed) {} }
     return stream
@@ -87,9 +87,11 @@ extension ListChanges {
   private let list: FetchedResults<Value.Object>
   private let continuation: Continuation
   private var subscriptions: [ContextSubscription] = []
+  private var listening: CommitListening?
 
-  init(_ request: Value.Request, in context: ManagedObjectContext, _ continuation: Continuation) throws {
+  init(_ request: Value.Request, of container: PersistentContainer, _ continuation: Continuation) throws {
     self.continuation = continuation
+    let context = container.viewContext
     list = try FetchedResults(request.orderedQuery, sectionedBy: request.sections, in: context)
     try tellAll()
     subscriptions = [
@@ -103,6 +105,15 @@ extension ListChanges {
         }
       },
     ]
+    // A context whose store is closed tells nothing of it.
+    let news = PendingTurn()
+    listening = container.onCommit { [weak self] in
+      guard news.begin() else { return }
+      Task { @MainActor in
+        news.end()
+        self?.finishingOnFailure { try $0.list.context?.checkCanMove() }
+      }
+    }
   }
 
   isolated deinit {}

@@ -6,8 +6,8 @@ import GraphContext
 ///
 /// ```swift
 /// extension Song.Values: PersistableValue {
-///   public typealias Object = Song
-///   public typealias Request = SongRequest
+///   typealias Object = Song
+///   typealias Request = SongRequest
 /// }
 /// ```
 public protocol PersistableValue: Sendable {
@@ -19,7 +19,7 @@ public protocol PersistableValue: Sendable {
   /// The object that the value was made of; nil for a new value.
   var objectID: ManagedObjectID? { get }
 
-  /// Makes the value of an object.
+  /// Makes the value of an object. Called for a new object before it is saved, too: what `willSave()` sets and what the store derives isn't there by then.
   init(_ object: Object) throws
 
   /// Inserts an object for a new value. ``update(_:)`` follows, so only what the object can't be without has to be set.

@@ -9,8 +9,8 @@ public struct PersistenceAction<Element: Sendable, Failure: Error, Request: Send
     case saveFailed(Failure, Element)
     case deleted
     case deleteFailed(Failure, Element)
-    /// The number is that of the request in the state, so that what comes late is told from what was asked for.
-    case received(PersistenceFetchResult<Element>, number: Int)
+    /// The number is that of the request in the state, so that what comes late is told from what was asked for. The place is that of the result among those of the request, from 1.
+    case received(PersistenceFetchResult<Element>, number: Int, place: Int)
     case requestFailed(Failure, Request, number: Int)
   }
   let kind: Kind

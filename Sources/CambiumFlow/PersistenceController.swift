@@ -53,16 +53,28 @@ extension PersistenceState {
     case .cancelRequest: begin(.canceled)
     case .requestFailed(let failure, let failed, let number):
       if listens(to: number) { show(.failed(failure, failed)) }
-    case .received(let result, let number):
-      if listens(to: number) { receive(result, refetches) }
+    case .received(let result, let number, let place):
+      if listens(to: number) { receive(result, at: place, refetches) }
     }
   }
 
-  /// Returns whether the result of a live request counts. The result of the newest request does. If the program has replaced the whole state by one with a list, the next
-  /// result counts, and its request is the newest from then on.
+  /// Returns whether the result of a live request counts. The result of the newest request does. If the program has replaced the whole state by one with a list, or by one
+  /// of before, the next result counts, and its request is the newest from then on.
   private mutating func listens(to number: Int) -> Bool {
-    if requestNumber == 0, request.elements != nil { requestNumber = number }
+    if number > requestNumber, isShowing {
+      requestNumber = number
+      shownResult = nil
+    }
     return number == requestNumber
+  }
+
+  private var isShowing: Bool {
+    switch request {
+    case .received: true
+    // In a state that the program has made, no request is under way.
+    case .loading: requestNumber > 0
+    case .initial, .failed, .canceled: false
+    }
   }
 
   /// From now on nothing of the request before counts.
@@ -71,26 +83,30 @@ extension PersistenceState {
     show(next)
   }
 
-  private mutating func receive(_ result: PersistenceFetchResult<Element>, _ refetches: Bool) {
+  private mutating func receive(
+    _ result: PersistenceFetchResult<Element>,
+    at place: Int,
+    _ refetches: Bool
+  ) {
     switch (result, request) {
     case (_, .canceled), (_, .failed): return
-    case (.elements(let elements), _): show(.received(elements))
-    case (.difference(let difference), .received(let old)):
-      if !isListChanged, let new = difference.flatMap(old.applying) {
-        show(.received(new))
-      } else if refetches {
-        begin(.loading)
-      } else {
-        // No later difference applies, either.
-        request = .received([])
-      }
-    case (.difference(let difference), .initial), (.difference(let difference), .loading):
+    case (.elements(let elements), _): show(.received(elements), place)
+    case (.difference(let difference), .received(let old)) where shownResult == place - 1:
+      if let new = difference.flatMap(old.applying) { show(.received(new), place) } else { miss(refetches) }
+    case (.difference(let difference), .initial) where place == 1,
+      (.difference(let difference), .loading) where place == 1:
       let inserted = difference?.insertions.map { step in
         switch step {
         case .insert(_, let element, _), .remove(_, let element, _): element
         }
       }
-      show(.received(inserted ?? []))
+      show(.received(inserted ?? []), place)
+    case (.difference, _): miss(refetches)
     }
+  }
+
+  /// A difference that doesn't apply. No later one does, either.
+  private mutating func miss(_ refetches: Bool) {
+    if refetches { begin(.loading) } else { request = .received([]) }
   }
 }

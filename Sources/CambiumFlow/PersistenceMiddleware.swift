@@ -40,7 +40,7 @@ final class PersistenceMiddleware<Controller: PersistenceController>: Middleware
       afterReducer.add { [self] in run(follow(request, context.getState().requestNumber)) }
     case .cancelRequest:
       afterReducer.add { run(.toCancel(Self.token)) }
-    case .received(.difference, let number) where number >= context.getState().requestNumber:
+    case .received(.difference, let number, _) where number >= context.getState().requestNumber:
       afterReducer.add { [self] in
         // The reducer has begun again, because the difference doesn't apply.
         let next = context.getState().requestNumber
@@ -83,11 +83,21 @@ final class PersistenceMiddleware<Controller: PersistenceController>: Middleware
 
   private func follow(_ request: Controller.Request, _ number: Int) -> Effect<OutputAction> {
     .run(token: Self.token) { [controller] send in
+      let places = Places()
       do throws(Controller.Failure) {
-        try await controller.follow(request) { send(OutputAction(.received($0, number: number))) }
+        try await controller.follow(request) { result in
+          send(OutputAction(.received(result, number: number, place: places.next())))
+        }
       } catch {
         send(OutputAction(.requestFailed(error, request, number: number)))
       }
     }
   }
+}
+
+/// Counts the results of a live request.
+private final class Places: Sendable {
+  private let last = Atomic(0)
+
+  func next() -> Int { last.add(1, ordering: .relaxed).newValue }
 }

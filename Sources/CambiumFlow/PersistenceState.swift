@@ -1,15 +1,15 @@
 /// What is known of the elements of one kind: three parts, none of which depends on another.
 public struct PersistenceState<Element: Sendable, Failure: Error, Request: Sendable>: Sendable {
   /// The live request.
-  public var request: RequestState<Element, Failure, Request> { didSet { isListChanged = true } }
+  public var request: RequestState<Element, Failure, Request> { didSet { shownResult = nil } }
   /// The last step of any save.
   public var persist: ChangeState<Element, Failure>
   /// The last step of any deletion.
   public var delete: ChangeState<Element, Failure>
   /// Counts the live requests, and their ends. 0 in a state that the program has made.
   var requestNumber = 0
-  /// True if the program has set the list after the last result of the live request. The next difference doesn't apply then.
-  private(set) var isListChanged: Bool
+  /// Which result of the live request the list shows, counted from 1. A difference applies to the list of the result before. Nil if the program has set the list since.
+  var shownResult: Int?
 
   /// Makes a state.
   public init(
@@ -18,13 +18,14 @@ public struct PersistenceState<Element: Sendable, Failure: Error, Request: Senda
     delete: ChangeState<Element, Failure> = .initial
   ) {
     (self.request, self.persist, self.delete) = (request, persist, delete)
-    isListChanged = true
   }
 
   /// Shows what a live request has told.
-  mutating func show(_ next: RequestState<Element, Failure, Request>) {
+  ///
+  /// - Parameter result: the place of the result; nil for a state without a list.
+  mutating func show(_ next: RequestState<Element, Failure, Request>, _ result: Int? = nil) {
     request = next
-    isListChanged = false
+    shownResult = result
   }
 
   /// The state before the first action.

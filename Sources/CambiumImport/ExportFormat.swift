@@ -8,7 +8,7 @@ public struct ExportFormat<Value: SendableMetatype>: Sendable {
   /// Begins to write.
   package let makeWriter: @Sendable () -> Writer
   /// The bytes after the last value, which is told how many there were.
-  package let end: @Sendable (Int) -> Data
+  package let end: @Sendable (Int) throws -> Data
 
   /// Makes a format.
   ///
@@ -16,7 +16,7 @@ public struct ExportFormat<Value: SendableMetatype>: Sendable {
   ///   - end: returns what stands after the last value; it is told how many there were.
   ///   - makeWriter: makes what encodes one value after the other, on one thread. What stands before the first belongs to its bytes.
   public init(
-    end: @escaping @Sendable (_ count: Int) -> Data = { _ in Data() },
+    end: @escaping @Sendable (_ count: Int) throws -> Data = { _ in Data() },
     makeWriter: @escaping @Sendable () -> Writer
   ) {
     self.end = end
@@ -82,7 +82,7 @@ extension PersistentContainer {
             try output.append(write(Value(with: object), count))
             count += 1
           }
-          try output.append(format.end(count))
+          try output.append(try format.end(count))
           try output.finish()
           return count
         }

@@ -1,4 +1,5 @@
 import Cambium
+import Synchronization
 
 /// An import of records into a container.
 struct ImportJob<Record: Sendable, Object: ManagedObject>: Sendable {
@@ -30,20 +31,30 @@ struct ImportJob<Record: Sendable, Object: ManagedObject>: Sendable {
   }
 
   func run(in container: PersistentContainer) async throws -> Outcome {
+    let stored = StoredOutcome()
     do {
       return try await withTaskCancellationHandler {
         try await container.write(mergePolicy: options.mergePolicy) { context, shouldSave in
           // The import saves by itself. What hooks change after that is unsaved, and goes with the context.
           shouldSave = false
-          return try run(in: context)
+          let outcome = try run(in: context)
+          stored.outcome.withLock { $0 = outcome }
+          return outcome
         }
       } onCancel: {
         monitor.cancel()
       }
     } catch {
+      // What fails in a hook after the last commit is no failure of the import.
+      if let outcome = stored.outcome.withLock({ $0 }) { return outcome }
       if monitor.isCancelled { throw CancellationError() }
       throw error
     }
+  }
+
+  /// The outcome once everything is stored.
+  private final class StoredOutcome: Sendable {
+    let outcome = Mutex<Outcome?>(nil)
   }
 
   private func run(in context: ManagedObjectContext) throws -> Outcome {
@@ -55,10 +66,12 @@ struct ImportJob<Record: Sendable, Object: ManagedObject>: Sendable {
     var changes = ImportChanges()
     var commitCount = 0
     try runPasses(&run, context) { ids in
+      // A later batch, or the second pass, may have deleted an object.
+      let kept = ids.filter { context.registeredObject(Object.self, with: $0)?.isDeleted != true }
       changes = try context.commitImport(options, cache, monitor)
       // The save may have settled new objects with existing ones.
       let existing = context.aliases
-      outcome.ids += ids.map { existing[$0] ?? $0 }
+      outcome.ids += kept.map { existing[$0] ?? $0 }
       if !changes.isEmpty { commitCount += 1 }
     }
     outcome.report = ImportReport(run.counts)
@@ -68,7 +81,7 @@ struct ImportJob<Record: Sendable, Object: ManagedObject>: Sendable {
     return outcome
   }
 
-  /// Makes the passes one after the other where the records can be read twice, and for each batch where they can't. An import without a key is made batch by
+  /// Makes the passes one after the other where the records can be read twice, and for each batch where they can't. An import without a key, or without uniquing, is made batch by
   /// batch as well: nothing would find the object of a record again.
   ///
   /// - Parameter commit: saves, and receives the IDs of the objects since the commit before, if they are kept.
@@ -81,6 +94,8 @@ struct ImportJob<Record: Sendable, Object: ManagedObject>: Sendable {
     let isSplit =
       options.relationships == .afterAllRecords && description.updateRelationships != nil
       && description.key != nil && source.isRepeatable
+      // Of several objects with one ID a second reading finds the first alone.
+      && description.isUniquing
     var ids: [ManagedObjectID] = []
     for passes in isSplit ? [.properties, .relationships] : [.both] as [ImportRun<Record, Object>.Passes] {
       var records = try source.makeReader()
@@ -151,7 +166,7 @@ extension ManagedObjectContext {
     try monitor.check()
     try save(durability: options.durability)
     cache?.handOver(settledAs: aliases)
-    options.didCommit?(changes)
+    if !changes.isEmpty { options.didCommit?(changes) }
     return changes
   }
 }
@@ -160,7 +175,7 @@ extension PersistentContainer {
   /// Imports records in the background, in the queue of the container's `write(mergePolicy:_:)` blocks, as an ``ObjectImport`` says.
   ///
   /// With ``ImportOptions/Commits/once`` an import that throws or is cancelled changes nothing. Properties come first and relationships second: for all records
-  /// where ``ImportOptions/relationships`` says so, the source can be read twice and the import has a key; else batch by batch.
+  /// where ``ImportOptions/relationships`` says so, the source can be read twice, and the import has a key and is uniquing; else batch by batch.
   ///
   /// O(records · log n).
   ///

@@ -22,7 +22,7 @@ public struct ImportOptions: Sendable {
 
   /// When what was imported is stored.
   public var commits = Commits.once
-  /// When relationships are imported. An input that can't be read twice, and an import without a key, have it batch by batch, whatever this says.
+  /// When relationships are imported. An input that can't be read twice, and an import without a key or without uniquing, have it batch by batch, whatever this says.
   public var relationships = RelationshipsOrder.afterAllRecords
   /// What a commit does with objects that other contexts have changed meanwhile.
   public var mergePolicy = MergePolicy.error

@@ -54,12 +54,20 @@ struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
 
   /// The objects that are there. The cache forgets the others.
   private func takeObjects(of items: [Item]) -> [Object] {
-    items.compactMap { item in
-      guard let object = item.object else { return nil }
-      if !object.isDeleted { return object }
-      cache?.forget(Object.self, with: item.id)
-      return nil
-    }
+    forgetDeleted(items)
+    return items.compactMap { item in item.object.flatMap { isThere($0) ? $0 : nil } }
+  }
+
+  /// False for an object that was deleted, also before it was saved.
+  private func isThere(_ object: Object) -> Bool { !object.isDeleted && object.context === context }
+
+  /// Has the cache forget the objects that a closure has deleted. Another source of the same ID may have an object.
+  private func forgetDeleted(_ items: [Item]) {
+    guard let cache else { return }
+    let gone = Set(items.lazy.filter { $0.object.map { !isThere($0) } ?? false }.map(\.id))
+    if gone.isEmpty { return }
+    for id in gone { cache.forget(Object.self, with: id) }
+    register(items.filter { gone.contains($0.id) })
   }
 
   private mutating func work(through items: inout [Item], of sourceCount: Int, _ passes: Passes) throws {
@@ -78,7 +86,7 @@ struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
     var updated = 0
     for item in items {
       // The first pass may have deleted it.
-      guard let object = item.object, !object.isDeleted else { continue }
+      guard let object = item.object, isThere(object) else { continue }
       try checkCancellation()
       try update(item.source, object, context, cache)
       updated += 1
@@ -175,6 +183,8 @@ struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
       items[place].object = try update(object, items[place].source)
       if isCounted { monitor.advance() }
     }
+    // Before relationships look for objects.
+    defer { forgetDeleted(items) }
     if uncached.isEmpty { return }
     var known = try lookUp(uncached.map { items[$0].id }, access)
     if description.isUniquing {
@@ -187,7 +197,7 @@ struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
         known[item.id] = nil
         try addInserted(to: &known, access)
       }
-      if let object = known[item.id], !object.isDeleted {
+      if let object = known[item.id], isThere(object) {
         items[place].object = try update(object, item.source)
       } else {
         items[place].object = try insert(item, by: access)
@@ -209,7 +219,7 @@ struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
   }
 
   // A key path in code that is generic is made anew each time, and costs more than looking up an object.
-  private func isMissing(_ object: Object?) -> Bool { object.map { $0.isDeleted } ?? true }
+  private func isMissing(_ object: Object?) -> Bool { object.map { !isThere($0) } ?? true }
 
   private mutating func update(_ object: Object, _ source: Source) throws -> Object? {
     if let shouldUpdate = description.shouldUpdate, try !shouldUpdate(source, context) { return nil }
@@ -246,7 +256,7 @@ struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
 
   private func cached(_ id: AttributeValue) throws -> Object? {
     guard let object = try cache?.object(Object.self, with: id, in: context) else { return nil }
-    return object.isDeleted ? nil : object
+    return isThere(object) ? object : nil
   }
 
   /// The objects of some IDs, by one query. Of several with one ID the first counts.
@@ -268,6 +278,8 @@ struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
   }
 
   private func register(_ items: [Item]) {
-    cache?.register(items.compactMap { item in item.object.map { (item.id, $0) } })
+    cache?.register(
+      items.compactMap { item in item.object.flatMap { isThere($0) ? (item.id, $0) : nil } }
+    )
   }
 }

@@ -162,6 +162,8 @@ extension PersistentContainer {
 
   /// Updates or makes the object of each source in the background, in one commit unless the options say otherwise, and returns the view context's objects, in order.
   ///
+  /// If the view context doesn't merge changes automatically, `refresh()` it before the objects are read.
+  ///
   /// - Throws: As ``importRecords(_:with:options:)``; then an import of one commit has changed nothing.
   @discardableResult @MainActor
   public func importUniqueObjects<Object: ImportableUniqueObject>(

@@ -108,6 +108,8 @@ extension ManagedObjectContext {
   /// Imports sources into this context, as ``ObjectImport`` says. Nothing is saved; where it throws, what was done until then is unsaved as well: roll
   /// the context back, or import in a child. The cache is left as it was then.
   ///
+  /// The cache knows new objects before they are saved. If the save settles one with an existing object, other contexts should be given a cache that doesn't know it.
+  ///
   /// - Returns: the objects of the sources, in order. What was left out or deleted is absent.
   /// - Throws: `CancellationError` if the task is cancelled; what closures and queries throw.
   @discardableResult

@@ -59,7 +59,8 @@ enum EmbeddableMacro: ExtensionMacro, MemberMacro, WrittenMacro {
     of value: StructDeclSyntax,
     _ diagnostics: inout [Diagnostic]
   ) -> [ModelProperty] {
-    value.memberBlock.members.compactMap { member in
+    diagnostics += value.memberBlock.members.conditionMistakes
+    return value.memberBlock.members.compactMap { member in
       guard let variable = member.decl.as(VariableDeclSyntax.self), variable.isStoredInInstances,
         let part = ModelProperty(variable, diagnostics: &diagnostics)
       else { return nil }

@@ -16,6 +16,12 @@ struct LinkedProperty {
       let links = mark.argument(labeled: "through"), let target = mark.argument(labeled: "to")
     else { return nil }
     let before = diagnostics.count
+    for other in ["Attribute", "Embedded", "Transient"] {
+      if let attribute = variable.attribute(named: other) {
+        diagnostics.append(ModelDiagnostic.linkedAndStored("@\(other)").at(attribute))
+      }
+    }
+    diagnostics += ModelProperty.repeatedMarks(of: variable)
     let (linksName, targetName) = (Self.property(links), Self.property(target))
     if linksName == nil { diagnostics.append(ModelDiagnostic.linksForm.at(links)) }
     if targetName == nil { diagnostics.append(ModelDiagnostic.linkTargetForm.at(target)) }

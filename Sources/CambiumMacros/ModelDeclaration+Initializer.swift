@@ -11,7 +11,8 @@ extension ModelDeclaration {
     let taken = properties.filter { !$0.hasInitialValue }
     let parameters = taken.map { "\($0.name): \($0.type.trimmedDescription)" }.joined(separator: ", ")
     if taken.isEmpty { return ["\(model.witnessAccess)init() {}"] }
-    return ["\(model.witnessAccess)init(\(parameters)) {"] + taken.map { "  self.\($0.name) = \($0.name)" }
+    return ["\(model.witnessAccess)init(\(parameters)) {"]
+      + taken.map { "  self.\($0.name) = \($0.identifier)" }
       + ["}"]
   }
 

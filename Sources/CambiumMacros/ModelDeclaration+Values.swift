@@ -80,10 +80,10 @@ extension ModelDeclaration {
         \(raw: level.modifier)init(\(raw: base.parameter)\(raw: parameters.joined())) {
           \(raw: ([base.assignment] + assignments).joined(separator: "\n    "))
         }
-        \(raw: access)init<Reader: GraphContext.ValuesReader>(_$from reader: inout Reader) throws(Reader.Failure) {
+        \(raw: access)init<_Reader: GraphContext.ValuesReader>(_$from reader: inout _Reader) throws(_Reader.Failure) {
           \(raw: ([base.reading] + readings).joined(separator: "\n    "))
         }
-        \(raw: access)func _$visit<Visitor: GraphContext.ValuesVisitor>(_ visitor: inout Visitor) {
+        \(raw: access)func _$visit<_Visitor: GraphContext.ValuesVisitor>(_ visitor: inout _Visitor) {
           \(raw: (base.visits + visits).joined(separator: "\n    "))
         }
       }
@@ -117,8 +117,8 @@ private struct ValuesBase {
     return [
       "\(access)var superclassValues: \(type)",
       "\(access)var objectID: GraphContext.ManagedObjectID? { get { superclassValues.objectID } set { superclassValues.objectID = newValue } }",
-      "\(access)subscript<Member>(dynamicMember path: Swift.KeyPath<\(type), Member>) -> Member { superclassValues[keyPath: path] }",
-      "\(access)subscript<Member>(dynamicMember path: Swift.WritableKeyPath<\(type), Member>) -> Member { get { superclassValues[keyPath: path] } set { superclassValues[keyPath: path] = newValue } }",
+      "\(access)subscript<_Member>(dynamicMember path: Swift.KeyPath<\(type), _Member>) -> _Member { superclassValues[keyPath: path] }",
+      "\(access)subscript<_Member>(dynamicMember path: Swift.WritableKeyPath<\(type), _Member>) -> _Member { get { superclassValues[keyPath: path] } set { superclassValues[keyPath: path] = newValue } }",
     ]
   }
 }

@@ -56,7 +56,7 @@ struct ModelDeclaration {
     diagnostics += ModelInheritance.mistakes(of: model, marked: mark)
     diagnostics += ModelPlace.mistakes(of: model, in: context)
     canBeAModel = diagnostics.isEmpty
-    diagnostics += Self.conditions(in: model)
+    diagnostics += model.memberBlock.members.conditionMistakes
     diagnostics += ModelHook.mistakes(in: model)
     diagnostics += Self.storageMistakes(in: model)
     originalName = mark.originalName(of: "model", &diagnostics)
@@ -131,18 +131,5 @@ struct ModelDeclaration {
       else { return nil }
       return ModelDiagnostic.storageTaken(name, String(name.dropFirst())).at(binding.pattern)
     }
-  }
-
-  private static func conditions(in model: ClassDeclSyntax) -> [Diagnostic] {
-    var mistakes: [Diagnostic] = []
-    for member in model.memberBlock.members {
-      guard let condition = member.decl.as(IfConfigDeclSyntax.self) else { continue }
-      let isStored = condition.clauses.contains { clause in
-        guard case .decls(let members)? = clause.elements else { return false }
-        return members.contains { $0.decl.as(VariableDeclSyntax.self)?.isStoredInInstances == true }
-      }
-      if isStored { mistakes.append(ModelDiagnostic.conditional.at(condition)) }
-    }
-    return mistakes
   }
 }

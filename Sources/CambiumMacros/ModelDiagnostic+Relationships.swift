@@ -32,6 +32,14 @@ extension ModelDiagnostic {
     message: "the links say what it is: it has no initial value"
   )
 
+  static func linkedAndStored(_ mark: String) -> ModelDiagnostic {
+    ModelDiagnostic(
+      id: "linkedAndStored",
+      message:
+        "a property that stands for the objects behind links isn't stored itself: it takes no '\(mark)'"
+    )
+  }
+
   static let unmarkedOrder = ModelDiagnostic(
     id: "unmarkedOrder",
     message: "an 'OrderedToMany' is for a relationship that is marked as ordered, at both ends"

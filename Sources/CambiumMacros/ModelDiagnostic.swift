@@ -104,10 +104,13 @@ extension ModelDiagnostic {
   }
 
   static func foreignAttribute(_ attribute: String, on name: String) -> ModelDiagnostic {
-    ModelDiagnostic(
+    let reason =
+      attribute == "@MainActor"
+      ? "an object is used where its context is, whichever actor that belongs to"
+      : "a model stores its properties itself, without property wrappers or other macros"
+    return ModelDiagnostic(
       id: "foreignAttribute",
-      message: "'\(name)' can't be '\(attribute)': a model stores its properties itself, "
-        + "without property wrappers or other macros"
+      message: "'\(name)' can't be '\(attribute)': \(reason)"
     )
   }
 
@@ -164,7 +167,7 @@ extension ModelDiagnostic {
 
   static let conditional = ModelDiagnostic(
     id: "conditional",
-    message: "a property of a model can't depend on '#if': the schema would too"
+    message: "what is stored or has an index can't depend on '#if': the schema would too"
   )
 
   static func taken(_ name: String) -> ModelDiagnostic {

@@ -22,7 +22,8 @@ struct ModelIndex {
   ) -> [ModelIndex] {
     guard ["Index", "Unique"].contains(expansion.macroName.text) else { return [] }
     if let argument = expansion.genericArgumentClause?.arguments.first?.argument.trimmedDescription,
-      argument != model.name.text, argument != "Self"
+      // A nested class may be spelled with the types that it is in.
+      argument.split(separator: ".").last.map(String.init) != model.name.text, argument != "Self"
     {
       diagnostics.append(ModelDiagnostic.indexOfAnother(argument, in: model.name.text).at(expansion))
       return []

@@ -83,7 +83,7 @@ extension ModelDeclaration {
     let rest =
       embedded.isEmpty ? inherited : visitOfParts("\(name)._$own.part(at: property)", otherwise: inherited)
     return """
-      nonisolated \(raw: access)\(raw: isRoot ? "" : "override ")func _$visit<Visitor: GraphContext.PropertyVisitor>(_ property: Int, _ visitor: inout Visitor) {
+      nonisolated \(raw: access)\(raw: isRoot ? "" : "override ")func _$visit<_Visitor: GraphContext.PropertyVisitor>(_ property: Int, _ visitor: inout _Visitor) {
         switch \(raw: name)._$own.place(of: property) {
         \(raw: lines.joined(separator: "\n  "))
         default: \(raw: rest)

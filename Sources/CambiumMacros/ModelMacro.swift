@@ -169,7 +169,7 @@ extension ModelDeclaration {
     }
     let failure = "fatalError(\"\(plainName) has no property \\(property)\")"
     return """
-      nonisolated \(raw: access)func _$visit<Visitor: GraphContext.PropertyVisitor>(_ property: Int, _ visitor: inout Visitor) {
+      nonisolated \(raw: access)func _$visit<_Visitor: GraphContext.PropertyVisitor>(_ property: Int, _ visitor: inout _Visitor) {
         switch property {
         \(raw: (slots + places + relationships).joined(separator: "\n  "))
         default: \(raw: embedded.isEmpty ? failure : visitOfParts("Self._$model._$embeddedPart(at: property)", otherwise: failure))

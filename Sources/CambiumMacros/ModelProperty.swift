@@ -189,7 +189,7 @@ extension ModelProperty {
   }
 
   /// A mark that stands there twice: the first one alone would be read.
-  private static func repeatedMarks(of variable: VariableDeclSyntax) -> [Diagnostic] {
+  static func repeatedMarks(of variable: VariableDeclSyntax) -> [Diagnostic] {
     ["Attribute", "Relationship", "Embedded"].flatMap { name in
       variable.attributes.compactMap { $0.as(AttributeSyntax.self) }.filter { $0.plainName == name }
         .dropFirst()

@@ -93,26 +93,15 @@ enum PropertyType {
   /// What is in `T?` or `Optional<T>`.
   private static func wrapped(_ type: TypeSyntax) -> TypeSyntax? {
     if let optional = type.as(OptionalTypeSyntax.self) { return optional.wrappedType.trimmed }
-    guard let generic = type.as(IdentifierTypeSyntax.self), generic.name.text == "Optional" else {
-      return nil
-    }
-    return argument(of: generic)
+    guard let generic = GenericSpelling(type), generic.name == "Optional" else { return nil }
+    return generic.argument
   }
 
   /// What is in `[T]`, `Array<T>`, `Set<T>`, `ToMany<T>` or `OrderedToMany<T>`.
   private static func element(of type: TypeSyntax) -> TypeSyntax? {
     if let array = type.as(ArrayTypeSyntax.self) { return array.element.trimmed }
-    guard let generic = type.as(IdentifierTypeSyntax.self), collections.contains(generic.name.text) else {
-      return nil
-    }
-    return argument(of: generic)
-  }
-
-  private static func argument(of type: IdentifierTypeSyntax) -> TypeSyntax? {
-    guard let arguments = type.genericArgumentClause?.arguments, arguments.count == 1,
-      case .type(let argument)? = arguments.first?.argument
-    else { return nil }
-    return argument.trimmed
+    guard let generic = GenericSpelling(type), collections.contains(generic.name) else { return nil }
+    return generic.argument
   }
 
   private static func collection(of element: TypeSyntax) -> PropertyType {
@@ -138,5 +127,30 @@ enum PropertyType {
     case .someOrAnyType, .compositionType: .unsupported("an attribute has one concrete type")
     default: .unsupported("it is neither a type of attribute nor a model")
     }
+  }
+}
+
+/// A generic type of this library or of Swift's with its one argument, `Set<Song>`, also where its module is spelled: `Swift.Set<Song>`.
+private struct GenericSpelling {
+  let name: String
+  let argument: TypeSyntax
+
+  /// Nil for any other type.
+  init?(_ type: TypeSyntax) {
+    let clause: GenericArgumentClauseSyntax?
+    if let plain = type.as(IdentifierTypeSyntax.self) {
+      (name, clause) = (plain.name.text, plain.genericArgumentClause)
+    } else if let member = type.as(MemberTypeSyntax.self),
+      let module = member.baseType.as(IdentifierTypeSyntax.self)?.name.text,
+      ["Swift", "GraphContext", "Cambium"].contains(module)
+    {
+      (name, clause) = (member.name.text, member.genericArgumentClause)
+    } else {
+      return nil
+    }
+    guard let arguments = clause?.arguments, arguments.count == 1,
+      case .type(let argument)? = arguments.first?.argument
+    else { return nil }
+    self.argument = argument.trimmed
   }
 }

@@ -75,12 +75,11 @@ open class ConcurrentOperation: Operation, @unchecked Sendable {
     let hooks = core.withLock { core in
       core.state = .finished
       core.finishDate = Date()
-      // The moments of an operation that was never started don't come any more.
-      defer { core.hooks = [:] }
-      return core.hooks[.didFinish] ?? []
+      // The moments of an operation that was never started don't come any more. Released outside of the lock: what hooks have captured may look at the operation.
+      return exchange(&core.hooks, with: [:])
     }
     post(.operationDidFinish)
-    hooks.forEach { $0() }
+    hooks[.didFinish]?.forEach { $0() }
     willChangeValue(for: \.isFinished)
     core.withLock { $0.isFinished = true }
     didChangeValue(for: \.isFinished)

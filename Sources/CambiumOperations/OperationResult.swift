@@ -102,6 +102,12 @@ open class ResultOperation<Output: Sendable>: ConcurrentOperation, ProducesResul
     finish()
   }
 
+  /// Ends the operation. Work for `Void` that isn't cancelled has succeeded, unless it has set another output.
+  open override func finish() {
+    if !isCancelled, state == .executing, !hasResult, let done = () as? Output { output = .success(done) }
+    super.finish()
+  }
+
   /// True from the end of an attempt until the next attempt begins.
   var isBetweenAttempts: Bool { false }
 }

@@ -8,13 +8,14 @@ private let handingOver = NSRecursiveLock()
 /// The consumers that were handed a failure.
 private let failed = OperationSet()
 
-/// Gives a consumer its input. A success doesn't take the place of a failure that was handed over.
+/// Gives a consumer its input. A success doesn't take the place of a failure that was handed over. That there is no result is neither.
 private func hand<Consumer: ConsumesResult>(
   _ result: Result<Consumer.Input, any Error>,
   to consumer: Consumer
 ) {
   handingOver.withLock {
     switch result {
+    case .failure(ResultError.noResult): break
     case .failure:
       failed.insert(consumer)
       consumer.input = result
@@ -24,7 +25,7 @@ private func hand<Consumer: ConsumesResult>(
 }
 
 extension ProducesResult {
-  /// Makes the consumer wait for this operation, and hands it the output, a failure as well. If this operation was cancelled, it hands over nothing. If another operation has
+  /// Makes the consumer wait for this operation, and hands it the output, a failure as well. If this operation was cancelled or ends without a result, it hands over nothing. If another operation has
   /// handed over a failure, a success doesn't take its place.
   ///
   /// - Returns: the consumer, for the next link of a chain.

@@ -163,7 +163,7 @@ struct Labels<State: Sendable> {
     #expect(store.state.request == .initial)
   }
 
-  @Test func manySavesRunTogether() async {
+  @Test func everySaveTellsOfItsEnd() async {
     let store = store(Scripted())
     var steps = Labels(store) { "\($0.persist.label)" }
     for element in 0..<100 { store.dispatch(.save(element * 2)) }
@@ -220,7 +220,7 @@ struct Labels<State: Sendable> {
     let reducer = Scripted.makeReducer()
     for ended in [RequestState<Int, Broken, String>.canceled, .failed(Broken(), "all")] {
       var state = State(request: ended)
-      reducer.reduce(Scripted.Action(.received(difference([], [1]), number: 0)), &state)
+      reducer.reduce(Scripted.Action(.received(difference([], [1]), number: 0, place: 1)), &state)
       #expect(state.request == ended)
     }
   }
@@ -242,7 +242,7 @@ struct Labels<State: Sendable> {
     var state = State()
     let reducer = Scripted.makeReducer()
     for action in [Scripted.Action.request("first"), .request("second")] { reducer.reduce(action, &state) }
-    reducer.reduce(Scripted.Action(.received(.elements([100]), number: 1)), &state)
+    reducer.reduce(Scripted.Action(.received(.elements([100]), number: 1, place: 1)), &state)
     reducer.reduce(Scripted.Action(.requestFailed(Broken(), "first", number: 1)), &state)
     #expect(state.request == .loading)
   }
@@ -251,10 +251,10 @@ struct Labels<State: Sendable> {
     let reducer = Scripted.makeReducer()
     for start in [RequestState<Int, Broken, String>.initial, .loading] {
       var state = State(request: start)
-      reducer.reduce(Scripted.Action(.received(difference([9], [1, 2]), number: 0)), &state)
+      reducer.reduce(Scripted.Action(.received(difference([9], [1, 2]), number: 0, place: 1)), &state)
       #expect(state.request == .received([1, 2]))
       state = State(request: start)
-      reducer.reduce(Scripted.Action(.received(.difference(nil), number: 0)), &state)
+      reducer.reduce(Scripted.Action(.received(.difference(nil), number: 0, place: 1)), &state)
       #expect(state.request == .received([]))
     }
   }
@@ -282,7 +282,7 @@ struct Labels<State: Sendable> {
     let reducer = Scripted.makeReducer(refetches: false)
     for result in [difference([1, 2, 3], [1, 2]), .difference(nil)] {
       var state = State(request: .received([]))
-      reducer.reduce(Scripted.Action(.received(result, number: 0)), &state)
+      reducer.reduce(Scripted.Action(.received(result, number: 0, place: 1)), &state)
       #expect(state.request == .received([]))
     }
   }
@@ -315,11 +315,44 @@ struct Labels<State: Sendable> {
     let reducer = Scripted.makeReducer()
     for request in [State.initial.request, .received([1])] {
       var state = State(request: request)
-      reducer.reduce(Scripted.Action(.received(.elements([1, 2]), number: 5)), &state)
+      reducer.reduce(Scripted.Action(.received(.elements([1, 2]), number: 5, place: 1)), &state)
       #expect(state.request == (request == .initial ? .initial : .received([1, 2])))
-      reducer.reduce(Scripted.Action(.received(.elements([0]), number: 4)), &state)
+      reducer.reduce(Scripted.Action(.received(.elements([0]), number: 4, place: 1)), &state)
       #expect(state.request != .received([0]))
     }
+  }
+
+  /// An undo, or the roll back of an optimistic change: the state of an earlier result, or of an earlier request.
+  @Test(arguments: [false, true]) func aStateThatIsPutBackBeginsAgain(isOlderRequest: Bool) async {
+    let controller = Scripted()
+    let kept = Mutex<State?>(nil)
+    let undoing = Reducer<Scripted.Action, State> { action, state in
+      if case .delete = action.kind, let before = kept.withLock({ $0 }) { state = before }
+    }
+    let store = FlowStore(
+      .initial,
+      reducer: Scripted.makeReducer() <> undoing,
+      middleware: controller.makeMiddleware()
+    )
+    var labels = Labels(store) { $0.request.label }
+    store.dispatch(.request("all"))
+    await controller.tell(0, .elements([2, 4, 6]))
+    _ = await labels.until("received [2, 4, 6]")
+    kept.withLock { $0 = store.state }
+    if isOlderRequest {
+      await store.send(.request("all"))
+      await controller.tell(1, .elements([4, 6]))
+    } else {
+      await controller.tell(0, difference([2, 4, 6], [4, 6]))
+    }
+    _ = await labels.until("received [4, 6]")
+    await store.send(.delete(8))
+    await controller.tell(isOlderRequest ? 1 : 0, difference([4, 6], [6]))
+    let next = isOlderRequest ? 2 : 1
+    await controller.tell(next, .elements([6]))
+    let ending = ["received [2, 4, 6]", "loading", "received [6]"]
+    #expect(await labels.until("received [6]").suffix(3) == ending[...])
+    #expect(controller.requests.count == next + 1)
   }
 
   /// Random lists, told as differences, arrive as they are.

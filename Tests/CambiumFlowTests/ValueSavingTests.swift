@@ -13,4 +13,16 @@ struct ValueSavingTests {
     let count = try await container.container().query { try $0.count(From<Track>()) }
     #expect(count == 0)
   }
+
+  /// Wherever the list is followed, the request ends.
+  @Test(.timeLimit(.minutes(60)), arguments: [FollowingPlace.store, .viewContext])
+  func closingTheStoreEndsARequest(_ place: FollowingPlace) async throws {
+    let container = try Shelf().lazy()
+    let controller = StoreController<Track.Values>(container, following: place)
+    let (first, isThere) = AsyncStream<Void>.makeStream()
+    let request = Task { try await controller.follow(.all) { _ in isThere.yield() } }
+    for await _ in first { break }
+    try await container.container().close()
+    await #expect(throws: FlowError.self) { try await request.value }
+  }
 }

@@ -22,6 +22,16 @@ struct ExportTests {
 
   private func url(_ name: String) -> URL { URL(fileURLWithPath: folder.file(name)) }
 
+  /// Without a value nothing has been encoded, and the header is written at the end.
+  @Test func aDelimiterIsCheckedWithoutValues() throws {
+    for delimiter: Character in ["\"", "\u{E9}", "\n"] {
+      let format = ExportFormat<TuneRecord>.csv(columns: ["code"], delimiter: delimiter)
+      #expect(throws: ImportError.self) { try format.end(0) }
+      #expect(try format.end(1).isEmpty)
+    }
+    #expect(try ExportFormat<TuneRecord>.csv(columns: ["a", "b"]).end(0) == Data("a,b\n".utf8))
+  }
+
   @Test func anObjectIsEncoded() async throws {
     struct Value: ManagedObjectInitialisable, Codable {
       var code: String

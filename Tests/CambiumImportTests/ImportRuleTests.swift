@@ -2,6 +2,7 @@ import Cambium
 import CambiumCSV
 import CambiumImport
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -17,6 +18,20 @@ import Testing
 
   /// Breaks the rule.
   func didSave() { if saves == 0 { saves = 99 } }
+}
+
+/// A model whose objects read another one after their save, which isn't there.
+@Model final class Hasty {
+  #Unique<Hasty>([\.code])
+  var code: String
+
+  init(_ code: String) { self.code = code }
+
+  func didSave() {
+    let id = ManagedObjectID(uriRepresentation: objectID.uriRepresentation.replacing(#/\d+$/#, with: "999"))
+    guard let context, let id, let other = try? context.object(Hasty.self, with: id) else { return }
+    _ = other.code
+  }
 }
 
 /// What imports promise of caches, hooks, several records of one ID, and cancellation.
@@ -45,7 +60,60 @@ struct ImportRuleTests {
     #expect(saves == [0, 0])
   }
 
+  /// A hook's failure after the commit: everything is stored.
+  @Test func whatFailsInDidSaveFailsNoImport() async throws {
+    let container = try await PersistentContainer("Hasty", models: Hasty.self, at: .inMemory)
+    let description = ObjectImport<String, Hasty>(key: \.code) { source, _ in source }
+    let report = try await container.importRecords(ImportInput(["a"]), with: description)
+    #expect(report.commitCount == 1)
+    #expect(try await container.query { try $0.count(From<Hasty>()) } == 1)
+  }
+
+  @Test func aCommitThatChangesNothingIsNotTold() async throws {
+    let told = Mutex(0)
+    var description = TuneRecord.objectImport
+    description.shouldInsert = { _, _ in false }
+    var options = ImportOptions()
+    options.commits = .eachBatch(of: 1)
+    options.didCommit = { _ in told.withLock { $0 += 1 } }
+    let input = ImportInput(records("a", "1", "2"))
+    try await tunes.container.importRecords(input, with: description, options: options)
+    #expect(told.withLock { $0 } == 0)
+  }
+
   // MARK: Caches
+
+  /// Within one batch, too: the relationships come after the deletion.
+  @Test func relationshipsFindNoDeletedObjectInTheCache() throws {
+    let context = try tunes.container.context()
+    defer { context.end() }
+    var description = TuneRecord.objectImport
+    description.updateProperties = { record, tune, context in
+      if record.title == "delete" { context.delete(tune) }
+    }
+    let found = Mutex<[Bool]>([])
+    description.updateRelationships = { _, _, context, cache in
+      let tune = try context.fetchObject(Tune.self, with: "a", cache: cache)
+      found.withLock { $0.append(tune != nil) }
+    }
+    let records = records("a", "delete") + records("b", "new")
+    try context.importObjects(from: records, with: description, cache: ImportedObjectCache())
+    #expect(found.withLock { $0 } == [false])
+  }
+
+  /// Two objects have one ID. Each gets what belongs to its own record.
+  @Test func eachObjectOfAnIDHasItsRelationships() async throws {
+    var description = TuneRecord.objectImport
+    description.isUniquing = false
+    let records = [
+      TuneRecord(code: "a", title: "p", disc: 1), TuneRecord(code: "a", title: "q", disc: 2),
+    ]
+    try await tunes.container.importRecords(ImportInput(records), with: description)
+    let titles = try await tunes.container.query { context in
+      try context.fetch(From<Tune>().orderBy(\.title)).map { ($0.title, $0.disc?.number) }
+    }
+    #expect(titles.map { "\($0.0) \($0.1 ?? 0)" } == ["p 1", "q 2"])
+  }
 
   @Test(arguments: [ImportOptions.Commits.once, .eachBatch(of: 1)])
   func whatAnImportDeletesIsNotInItsCache(_ commits: ImportOptions.Commits) async throws {

@@ -257,7 +257,7 @@ struct InputTests {
         let write = format.makeWriter()
         var text = Data()
         for (count, record) in records.enumerated() { text += try write(record, count) }
-        text += format.end(records.count)
+        text += try format.end(records.count)
         let chunks = chunks(String(decoding: text, as: UTF8.self), of: size)
         let input: ImportInput<TuneRecord> =
           if text.first == UInt8(ascii: "[") {

@@ -84,7 +84,7 @@ struct MistakeTests {
   @Test func aPropertyIsNotConditional() {
     #expect(
       mistakes(in: "#if os(Linux)\nvar title: String\n#endif")
-        == ["2:1: a property of a model can't depend on '#if': the schema would too"]
+        == ["2:1: what is stored or has an index can't depend on '#if': the schema would too"]
     )
     #expect(mistakes(in: "#if os(Linux)\nfunc play() {}\nvar x: Int { 1 }\n#endif").isEmpty)
   }

@@ -230,4 +230,71 @@ struct NewcomerTests {
     )
     #expect(mistakes(in: "#Index<Song>([\\.tags, \\.title])\n\(tags)").isEmpty)
   }
+
+  // MARK: Spellings
+
+  @Test func whatIsStoredDependsOnNoCondition() {
+    let message = "what is stored or has an index can't depend on '#if': the schema would too"
+    #expect(mistakes(in: "#if A\n#if B\nvar plays: Int = 0\n#endif\n#endif") == ["2:1: \(message)"])
+    #expect(
+      mistakes(in: "#if os(Linux)\n#Unique<Song>([\\.title])\n#endif\nvar title: String")
+        == ["2:1: \(message)"]
+    )
+    #expect(
+      Expansion("@Embeddable struct A {\nvar city: String\n#if A\nvar zone: String = \"\"\n#endif\n}")
+        .mistakes
+        == ["3:1: \(message)"]
+    )
+  }
+
+  @Test func anIndexMayNameTheEnclosingType() {
+    let model =
+      "@Model final class Song {\n#Index<Zoo.Song>([\\.title])\nvar title: String = \"\"\ninit() {}\n}"
+    #expect(Expansion("enum Zoo {\n\(model)\n}").mistakes.isEmpty)
+  }
+
+  @Test func theInsertedInitializerQuotesKeywords() {
+    let expansion = Expansion("@Model final class Song {\nvar `default`: String\n}")
+    #expect(expansion.mistakes.contains { $0.contains("self.default = `default`") })
+  }
+
+  @Test func modulesOfCollectionsMayBeSpelled() {
+    let expansion = Expansion(
+      """
+      @Model final class Song {
+      @Relationship var tags: Swift.Set<Tag> = []
+      @Relationship(.ordered, inverse: \\Verse.song) var verses: GraphContext.OrderedToMany<Verse> = []
+      @Relationship var album: Swift.Optional<Album>
+      init() {}
+      }
+      """
+    )
+    #expect(expansion.mistakes == [])
+    #expect(expansion.text.contains("toMany") && !expansion.text.contains("ToOneReference<Swift"))
+  }
+
+  @Test func aPropertyBelongsToNoActor() {
+    #expect(
+      mistakes(in: "@MainActor var title: String = \"\"").first
+        == "2:1: 'title' can't be '@MainActor': an object is used where its context is, whichever actor that belongs to"
+    )
+  }
+
+  @Test func aPropertyForLinkedObjectsTakesNoOtherMark() {
+    let links = "@Relationship(through: \\Song.links, to: \\Link.person) var people: [Person]"
+    let message = "a property that stands for the objects behind links isn't stored itself: it takes no"
+    #expect(mistakes(in: "@Attribute(.unique) \(links)") == ["2:1: \(message) '@Attribute'"])
+    #expect(mistakes(in: "@Embedded \(links)") == ["2:1: \(message) '@Embedded'"])
+    #expect(mistakes(in: "@Relationship \(links)").count == 1)
+  }
+
+  /// The names of generic parameters that the macros write hide no class.
+  @Test func classesMayBeCalledAsParametersOften() {
+    for name in ["Member", "Reader", "Visitor"] {
+      let text = Expansion(
+        "@Model(superclass: \"\(name)\") final class Trainer: \(name) {\nvar sport: String = \"\"\noverride init() { super.init() }\n}"
+      ).text
+      #expect(text.contains("\(name).Values") && !text.contains("<\(name)>") && !text.contains("<\(name):"))
+    }
+  }
 }

@@ -88,6 +88,55 @@ struct SharedOperationTests {
     #expect(throws: Broken()) { try consumer.output.get() }
   }
 
+  private final class Fine: ResultOperation<Int>, @unchecked Sendable {
+    // Safety: it has no properties of its own.
+    override func execute() { finish() }
+  }
+
+  private final class Done: ResultOperation<Void>, @unchecked Sendable {
+    // Safety: it has no properties of its own.
+    override func execute() { finish() }
+  }
+
+  /// An operation may end without a result, which is no failure.
+  @Test func whatEndsWithoutAResultHandsOverNothing() throws {
+    let (fine, found) = (Fine(), Fine())
+    let (producer, consumer) = (BlockResultOperation { 1 }, BlockMapOperation<Int, Int> { $0 })
+    fine.then(do: producer)
+    fine.passesError(to: consumer)
+    found.passesResult(to: consumer)
+    producer.passesResult(to: consumer)
+    consumer.enqueue(on: queue)
+    found.enqueue(on: queue)
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(try consumer.output.get() == 1)
+  }
+
+  @Test func workWithoutAValueHasSucceeded() async throws {
+    try await Done().run()
+    let cancelled = Done()
+    cancelled.cancel()
+    cancelled.start()
+    #expect(!cancelled.hasResult)
+  }
+
+  /// What hooks that never come have captured may look at the operation when it is released.
+  @Test func aReleasedHookMayLookAtTheOperation() {
+    final class Watcher: Sendable {
+      let operation: Held
+      init(_ operation: Held) { self.operation = operation }
+      deinit { _ = operation.state }
+    }
+    let held = Held()
+    do {
+      let watcher = Watcher(held)
+      held.addDidStartBlock { withExtendedLifetime(watcher) {} }
+    }
+    held.cancel()
+    held.start()
+    #expect(held.isFinished)
+  }
+
   /// A failure that the program itself has set is no result of another operation.
   @Test func aResultTakesThePlaceOfTheProgramsFailure() throws {
     let (producer, consumer) = (BlockResultOperation { 1 }, BlockMapOperation<Int, Int> { $0 + 1 })
@@ -117,9 +166,13 @@ struct SharedOperationTests {
   }
 
   @Test func anAttemptEndsWithItsFirstResult() async throws {
+    // The second attempt begins when the first has made all its calls.
+    let isOver = DispatchSemaphore(value: 0)
     let operation = Attempts(times: 1) { operation in
+      if operation.failureCount == 1 { isOver.wait() }
       operation.finish(with: .failure(Broken()))
       operation.finish(with: .success(operation.failureCount))
+      isOver.signal()
     }
     operation.start()
     await operation.finished()

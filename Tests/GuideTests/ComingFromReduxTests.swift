@@ -24,7 +24,7 @@ enum ChoreRequest: ObjectRequest {
 }
 
 extension Chore.Values: PersistableValue {
-  public typealias Object = Chore
+  typealias Object = Chore
   typealias Request = ChoreRequest
 }
 // End of quotation

@@ -32,7 +32,7 @@ enum PlantRequest: ObjectRequest {
 }
 
 extension Plant.Values: PersistableValue {
-  public typealias Object = Plant
+  typealias Object = Plant
   typealias Request = PlantRequest
 }
 // End of quotation

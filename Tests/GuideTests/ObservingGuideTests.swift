@@ -30,11 +30,7 @@ import Testing
   init(_ conference: PersistentContainer) throws {
     let byTime = From<Talk>().orderBy(\.day, \.start)
     talks = try FetchedResults(byTime, sectionedBy: SectionedBy(\.day), in: conference.viewContext)
-    lines = talks.map(Self.line)
-    subscription = talks.onChange { [unowned self] changes in
-      // The view context tells on the main actor.
-      MainActor.assumeIsolated { show(changes) }
-    }
+    subscription = talks.onChange(notifyInitial: true) { [unowned self] changes in show(changes) }
   }
 
   private func show(_ changes: ListChanges) {
@@ -207,5 +203,27 @@ actor Notice {
     context.processPendingChanges()
     #expect(told == ["1 without a speaker", "updated([\"speaker\"])", "0 without a speaker"])
     withExtendedLifetime((ofTalk, ofCount)) {}
+  }
+
+  @Test func aTableIsToldOfBatches() async throws {
+    let conference = try await conference()
+    let context = conference.viewContext
+    let opening = Talk("Opening", day: 1, start: 540)
+    context.insert(opening)
+    context.insert(Talk("Trees", day: 1, start: 600))
+    context.processPendingChanges()
+    let byTime = From<Talk>().orderBy(\.day, \.start)
+    let talks = try FetchedResults(byTime, sectionedBy: SectionedBy(\.day), in: context)
+    // Quoted in Docs/Observing.md
+    let table = RecordingListTarget { id in (try? context.existingObject(Talk.self, with: id).title) ?? "" }
+    let source = ListDataSource(talks, target: table)
+    opening.start = 700
+    // End of quotation
+    context.processPendingChanges()
+    #expect(table.shown == [["Trees", "Opening"]])
+    let move = ListMove(from: ListPath(item: 0), to: ListPath(item: 1))
+    #expect(table.calls == [.reload, .beginBatch, .moveItems([move]), .endBatch])
+    #expect(table.violations == [])
+    withExtendedLifetime(source) {}
   }
 }

@@ -241,6 +241,17 @@ struct ObserverTests {
     withExtendedLifetime(subscription) {}
   }
 
+  @Test func aListenerMayBeCalledAtOnce() throws {
+    let list = try FetchedResults(From<Departure>().orderBy(\.minute), in: context)
+    let log = Log<(isReload: Bool, count: Int)>()
+    let subscription = list.onChange(notifyInitial: true) { log.events.append(($0.isReload, list.count)) }
+    #expect(log.take().map { "\($0)" } == ["(isReload: true, count: 1)"])
+    context.insert(Departure(1, "x"))
+    context.processPendingChanges()
+    #expect(log.take().map { "\($0)" } == ["(isReload: false, count: 2)"])
+    withExtendedLifetime(subscription) {}
+  }
+
   @Test func anOrderBySomethingElseThanTheSectionsIsRefused() throws {
     let letters = SectionedBy<Departure>.firstLetter(of: \.city)
     #expect(throws: ContextError.self) {

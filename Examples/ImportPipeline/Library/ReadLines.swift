@@ -22,10 +22,12 @@ final class ReadLines: ResultOperation<[ReadingRecord]>, @unchecked Sendable {
   }
 
   private func records() throws -> [ReadingRecord] {
-    let lines = try String(contentsOf: url, encoding: .utf8).split(separator: "\n")
+    // With the empty ones, so that the numbers are those of the file.
+    let lines = try String(contentsOf: url, encoding: .utf8)
+      .split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
     let decoder = JSONDecoder()
     var records: [ReadingRecord] = []
-    for (index, line) in lines.enumerated() where !isCancelled {
+    for (index, line) in lines.enumerated() where !isCancelled && !line.isEmpty {
       guard let record = try? decoder.decode(ReadingRecord.self, from: Data(line.utf8)) else {
         throw Mistake(line: index + 1)
       }

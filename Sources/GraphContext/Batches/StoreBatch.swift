@@ -50,6 +50,8 @@ struct StoreBatch {
     chunkSize: Int?
   ) throws(ContextError) -> [ObjectNumber] {
     let checks = RecordChecks(coordinator)
+    // In the order in which the encoder takes values of variable width.
+    let assignments = entity.slotsByPlace.flatMap { slot in assignments.filter { $0.slot == slot } }
     let slots = assignments.reduce(UInt64(0)) { $0 | 1 << UInt64($1.slot) }
     let program = try ContextError.resolving { () throws(QueryError) in
       try ExpressionProgram(
@@ -236,6 +238,9 @@ struct StoreBatch {
       numbers = try fill(try base.source(), &request)
       try request.failures.throwIfAny()
       return request
+    } reviewing: { _, _, _, _ in
+      // Batches call no code of models.
+      true
     }
     if outcome?.changes != nil { coordinator.tellListeners() }
     return numbers

@@ -68,7 +68,7 @@ extension ManagedObjectContext {
   // MARK: What there is to save
 
   /// Whether there is anything to save. O(unsaved changes).
-  public var hasChanges: Bool { entities.contains { $0.hasChanges } }
+  public var hasChanges: Bool { entities.indices.contains { entities[$0].hasChanges } }
 
   /// Objects that were inserted and not saved yet.
   public var insertedObjects: [any ManagedObject] { entities.flatMap(\.changes.inserted) }

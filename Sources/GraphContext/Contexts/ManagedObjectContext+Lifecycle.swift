@@ -162,8 +162,9 @@ extension ManagedObjectContext {
 
   /// Moves to the newest commit, also where that is no news: observers hold no snapshot longer than their context.
   private func moveOn() throws(ContextError) {
+    let commit = source.commit
     try moveToNewest()
-    tellDidSettle()
+    if source.commit != commit { tellDidSettle() }
   }
 
   /// Moves to the newest commit. Values that have unsaved changes here keep them; all others are as they are now in the

@@ -1,12 +1,14 @@
 import Synchronization
 
 /// A flag that a turn of an executor is scheduled. A commit that comes before the turn schedules no other one.
-final class PendingTurn: Sendable {
+package final class PendingTurn: Sendable {
   private let isPending = Atomic<Bool>(false)
 
+  package init() {}
+
   /// Sets the flag. Returns false if a turn is scheduled already.
-  func begin() -> Bool { !isPending.exchange(true, ordering: .acquiringAndReleasing) }
+  package func begin() -> Bool { !isPending.exchange(true, ordering: .acquiringAndReleasing) }
 
   /// Clears the flag at the start of the turn. The next commit schedules another one.
-  func end() { isPending.store(false, ordering: .releasing) }
+  package func end() { isPending.store(false, ordering: .releasing) }
 }

@@ -34,6 +34,7 @@ protocol StoreEngine: AnyObject, Sendable {
   ///   - showsValues: whether errors show what is stored.
   ///   - request: called once the engine has the right to write, with the state that the save builds on. It must not read from the engine for
   ///     long: other writers wait.
+  ///   - review: called before anything is stored, with what the delete rules and the request change. If it returns false, nothing is stored.
   /// - Returns: nil, without having called `request`, when the right to write isn't to be had as `turn` asks for it.
   /// - Throws: what `request` throws; `conflict`, `missingDestination`, `deletionDenied`, `notUnique`, `missingValue`,
   ///   `indexedValueTooLong`; `store` when the store can't be read or written.
@@ -41,7 +42,8 @@ protocol StoreEngine: AnyObject, Sendable {
     _ durability: Durability?,
     turn: SaveTurn,
     showsValues: Bool,
-    _ request: (SaveBase) throws(ContextError) -> SaveRequest
+    _ request: (SaveBase) throws(ContextError) -> SaveRequest,
+    reviewing review: SaveReview
   ) throws(ContextError) -> SaveOutcome?
 
   /// Calls `attempt` until it returns true, each time with a turn that needs no waiting. Suspends in between, in the queue of all writers.
@@ -55,6 +57,11 @@ protocol StoreEngine: AnyObject, Sendable {
     _ attempt: (Durability?, SaveTurn) throws(ContextError) -> Bool
   ) async throws(ContextError)
 }
+
+/// Looks at what a save changes by delete rules and beyond records, and adds failures of objects. Returns whether it may be stored.
+typealias SaveReview = (
+  SaveRequest, RuleChanges, [ChangeSet.Relationship: ChangeSet.Links], inout SaveFailures
+) throws(ContextError) -> Bool
 
 /// The state of a store that a save builds on. It may be newer than ``StoreEngine/newestSource()``, which shows durable commits only.
 struct SaveBase {
@@ -91,7 +98,7 @@ struct EngineCapabilities: OptionSet, Sendable {
 
 /// What a save has done to the store.
 struct SaveOutcome {
-  /// Nil when there was nothing to save.
+  /// Nil when there was nothing to save, or when a review has refused it.
   var changes: ChangeSet?
   /// Those of them that delete rules have made.
   var ruleChanges = RuleChanges()

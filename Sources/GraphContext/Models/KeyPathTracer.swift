@@ -20,6 +20,8 @@ final class KeyPathTracer: ObjectHost {
   private var current: (any ManagedObject)?
   /// What the end of the key path must be if the last property that was read is its end.
   private var leaf: AttributeValue?
+  /// Whether the last property that was read is an attribute that may be nil.
+  private var isOptional = false
   /// The type of the last property that was read, if that is a transformed attribute.
   private var transformed: (any TransformedAttribute.Type)?
   /// What the end of the key path must be if that is an object's ID.
@@ -92,8 +94,16 @@ final class KeyPathTracer: ObjectHost {
       )
     }
     if let parts { return Trace(names: names, parts: parts.filter { $0.isEnd(end) }.map(\.name)) }
-    guard isLeaf(end) else { throw Self.computed(keyPath, root, names) }
+    guard isLeaf(end), !isOptional || Self.keepsNil(keyPath) else {
+      throw Self.computed(keyPath, root, names)
+    }
     return Trace(names: names)
+  }
+
+  /// Whether a key path to an optional attribute leads to its nil, or ends the program there as `\Song.rating!` does. Another one replaces the nil, as `rating ?? 0` does.
+  private static func keepsNil(_ keyPath: AnyKeyPath) -> Bool {
+    let end = type(of: keyPath).valueType as? any AttributeType.Type
+    return end?._isOptionalAttribute != false || keyPath.debugDescription.hasSuffix("!")
   }
 
   private static func computed<Root: ManagedObject>(
@@ -152,6 +162,7 @@ final class KeyPathTracer: ObjectHost {
     current = nil
     leaf = value._attributeValue
     transformed = Value.Present.self as? any TransformedAttribute.Type
+    isOptional = Value._isOptionalAttribute
     return value
   }
 

@@ -21,7 +21,7 @@ extension ManagedObject {
     try validateForInsert()
   }
   /// Accepts the deletion.
-  @inlinable public func validateForDelete() throws {}
+  public func validateForDelete() throws { _$state.host?.noteDefault(.validateForDelete, of: self) }
 
   /// To be called by a getter that is about to read from the store, before it gives its cache away: ``awakeFromFetch()`` may read any property.
   @inlinable

@@ -39,11 +39,18 @@ extension ManagedObject {
     }
     let kind = _$objectModel.layout.fields[slot].kind
     if value.isNull { return (slot, .null) }
-    guard let converted = kind.value(from: value), hasElements(converted, slot) else {
+    guard let converted = kind.value(from: value), hasElements(converted, slot),
+      converted != .bool(false) || !isFlagOfParts(name)
+    else {
       let type = attribute(slot)?.typeText ?? "\(kind)"
       throw error(.wrongValue, name, "takes a value of the kind \(type), and not this one")
     }
     return (slot, converted)
+  }
+
+  /// Whether an attribute says that an embedded value is there: it is true or nil.
+  private func isFlagOfParts(_ name: String) -> Bool {
+    _$objectModel.visitedNames.contains { $0.hasPrefix("\(name).") }
   }
 
   /// Whether the JSON for a list is one of elements of its kind; true for what is no list.

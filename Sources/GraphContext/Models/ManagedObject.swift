@@ -72,7 +72,8 @@ public protocol ManagedObject: AnyObject, Identifiable, Hashable, Observable, Pr
   func validateForInsert() throws
   /// Checks a changed object, as ``validateForInsert()`` does a new one. By its default it calls that.
   func validateForUpdate() throws
-  /// Checks whether the object may be deleted, as ``validateForInsert()`` does a new one.
+  /// Checks whether the object may be deleted, as ``validateForInsert()`` does a new one. Called, too, for an object that others have changed meanwhile, and for one that a
+  /// rule deletes because another context has linked it: of a copy, which the context of the deletion doesn't have.
   func validateForDelete() throws
 }
 

@@ -157,6 +157,12 @@ extension ModelDescription {
     }
   }
 
+  /// A class that is listed with its hierarchy, of which its superclass knows nothing.
+  func problems(ofListed model: any ManagedObject.Type) -> [String] {
+    if classes.isEmpty || classes.contains(where: { $0.type == model }) { return [] }
+    return ["\(model) inherits from a class of \(entity.name), which doesn't list it among its subclasses"]
+  }
+
   private static func inherits<Superclass: ManagedObject>(
     _ type: any ManagedObject.Type,
     from superclass: Superclass.Type

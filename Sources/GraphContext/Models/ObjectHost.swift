@@ -24,7 +24,7 @@ public class ObjectHost {
   /// The shape of the class whose fault was made last, which is looked for here first: a host belongs to one task, and all tasks share the shapes.
   final var lastShape: StoredShape?
 
-  /// The object that ``hasRules(_:isNew:_:)`` validates at the moment; nil otherwise.
+  /// The object that ``hasRules(_:for:_:)`` validates at the moment; nil otherwise.
   private final var validated: ObjectIdentifier?
   /// The default implementations of validations that this object has called.
   private final var calledDefaults: DefaultValidations = []
@@ -34,13 +34,17 @@ public class ObjectHost {
   /// Whether an object has rules in code. One for which `validate` calls the default implementations has none.
   ///
   /// - Parameters:
-  ///   - isNew: whether `validate` calls `validateForInsert()` of the object, and not `validateForUpdate()`.
-  ///   - validate: calls a validation of the object.
-  final func hasRules(_ object: any ManagedObject, isNew: Bool, _ validate: () -> Void) -> Bool {
+  ///   - change: what the validation of the object is for.
+  ///   - validate: calls the validation.
+  final func hasRules(
+    _ object: any ManagedObject,
+    for change: ValidatedChange,
+    _ validate: () -> Void
+  ) -> Bool {
     (validated, calledDefaults) = (ObjectIdentifier(object), [])
     defer { validated = nil }
     validate()
-    return calledDefaults != (isNew ? .validateForInsert : .ofUpdate)
+    return calledDefaults != DefaultValidations(calledFor: change)
   }
 
   /// A default implementation calls this for its object. Only calls for the object that is being validated count, because a rule in code may validate other objects.
@@ -275,6 +279,17 @@ struct DefaultValidations: OptionSet {
 
   static let validateForInsert = DefaultValidations(rawValue: 1)
   static let validateForUpdate = DefaultValidations(rawValue: 2)
-  /// What is called of a changed object without rules in code.
-  static let ofUpdate: DefaultValidations = [.validateForInsert, .validateForUpdate]
+  static let validateForDelete = DefaultValidations(rawValue: 4)
+}
+
+extension DefaultValidations {
+  /// What is called of an object without rules in code.
+  init(calledFor change: ValidatedChange) {
+    switch change {
+    case .insertion: self = .validateForInsert
+    // The default implementation calls the other one.
+    case .update: self = [.validateForInsert, .validateForUpdate]
+    case .deletion: self = .validateForDelete
+    }
+  }
 }

@@ -135,8 +135,10 @@ final class ContextObservation: Observable {
   /// The properties of an object that are observed, or have been.
   func properties(of key: ObjectKey) -> [ObservedProperty] { entries[key]?.properties.map(\.property) ?? [] }
 
-  /// Calls `body` with every object of which a property is observed, or has been.
+  /// Calls `body` with every object of which a property is observed, or has been lately.
   func forEach(_ body: (ObjectKey, any ManagedObject, [ObservedProperty]) -> Void) {
+    // Looking for observers takes less than what is done for each property.
+    if count > Self.smallestLimit { sweep() }
     for (key, entry) in entries { body(key, entry.object, entry.properties.map(\.property)) }
   }
 

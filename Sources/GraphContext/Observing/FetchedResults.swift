@@ -19,7 +19,7 @@ import Predicates
 /// through to-many relationships, is fetched again. ``isRanked`` and ``explain()`` say which.
 ///
 /// Objects are read some at a time where the program reads them. A list belongs to the task of its context, like an object. It follows for as long as the program holds it
-/// or a subscription of ``onChange(_:)``. Once the context is gone the list is empty.
+/// or a subscription of ``onChange(notifyInitial:_:)``. Once the context is gone the list is empty.
 public final class FetchedResults<Object: ManagedObject> {
   /// The query.
   public private(set) var request: From<Object>
@@ -266,14 +266,19 @@ extension FetchedResults {
 extension FetchedResults {
   /// Calls `body` with each difference, on the context's executor. The list shows the new state by then.
   ///
+  /// - Parameter notifyInitial: whether `body` is called with a reload before this method returns, so that one closure also shows the list as it is.
   /// - Returns: the subscription. It ends when the program releases it, and keeps the list until then. A closure that uses the context should capture it weakly.
-  public func onChange(_ body: @escaping (ListChanges) -> Void) -> ContextSubscription {
+  public func onChange(
+    notifyInitial: Bool = false,
+    _ body: @escaping (ListChanges) -> Void
+  ) -> ContextSubscription {
     let subscription = audience.add(body)
     context?.keep(self, for: subscription)
+    if notifyInitial { ManagedObjectContext.holdingEvents(of: context) { body(.reload) } }
     return subscription
   }
 
-  /// A sequence of the values that ``onChange(_:)`` delivers, for a task on any executor. It ends when the list or its context is released.
+  /// A sequence of the values that ``onChange(notifyInitial:_:)`` delivers, for a task on any executor. It ends when the list or its context is released.
   ///
   /// Each call makes a sequence of its own. Differences that the consumer has not read yet stay in memory.
   public func changes() -> AsyncStream<ListChanges> { audience.stream(from: nil) { $0 } }
@@ -346,9 +351,7 @@ extension FetchedResults {
         (self.request, self.sectionedBy) = (request, sectionedBy)
         (failure, untold) = (nil, nil)
         hasChanged()
-        var changes = ListChanges([], origin: .context)
-        changes.isReload = true
-        return changes
+        return .reload
       }
     }
     guard isTelling else { return context.eventQueue.holding(show) }
@@ -477,8 +480,8 @@ extension FetchedResults {
     observers.removeAll(where: \.isGone)
     var told: [ObserverBox<Object>] = []
     var known: Set<ObjectIdentifier> = []
-    // One that has come meanwhile has seen the old state, so it hears of the difference.
-    while true {
+    // One that has come meanwhile has seen the old state, so it hears of the difference. One that removes and adds itself each time is new without end.
+    for _ in 0..<SaveHooks.roundLimit {
       let new = observers.filter { known.insert(ObjectIdentifier($0)).inserted }
       if new.isEmpty { break }
       told += new

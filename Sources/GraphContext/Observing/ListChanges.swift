@@ -72,6 +72,13 @@ public struct ListChanges: Sendable, Equatable {
     self.origin = origin
   }
 
+  /// Says that the list is to be shown anew.
+  static var reload: ListChanges {
+    var changes = ListChanges([], origin: .context)
+    changes.isReload = true
+    return changes
+  }
+
   /// Whether there is nothing to show.
   public var isEmpty: Bool { changes.isEmpty && !isReload }
 

@@ -42,42 +42,6 @@ struct ForeignChanges {
     return keys
   }
 
-  /// Calls `body` for each many-to-many link that others have added and not removed since, with its relationship and that one's entity. O(links).
-  func forEachAddedLink(in schema: StoredSchema, _ body: (ChangeSet.Link, StoredToMany, StoredEntity) -> Void)
-  {
-    var added: [ChangeSet.Relationship: Set<ChangeSet.Link>] = [:]
-    for (relationship, links) in changeSets.flatMap(\.links) {
-      added[relationship, default: []].subtract(links.removed)
-      added[relationship, default: []].formUnion(links.added)
-    }
-    for (relationship, links) in added {
-      guard let source = schema.entity(relationship.entity) else { continue }
-      for toMany in source.toManys {
-        guard case .pairs(let trees) = toMany.storage, trees.relationship == relationship else { continue }
-        for link in links { body(link, toMany, source) }
-      }
-    }
-  }
-
-  /// How many objects of an entity others have inserted or updated, at most. O(commits).
-  func keptCount(of entity: EntityNumber) -> Int {
-    changeSets.reduce(0) { count, changes in
-      count + (changes.objects[entity].map { $0.updated.count + $0.inserted.count } ?? 0)
-    }
-  }
-
-  /// The objects of an entity to which others have given a value of a slot, or that they have inserted. O(changes of the entity).
-  func objects(of entity: EntityNumber, thatGet slot: Int) -> Set<ObjectNumber> {
-    var numbers: Set<ObjectNumber> = []
-    for objects in changeSets.compactMap({ $0.objects[entity] }) {
-      for update in objects.updated where update.slots & 1 << UInt64(slot) != 0 {
-        numbers.insert(update.number)
-      }
-      for range in objects.inserted.ranges { numbers.formUnion(range.lazy.map(ObjectNumber.init(rawValue:))) }
-    }
-    return numbers
-  }
-
   /// O(commits · log of their changes).
   func change(of number: ObjectNumber, _ entity: EntityNumber) -> ForeignChange {
     var change = ForeignChange()

@@ -194,17 +194,23 @@ extension ManagedObjectContext {
       request = encoded
     }
     var settlement = SaveSettlement()
+    var base: SaveBase?
     let policies = UniquePolicies(coordinator, attempts.uniquePolicy)
     let (decisions, validations) = (attempts.decisions, attempts.validations)
     let outcome = try coordinator.engine.commit(
       durability,
       turn: turn,
       showsValues: coordinator.showsValues
-    ) { base throws(ContextError) in
+    ) { newest throws(ContextError) in
+      base = newest
       let request = if let request { request } else { try ChangeEncoder(self, hooks.failures).encode() }
-      let merged = try merged(request, base, decisions, &settlement)
-      let settled = try settled(merged, policies, base, &settlement)
-      return try validated(settled, hooks, base, validations, &settlement)
+      let merged = try merged(request, newest, decisions, &settlement)
+      let settled = try settled(merged, policies, newest, &settlement)
+      return try validated(settled, hooks, newest, validations, &settlement)
+    } reviewing: { request, rules, links, failures throws(ContextError) in
+      guard let base, request.deletesObjects, settlement.isShowable else { return true }
+      let effects = RuleEffects(rules, links, beyond: request, in: coordinator.schema)
+      return try accepts(effects, of: request, hooks, base, validations, &settlement, &failures)
     }
     if let outcome, !settlement.asksProgram {
       complete(outcome, settlement, &attempts)
@@ -343,43 +349,16 @@ extension ManagedObjectContext {
     // Those that lead to an existing object now instead of a new one, or that have lost it, and new ones that get values of others.
     for changes in resolver.request.entities {
       let ordinal = changes.entity.ordinal
-      let known = settlement.reverted.isEmpty ? [] : settlement.reverted[ordinal]
-      let redirected = resolver.reverted[ordinal].subtracting(known)
       let numbers = changes.updated.map(\.number) + changes.inserted.map(\.number)
-      for number in numbers where redirected.contains(number) {
+      for number in numbers where resolver.reverted[ordinal].contains(number) {
         settlement.merged.append(ObjectKey(entity: ordinal, number: number))
       }
     }
+    settlement.merged += resolver.relinked
     settlement.reverted = resolver.reverted
     settlement.aliases = resolver.aliases
     settlement.owners = resolver.changed
     return resolver.request
-  }
-
-  /// Has objects validated that get values which their validations haven't seen together. As long as there are any, nothing is stored.
-  private func validated(
-    _ request: SaveRequest,
-    _ hooks: SaveHooks.Outcome,
-    _ base: SaveBase,
-    _ validations: SettledValidations,
-    _ settlement: inout SaveSettlement
-  ) throws(ContextError) -> SaveRequest {
-    var numbers = settlement.owners
-    for key in settlement.merged {
-      let isNew = request.entities[key.entity].insertedIndex(of: key.number) != nil
-      let kind = ValidatedKind(key, isNew: isNew)
-      if hooks.unruled.contains(kind) || validations.unruled.contains(kind) { continue }
-      if numbers.isEmpty { numbers = entities.map { _ in [] } }
-      numbers[key.entity].insert(key.number)
-    }
-    // A request that is refused anyway may have values that no object can show.
-    if numbers.allSatisfy(\.isEmpty) || !request.failures.isEmpty { return request }
-    var request = request
-    let owners = try request.owners(numbers, in: try base.source())
-    settlement.unvalidated = validations.noteFailures(of: owners, in: &request)
-    if settlement.unvalidated.isEmpty { return request }
-    settlement.unvalidatedRequest = request
-    return .nothing(on: base.commit)
   }
 
   /// The state to which a save leads, and what those observed properties show before that may show something else there: what others have saved

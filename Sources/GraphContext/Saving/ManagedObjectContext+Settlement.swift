@@ -12,6 +12,8 @@ struct SaveSettlement {
   var owners: [Set<ObjectNumber>] = []
   /// Objects that this save and others have changed.
   var merged: [ObjectKey] = []
+  /// Whether the save has had no failures before its objects were validated.
+  var isShowable = true
   /// Conflicts that a custom policy must settle before the save stores anything.
   var undecided: [MergeDecisions.Undecided] = []
   /// Existing objects that must be validated before, and all that the save would store then.

@@ -65,12 +65,12 @@ struct MergeResolver {
       (request, reverted) = (rivals.request, rivals.reverted)
     }
     for changes in request.entities { changes.updated.removeAll { $0.slots == 0 } }
-    try noteMerged()
+    noteMerged()
     request.baseCommit = newest.commit
     for ordinal in request.conflicts.indices { request.conflicts[ordinal] = [:] }
   }
 
-  private mutating func noteMerged() throws(ContextError) {
+  private mutating func noteMerged() {
     let relinked = foreign.relinked(in: schema)
     for changes in request.entities {
       for patch in changes.updated {
@@ -78,6 +78,10 @@ struct MergeResolver {
         if isChangedByOthers(key, relinked) || reverted[key.entity].contains(key.number) {
           merged.append(key)
         }
+      }
+      for number in changes.deleted {
+        let key = ObjectKey(entity: changes.entity.ordinal, number: number)
+        if isChangedByOthers(key, relinked) { merged.append(key) }
       }
       // New ones that lose a partner.
       for record in changes.inserted where reverted[changes.entity.ordinal].contains(record.number) {
@@ -94,9 +98,6 @@ struct MergeResolver {
         }
       }
     }
-    var lateLinks = LateLinks(request, in: newest)
-    try lateLinks.find(foreign)
-    merged += lateLinks.losers
   }
 
   private func isChangedByOthers(_ key: ObjectKey, _ relinked: Set<ObjectKey>) -> Bool {

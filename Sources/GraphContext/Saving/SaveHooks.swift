@@ -92,9 +92,9 @@ struct SaveHooks {
   private func validate(_ lists: ListedChanges) -> Outcome {
     var outcome = Outcome()
     for changes in lists.byEntity {
-      for object in changes.inserted { validate(object, changes.ordinal, isNew: true, &outcome) }
-      for object in changes.updated { validate(object, changes.ordinal, isNew: false, &outcome) }
-      for object in changes.deleted { check(object, &outcome.failures) { try object.validateForDelete() } }
+      for object in changes.inserted { validate(object, changes.ordinal, for: .insertion, &outcome) }
+      for object in changes.updated { validate(object, changes.ordinal, for: .update, &outcome) }
+      for object in changes.deleted { validate(object, changes.ordinal, for: .deletion, &outcome) }
     }
     return outcome
   }
@@ -102,37 +102,17 @@ struct SaveHooks {
   private func validate(
     _ object: any ManagedObject,
     _ ordinal: Int,
-    isNew: Bool,
+    for change: ValidatedChange,
     _ outcome: inout Outcome
   ) {
-    let hasRules = context.hasRules(object, isNew: isNew) {
-      check(object, &outcome.failures) {
-        try isNew ? object.validateForInsert() : object.validateForUpdate()
+    let hasRules = context.hasRules(object, for: change) {
+      do { try object.validate(for: change) } catch {
+        outcome.failures.note(.validationFailed(object.objectID, error))
       }
     }
     if hasRules { return }
     let key = ObjectKey(entity: ordinal, number: object._$state.number)
-    outcome.unruled.insert(ValidatedKind(key, isNew: isNew))
-  }
-
-  private func check(
-    _ object: any ManagedObject,
-    _ failures: inout SaveFailures,
-    _ validate: () throws -> Void
-  ) {
-    do { try validate() } catch { failures.note(.validationFailed(object.objectID, error)) }
-  }
-}
-
-/// What decides which rules in code an object has: its class, and whether the save inserts it.
-struct ValidatedKind: Hashable {
-  /// The entity's ordinal.
-  private let entity: Int
-  private let classTag: UInt16
-  private let isNew: Bool
-
-  init(_ key: ObjectKey, isNew: Bool) {
-    (entity, classTag, self.isNew) = (key.entity, key.number.classTag, isNew)
+    outcome.unruled.insert(ValidatedKind(key, for: change))
   }
 }
 

@@ -5,10 +5,13 @@ import Predicates
 struct SettledOwner {
   let entity: StoredEntity
   let number: ObjectNumber
-  /// All values that it gets, as a record.
-  let record: [UInt8]
+  let change: ValidatedChange
+  /// The values that it gets, by slot, but for those that other objects decide: its places, and what is derived.
+  let values: [AttributeValue]
   /// The elements that its many-to-many relationships get, by the positions of the relationships.
   let links: [[ObjectNumber]]
+  /// What delete rules take from it afterwards.
+  var effect = RuleEffects.Effect()
 }
 
 /// The validations of merged and settled objects during one save.
@@ -20,32 +23,41 @@ struct SettledValidations {
   static let roundLimit = 100
 
   private struct Outcome {
-    let record: [UInt8]
+    let values: [AttributeValue]
     let links: [[ObjectNumber]]
     let failure: ContextError?
     /// The commit for which the save could not be shown, so that nothing was validated; nil for a verdict.
     var skippedAt: UInt64?
 
     init(_ owner: SettledOwner, _ failure: ContextError?, skippedAt: UInt64? = nil) {
-      (record, links, self.failure, self.skippedAt) = (owner.record, owner.links, failure, skippedAt)
+      (values, links, self.failure, self.skippedAt) = (owner.values, owner.links, failure, skippedAt)
     }
 
     /// Whether it counts for an attempt with these values on this commit.
     func counts(for owner: SettledOwner, on commit: UInt64) -> Bool {
-      record == owner.record && links == owner.links && (skippedAt == nil || skippedAt == commit)
+      values == owner.values && links == owner.links && (skippedAt == nil || skippedAt == commit)
     }
   }
-  private var outcomes: [ObjectKey: Outcome] = [:]
+  /// A merge asks for an object without the effect of delete rules, and a review for the same one with it.
+  fileprivate struct Question: Hashable {
+    let key: ObjectKey
+    let effect: RuleEffects.Effect
+  }
+  private var outcomes: [Question: Outcome] = [:]
   /// What was found to have no rules in code: others may change it as often as they like.
   private(set) var unruled: Set<ValidatedKind> = []
   private var rounds = 0
 
-  /// Returns the objects whose values have yet to be validated. The failures of the others are noted in the request.
-  func noteFailures(of owners: [SettledOwner], in request: inout SaveRequest) -> [SettledOwner] {
+  /// Returns the objects whose values have yet to be validated. The failures of the others are added to `failures`.
+  func unknown(
+    among owners: [SettledOwner],
+    on commit: UInt64,
+    _ failures: inout SaveFailures
+  ) -> [SettledOwner] {
     var unknown: [SettledOwner] = []
-    for owner in owners where !unruled.contains(owner.kind(in: request)) {
-      if let outcome = outcomes[owner.key], outcome.counts(for: owner, on: request.baseCommit) {
-        if let failure = outcome.failure { request.failures.note(failure) }
+    for owner in owners where !unruled.contains(owner.kind) {
+      if let outcome = outcomes[owner.question], outcome.counts(for: owner, on: commit) {
+        if let failure = outcome.failure { failures.note(failure) }
       } else {
         unknown.append(owner)
       }
@@ -74,27 +86,38 @@ struct SettledValidations {
       guard [.objectNotFound, .missingDestination, .conflict].contains(error.code) else { throw error }
       // The save leads to something that others have deleted: the engine says what, in the next attempt.
       for owner in owners {
-        outcomes[owner.key] = Outcome(owner, nil, skippedAt: request.baseCommit)
+        outcomes[owner.question] = Outcome(owner, nil, skippedAt: request.baseCommit)
       }
       return
     }
     // Others may have saved since the attempt: the outcomes count for the values that the context shows.
-    var numbers: [Set<ObjectNumber>] = request.entities.map { _ in [] }
-    for owner in owners { numbers[owner.entity.ordinal].insert(owner.number) }
-    for owner in try request.owners(numbers, in: context.source) {
+    let effects = Dictionary(owners.map { ($0.key, $0.effect) }) { first, _ in first }
+    for var owner in try request.owners(effects.keys, in: context.source) {
+      owner.effect = effects[owner.key] ?? RuleEffects.Effect()
       let object = context.object(owner.number, of: owner.entity)
       var failure: ContextError?
-      let phase = object._$state.phase
-      if phase == .inserted || phase == .persistent {
-        let hasRules = context.hasRules(object, isNew: phase == .inserted) {
-          do { try phase == .inserted ? object.validateForInsert() : object.validateForUpdate() } catch {
+      if let change = ValidatedChange(previewed: object._$state.phase) {
+        let hasRules = context.hasRules(object, for: change) {
+          do { try object.validate(for: change) } catch {
             failure = .validationFailed(object.objectID, error)
           }
         }
-        if !hasRules { unruled.insert(owner.kind(in: request)) }
+        if !hasRules { unruled.insert(ValidatedKind(owner.key, for: change)) }
       }
       try context.checkReadable()
-      outcomes[owner.key] = Outcome(owner, failure)
+      outcomes[owner.question] = Outcome(owner, failure)
+    }
+  }
+}
+
+extension ValidatedChange {
+  /// What the save does to an object that its preview shows in a phase; nil for one that isn't there.
+  fileprivate init?(previewed phase: ObjectState.Phase) {
+    switch phase {
+    case .inserted: self = .insertion
+    case .persistent: self = .update
+    case .deleted: self = .deletion
+    case .new, .gone, .tracer: return nil
     }
   }
 }
@@ -102,30 +125,45 @@ struct SettledValidations {
 extension ManagedObjectContext {
   /// Throws what reading has failed with. A validation that sets a value hasn't: what it sets in the context that only shows the save is dropped.
   fileprivate func checkReadable() throws(ContextError) {
-    do { try checkUsable() } catch  where error.code == .readOnlyContext {}
+    do { try checkUsable() } catch {
+      guard error.code == .readOnlyContext else { throw error }
+      // It would be the failure of everything that the next validation reads.
+      deferred.clear()
+    }
   }
 }
 
 extension SaveRequest {
-  /// Objects that the request changes, with all values that they get.
+  /// Objects that the request changes, with all values that they get. Objects that aren't there are left out.
   ///
-  /// - Parameters:
-  ///   - numbers: the objects, by the entity's ordinal.
-  ///   - source: the state that the request is to change.
+  /// - Parameter source: the state that the request is to change.
   func owners(
-    _ numbers: [Set<ObjectNumber>],
+    _ keys: some Sequence<ObjectKey>,
     in source: any ObjectSource
   ) throws(ContextError) -> [SettledOwner] {
     var owners: [SettledOwner] = []
-    for changes in entities {
+    for key in keys.sorted() {
+      let changes = entities[key.entity]
       let entity = changes.entity
-      for number in numbers[entity.ordinal].sorted() {
-        guard let record = try record(of: number, changes, in: source) else { continue }
-        let links = try links(of: number, entity, in: source)
-        owners.append(SettledOwner(entity: entity, number: number, record: record, links: links))
-      }
+      guard let record = try record(of: key.number, changes, in: source) else { continue }
+      owners.append(
+        SettledOwner(
+          entity: entity,
+          number: key.number,
+          change: change(of: key),
+          values: entity.ownValues(of: record),
+          links: try links(of: key.number, entity, in: source)
+        )
+      )
     }
     return owners
+  }
+
+  /// What the request does to an object.
+  func change(of key: ObjectKey) -> ValidatedChange {
+    let changes = entities[key.entity]
+    if changes.insertedIndex(of: key.number) != nil { return .insertion }
+    return changes.deletes(key.number) ? .deletion : .update
   }
 
   /// All values that an object gets; nil for one that isn't there.
@@ -171,10 +209,25 @@ extension SaveRequest {
   }
 }
 
-extension SettledOwner {
-  fileprivate var key: ObjectKey { ObjectKey(entity: entity.ordinal, number: number) }
+extension StoredEntity {
+  /// The values of a record, by slot. Those that other objects decide, places and derived values, are null.
+  fileprivate func ownValues(of record: [UInt8]) -> [AttributeValue] {
+    record.withUnsafeBytes { bytes in
+      let view = RecordView(validated: bytes, layout: layout)
+      return schema.stored.indices.map { slot in
+        (placeSlots | derivedSlots) & 1 << UInt64(slot) == 0 ? view.value(slot) : .null
+      }
+    }
+  }
+}
 
-  fileprivate func kind(in request: SaveRequest) -> ValidatedKind {
-    ValidatedKind(key, isNew: request.entities[entity.ordinal].insertedIndex(of: number) != nil)
+extension SettledOwner {
+  var key: ObjectKey { ObjectKey(entity: entity.ordinal, number: number) }
+
+  /// What delete rules delete is no change of the request.
+  fileprivate var kind: ValidatedKind { ValidatedKind(key, for: effect.isDeleted ? .deletion : change) }
+
+  fileprivate var question: SettledValidations.Question {
+    SettledValidations.Question(key: key, effect: effect)
   }
 }

@@ -16,6 +16,8 @@ struct UniqueResolver {
   /// Settled objects and the existing ones that they stand for, by the entity's ordinal.
   private(set) var aliases: [[ObjectNumber: ObjectNumber]]
   private var settled: [SettledObject] = []
+  /// The ends of links that lead to existing objects instead of new ones.
+  private(set) var relinked: Set<ObjectKey> = []
   /// Stored objects that policies have given values, by the entity's ordinal.
   private(set) var changed: [Set<ObjectNumber>]
   /// What the models declare, once it is needed.
@@ -69,7 +71,13 @@ struct UniqueResolver {
     }
     if settled.isEmpty { return }
     redirectLinks()
-    for object in settled { try fold(object) }
+    // Patches are kept in the order of the objects' numbers: added in that order, they move no others.
+    let owners = settled.map {
+      ObjectKey(entity: $0.entity.ordinal, number: owner($0.number, $0.entity.ordinal))
+    }
+    for index in settled.indices.sorted(by: { (owners[$0], $0) < (owners[$1], $1) }) {
+      try fold(settled[index])
+    }
     var rivals = PartnerRivals(request, reverted, in: source, storeID: coordinator.storeID)
     try rivals.clear()
     (request, reverted) = (rivals.request, rivals.reverted)
@@ -182,13 +190,22 @@ struct UniqueResolver {
         for element in elements { links.unlink(owner, element) }
       }
       for (owner, elements) in pairs.links.added {
+        let newOwner = self.owner(owner, source)
         for element in elements {
-          links.link(self.owner(owner, source), self.owner(element, destination))
+          let newElement = self.owner(element, destination)
+          links.link(newOwner, newElement)
+          if newOwner == owner, newElement == element { continue }
+          note(newOwner, source, isHidden: pairs.relationship.isHidden)
+          note(newElement, destination, isHidden: pairs.relationship.hasHiddenInverse)
         }
       }
       request.pairs[index].links = links
     }
     request.pairs.removeAll { $0.links.isEmpty }
+  }
+
+  private mutating func note(_ number: ObjectNumber, _ ordinal: Int, isHidden: Bool) {
+    if !isHidden { relinked.insert(ObjectKey(entity: ordinal, number: number)) }
   }
 
   // MARK: Values

@@ -92,11 +92,7 @@ struct UndoGroup {
       var image = image
       let object = context.knownObject(key.number, of: context.entity(key.entity))
       let isDeleted = object?._$state.phase == .deleted
-      image.loadExternals(
-        in: context,
-        context.entity(key.entity),
-        isDeleted ? ~0 : object?._$state.changed ?? 0
-      )
+      image.loadExternals(in: context, key, isDeleted ? ~0 : object?._$state.changed ?? 0)
       replaceImage(of: key, by: image)
     }
   }
@@ -159,7 +155,7 @@ struct UndoGroup {
       }
       let isMoved = image.isThereAfter != (image.values != nil)
       if isMoved || image.slots != 0 {
-        image.loadExternals(in: context, context.entity(key.entity), image.isThereAfter ? image.slots : ~0)
+        image.loadExternals(in: context, key, image.isThereAfter ? image.slots : ~0)
         replaceImage(of: key, by: image)
       } else {
         removeImage(of: key)
@@ -200,23 +196,32 @@ extension UndoGroup.Image {
   /// Reads values that the image only refers to. One that can't be read is not given back.
   fileprivate mutating func loadExternals(
     in context: ManagedObjectContext,
-    _ entity: StoredEntity,
+    _ key: ObjectKey,
     _ slots: UInt64
   ) {
-    guard entity.externalSlots & slots != 0, let old = values?.record else { return }
+    let entity = context.entity(key.entity)
+    guard entity.externalSlots & slots != 0, let values else { return }
+    // Others may have replaced what the group hadn't changed yet: until then the context has shown theirs.
+    let foreign = values.isSaved ? entity.externalSlots & ~values.changed & ~savedSlots : 0
     var encoder = RecordEncoder(layout: entity.layout)
     // The encoder owns the bytes that are copied: it must not end before.
     defer { encoder.removeAll() }
     let loaded = context.deferringError([UInt8]?.none) { () throws(ContextError) in
-      let result = old.withUnsafeBytes { bytes in
+      let present = foreign == 0 ? nil : try context.source.record(key.number, of: entity)
+      let result = values.record.withUnsafeBytes { bytes in
         Result { () throws(ContextError) in
-          let record = RecordView(validated: bytes, layout: entity.layout)
+          var record = RecordView(validated: bytes, layout: entity.layout)
+          if let present {
+            let theirs = RecordView(validated: present, layout: entity.layout)
+            let patched = encoder.encode(record, patchedBy: theirs, in: foreign)
+            record = RecordView(validated: UnsafeRawBufferPointer(patched), layout: entity.layout)
+          }
           return try context.source.loaded(record, in: slots, of: entity, &encoder).map { [UInt8]($0) }
         }
       }
       return try result.get()
     }
-    if let loaded { values?.record = loaded }
+    if let loaded { self.values?.record = loaded }
   }
 }
 

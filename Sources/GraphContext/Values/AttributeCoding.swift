@@ -112,7 +112,9 @@ private struct CodedScalar: Encodable {
     case .bool: .bool(try container.decode(Bool.self))
     case .int8, .int16, .int32, .int64: .int(try container.decode(Int64.self))
     case .uint8, .uint16, .uint32, .uint64: .unsigned(try container.decode(UInt64.self))
-    case .float, .double: .double(try special(in: container) ?? container.decode(Double.self))
+    // The nearest one to a text that no Float equals.
+    case .float: .double(try special(in: container) ?? Double(container.decode(Float.self)))
+    case .double: .double(try special(in: container) ?? container.decode(Double.self))
     case .decimal: .decimal(try special(in: container) == nil ? container.decode(Decimal.self) : .nan)
     case .date:
       .date(

@@ -149,6 +149,22 @@ struct BatchTests {
     #expect(try batch.verify() == [])
   }
 
+  /// Texts and other values of variable width, not in the order in which they are declared.
+  @Test func anUpdateSetsTextsInAnyOrder() async throws {
+    try await library.write { context in context.insert(Writer("a", email: "b")) }
+    try await library.batchUpdate(From<Writer>(), .set(\.email, to: "y"), .set(\.name, to: "x"))
+    try await library.batchUpdate(
+      From<Writer>(),
+      .set(\.name, to: "0"),
+      .set(\.email, to: "z"),
+      .set(\.name, to: "w")
+    )
+    let found = try await library.query { context in
+      try context.fetch(From<Writer>()).map { [$0.name, $0.email] }
+    }
+    #expect(found == [["w", "z"]])
+  }
+
   @Test func anUpdateThatBreaksARuleChangesNothing() async throws {
     try await library.write { context in
       for number in 0..<3 { context.insert(Writer("w\(number)", email: "e\(number)", rank: number)) }

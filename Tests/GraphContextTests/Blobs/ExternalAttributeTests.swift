@@ -141,6 +141,30 @@ struct ExternalAttributeTests {
     try context.save()
   }
 
+  /// The group has an image of the album with a cover that another context replaces, and changes the cover or the album afterwards.
+  @Test(arguments: [false, true]) func aGroupThatSpansAnothersCoverIsNoDamage(deletes: Bool) async throws {
+    let context = try container.context()
+    defer { context.end() }
+    let undo = ContextUndoManager()
+    context.undoManager = undo
+    let album = Album("A", cover: Self.bytes(100_000, 1))
+    context.insert(album)
+    try context.save()
+    let id = album.objectID
+    undo.beginUndoGrouping()
+    album.title = "B"
+    try await container.write {
+      try $0.existingObject(Album.self, with: id).cover = Self.bytes(90_000, 2)
+    }
+    try context.refresh()
+    if deletes { context.delete(album) } else { album.cover = nil }
+    undo.endUndoGrouping()
+    #expect(try context.fetch(From<Album>()).count == (deletes ? 0 : 1))
+    #expect(context.undo())
+    #expect(album.title == "A" && album.cover == Self.bytes(90_000, 2))
+    try context.save()
+  }
+
   @Test func aChangeOfAnotherAttributeLogsNoBlob() async throws {
     let covers = 20
     try await container.performBackgroundTask { context in

@@ -111,7 +111,9 @@ struct RandomDerivedTests {
               let album = albums[place]
               let song = try context.fetch(From<DerivedModels.Song>().where { $0.seconds > seconds }.limit(1))
                 .first
-              switch sort {
+              // So many saves search few songs.
+              let isFull = try context.count(From<DerivedModels.Song>()) >= 300
+              switch isFull ? 0 : sort {
               case 0: if let song { context.delete(song) }
               case 1: song?.album = album
               case 2: song?.seconds = seconds

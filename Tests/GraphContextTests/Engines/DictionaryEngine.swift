@@ -47,7 +47,8 @@ final class DictionaryEngine: StoreEngine {
     _ durability: Durability?,
     turn: SaveTurn,
     showsValues: Bool,
-    _ request: (SaveBase) throws(ContextError) -> SaveRequest
+    _ request: (SaveBase) throws(ContextError) -> SaveRequest,
+    reviewing review: SaveReview
   ) throws(ContextError) -> SaveOutcome? {
     let base = state.withLock { $0.newest.commit }
     let request = try request(SaveBase(commit: base, source: storedSource))
@@ -56,6 +57,9 @@ final class DictionaryEngine: StoreEngine {
     var save = PlainSave(old, schema, storeID)
     try save.apply(request)
     let changes = ChangeSet(from: old, to: save.store, schema)
+    var failures = SaveFailures()
+    guard try review(request, save.ruleChanges, changes.links, &failures) else { return SaveOutcome() }
+    try failures.throwIfAny()
     state.withLock { state in
       state.newest = save.store
       state.changeSets.append(changes)

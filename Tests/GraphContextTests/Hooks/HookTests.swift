@@ -319,6 +319,9 @@ struct HookTests {
     #expect(problems([.min("x")], Int.self) == ["E.a has a limit that is no int64"])
     #expect(problems([.length(1...)], Int.self) == ["E.a has a length, and is no string or data"])
     #expect(problems([.length(0..<0)], String.self) == ["E.a has a length that no value has"])
+    #expect(problems([.length(1...Int.max)], String.self) == [])
+    #expect("\(AttributeRule.length(1...Int.max))" == "\(AttributeRule.length(1...))")
+    #expect("\(AttributeRule.length(...Int.max))" == "\(AttributeRule.length(0...))")
     #expect(problems([.pattern("(")], String.self).count == 1)
     #expect(problems([.pattern("x")], Int.self) == ["E.a has a pattern, and is no string"])
   }

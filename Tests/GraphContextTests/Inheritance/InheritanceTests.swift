@@ -125,6 +125,63 @@ struct InheritanceTests {
   }
 }
 
+/// Classes with the names that generic parameters often have.
+private enum Society {
+  @Model(subclasses: ["Reader"])
+  class Member {
+    var name: String
+
+    init(_ name: String) { self.name = name }
+  }
+
+  @Model(superclass: "Member", subclasses: ["Visitor"])
+  class Reader: Member {
+    var card: Int = 0
+
+    override init(_ name: String) { super.init(name) }
+  }
+
+  @Model(superclass: "Reader")
+  final class Visitor: Reader {
+    var isInvited: Bool = true
+
+    override init(_ name: String) { super.init(name) }
+  }
+
+  /// Its superclass doesn't list it.
+  @Model(superclass: "Member")
+  final class Stranger: Member {
+    var origin: String = ""
+
+    override init(_ name: String) { super.init(name) }
+  }
+}
+
+struct SocietyTests {
+  @Test func classesMayHaveTheNamesOfGenericParameters() async throws {
+    let club = try await PersistentContainer("Society", models: Society.Member.self, at: .inMemory)
+    let context = try club.context()
+    defer { context.end() }
+    let visitor = Society.Visitor("Eve")
+    visitor.card = 7
+    context.insert(visitor)
+    try context.save()
+    let values = try context.fetch(From<Society.Visitor>().values(Society.Visitor.Values.self))
+    #expect(values.map(\.name) == ["Eve"] && values.map(\.card) == [7] && values.map(\.isInvited) == [true])
+  }
+
+  @Test func aClassThatItsSuperclassDoesNotListIsRefused() {
+    let error = #expect(throws: SchemaError.self) {
+      try Schema([Society.Member.self, Society.Stranger.self])
+    }
+    #expect(
+      error?.problems == [
+        "Stranger inherits from a class of Member, which doesn't list it among its subclasses"
+      ]
+    )
+  }
+}
+
 extension PersistentContainer {
   /// Runs code with a new context.
   func inContext(_ body: @Sendable (ManagedObjectContext) throws -> Void) throws {

@@ -38,6 +38,41 @@ import Testing
   }
 }
 
+@Model final class Rack {
+  @Relationship(deleteRule: .cascade, inverse: \Tome.rack) var tomes: [Tome] = []
+
+  init() {}
+}
+
+@Model final class Tome {
+  var isLent: Bool = false
+  @Relationship var rack: Rack?
+  @Relationship(deleteRule: .cascade) var cover: Cover?
+
+  init() {}
+
+  func validateForDelete() throws {
+    if isLent { throw ValidationError("is lent", properties: ["isLent"]) }
+  }
+}
+
+@Model final class Cover {
+  var name: String = ""
+
+  init() {}
+}
+
+@Model final class Poster {
+  var hangs: Bool = false
+  @Relationship var cover: Cover?
+
+  init() {}
+
+  func validateForUpdate() throws {
+    if hangs, cover == nil { throw ValidationError("shows nothing", properties: ["cover"]) }
+  }
+}
+
 @Model final class Fan {
   var name: String = ""
   @Relationship var favourite: Novelist?
@@ -56,10 +91,9 @@ struct LateLinkTests {
   init() async throws {
     let store = try await PersistentContainer(
       "Books",
-      models: Novelist.self,
-      Novel.self,
-      Prize.self,
-      Fan.self,
+      models: [
+        Novelist.self, Novel.self, Prize.self, Fan.self, Rack.self, Tome.self, Cover.self, Poster.self,
+      ],
       at: .inMemory
     )
     (mine, theirs) = (try store.context(), try store.context())
@@ -125,20 +159,16 @@ struct LateLinkTests {
     mine.delete(novelist)
     var request = try ChangeEncoder(mine, SaveFailures()).encode()
     request.baseCommit = theirs.source.commit
-    let owners = try request.owners(
-      request.entities.map { $0.entity.name == "Fan" ? [fan._$state.number] : [] },
-      in: theirs.source
-    )
-    var validations = SettledValidations()
-    #expect(owners.count == 1 && validations.noteFailures(of: owners, in: &request).count == 1)
+    let ordinal = try #require(request.entities.firstIndex { $0.entity.name == "Fan" })
+    let key = ObjectKey(entity: ordinal, number: fan._$state.number)
+    var (validations, failures) = (SettledValidations(), SaveFailures())
+    let owners = try request.owners([key], in: theirs.source)
+    #expect(validations.unknown(among: owners, on: request.baseCommit, &failures).count == 1)
     try validations.validate(owners, savedBy: request, mine.coordinator)
     fan.name = "other"
     try theirs.save()
-    let later = try request.owners(
-      request.entities.map { $0.entity.name == "Fan" ? [fan._$state.number] : [] },
-      in: theirs.source
-    )
-    #expect(validations.noteFailures(of: later, in: &request).isEmpty)
+    let later = try request.owners([key], in: theirs.source)
+    #expect(validations.unknown(among: later, on: request.baseCommit, &failures).isEmpty)
     try mine.save()
     try theirs.refresh()
     #expect(fan.favourite == nil)
@@ -159,5 +189,88 @@ struct LateLinkTests {
     mine.delete(novelist)
     try mine.save()
     #expect(novel.novelist === other && novel.title == "renamed")
+  }
+
+  /// The context moves over the commit that has made the link, after its deletion. The view context does so by itself.
+  @Test(arguments: [false, true]) func aContextThatHasMovedOnValidates(isLink: Bool) throws {
+    let theirNovel = try theirs.existingObject(Novel.self, with: novel.objectID)
+    if isLink {
+      let theirPrize = try theirs.existingObject(Prize.self, with: prize.objectID)
+      theirPrize.novels = [theirNovel]
+      theirPrize.isGiven = true
+      mine.delete(novel)
+    } else {
+      theirNovel.novelist = try theirs.existingObject(Novelist.self, with: novelist.objectID)
+      theirNovel.isPublished = true
+      mine.delete(novelist)
+    }
+    try theirs.save()
+    try mine.refresh()
+    expectRefused(isLink ? prize.objectID : novel.objectID)
+  }
+
+  /// A rule deletes an object to which this save itself has made a link.
+  @Test func aLinkMadeHereToWhatARuleDeletesIsLost() throws {
+    let same = try theirs.existingObject(Novel.self, with: novel.objectID)
+    same.cascadingNovelist = try theirs.existingObject(Novelist.self, with: novelist.objectID)
+    try theirs.save()
+    prize.novels = [novel]
+    prize.isGiven = true
+    mine.delete(novelist)
+    expectRefused(prize.objectID)
+  }
+
+  @Test(arguments: [0, 20]) func whatRollbackKeepsIsValidatedWithoutItsReference(others: Int) throws {
+    novel.novelist = novelist
+    try mine.save()
+    try theirs.refresh()
+    try theirs.existingObject(Novel.self, with: novel.objectID).isPublished = true
+    for number in 0..<others { theirs.insert(Novel("\(number)")) }
+    try theirs.save()
+    mine.mergePolicy = .rollback
+    mine.delete(novelist)
+    expectRefused(novel.objectID)
+  }
+
+  private func rackWithCoveredTome() throws -> (Rack, Tome, Cover) {
+    let (rack, tome, cover) = (Rack(), Tome(), Cover())
+    for object in [rack, tome, cover] as [any ManagedObject] { mine.insert(object) }
+    tome.cover = cover
+    try mine.save()
+    try theirs.refresh()
+    return (rack, tome, cover)
+  }
+
+  @Test func theToOneRulesOfWhatARuleDeletesAreFollowed() throws {
+    let (rack, tome, cover) = try rackWithCoveredTome()
+    let poster = Poster()
+    mine.insert(poster)
+    poster.cover = cover
+    poster.hangs = true
+    try mine.save()
+    try theirs.refresh()
+    try theirs.existingObject(Tome.self, with: tome.objectID).rack = try theirs.existingObject(
+      Rack.self,
+      with: rack.objectID
+    )
+    try theirs.save()
+    mine.delete(rack)
+    expectRefused(poster.objectID)
+  }
+
+  @Test(arguments: [false, true]) func whatARuleDeletesMayRefuse(isMerged: Bool) throws {
+    let (rack, tome, _) = try rackWithCoveredTome()
+    let same = try theirs.existingObject(Tome.self, with: tome.objectID)
+    same.isLent = true
+    if !isMerged { same.rack = try theirs.existingObject(Rack.self, with: rack.objectID) }
+    try theirs.save()
+    mine.mergePolicy = .mergeByPropertyStoreTrump
+    if isMerged { mine.delete(tome) } else { mine.delete(rack) }
+    expectRefused(tome.objectID)
+    same.isLent = false
+    try theirs.save()
+    try mine.save()
+    try theirs.refresh()
+    #expect(try theirs.count(From<Tome>()) == 0)
   }
 }

@@ -170,6 +170,46 @@ struct MergedLinkValidationTests {
     let error = #expect(throws: ContextError.self) { try context.save() }
     #expect(error?.code == .validationFailed && error?.context.objectID == old.objectID)
   }
+
+  /// The merge drops what this context has set there, and the settlement changes the object again.
+  @Test func anObjectThatIsPutBackAndSettledIsValidated() async throws {
+    let store = try await PersistentContainer("Users", models: Bearer.self, Passport.self, at: .inMemory)
+    let (mine, theirs) = (try store.context(), try store.context())
+    let (ann, old) = (Bearer("Ann"), Passport(1))
+    mine.insert(ann)
+    ann.passport = old
+    try mine.save()
+    try theirs.refresh()
+    try theirs.existingObject(Passport.self, with: old.objectID).number = 7
+    try theirs.save()
+    mine.mergePolicy = .mergeByPropertyStoreTrump
+    old.number = 8
+    let again = Bearer("Ann")
+    mine.insert(again)
+    again.passport = Passport(2)
+    let error = #expect(throws: ContextError.self) { try mine.save() }
+    #expect(error?.code == .validationFailed && error?.context.objectID == old.objectID)
+  }
+
+  /// Both ends of a link that leads to an existing object instead of a new one: the rule is that of the one or the other end.
+  @Test(arguments: [false, true], [false, true]) func aLinkToAnExistingObjectIsValidated(
+    isOfDecal: Bool,
+    isStored: Bool
+  ) async throws {
+    let store = try await PersistentContainer("Desk", models: Decal.self, Dossier.self, at: .inMemory)
+    let context = try store.context()
+    defer { context.end() }
+    let (decal, dossier) = (Decal("x"), Dossier())
+    if isOfDecal { decal.isBlocked = true } else { decal.isSecret = true }
+    context.insert(decal)
+    if isStored { context.insert(dossier) }
+    try context.save()
+    if !isStored { context.insert(dossier) }
+    dossier.decals = [Decal("x")]
+    let error = #expect(throws: ContextError.self) { try context.save() }
+    #expect(error?.code == .validationFailed)
+    #expect(error?.context.objectID == (isOfDecal ? decal.objectID : dossier.objectID))
+  }
 }
 
 @Model final class Bearer {
@@ -187,5 +227,29 @@ struct MergedLinkValidationTests {
 
   func validateForUpdate() throws {
     if bearer == nil { throw ValidationError("nobody's", properties: ["bearer"]) }
+  }
+}
+
+@Model final class Decal {
+  @Attribute(.unique(ifExists: .keep)) var name: String
+  var isBlocked: Bool = false
+  var isSecret: Bool = false
+  @Relationship(inverse: \Dossier.decals) var dossiers: [Dossier] = []
+
+  init(_ name: String) { self.name = name }
+
+  func validateForInsert() throws {
+    if isBlocked, !dossiers.isEmpty { throw ValidationError("is blocked", properties: ["dossiers"]) }
+  }
+}
+
+@Model final class Dossier {
+  var title: String = ""
+  @Relationship var decals: [Decal] = []
+
+  init() {}
+
+  func validateForInsert() throws {
+    if decals.contains(where: \.isSecret) { throw ValidationError("is open", properties: ["decals"]) }
   }
 }

@@ -187,6 +187,8 @@ struct HandoverTests {
           isWriting.signal()
           while (try? engine.checkWritable()) != nil { sched_yield() }
           return encoded
+        } reviewing: { _, _, _, _ in
+          true
         }
         context.end()
       } catch {

@@ -79,6 +79,14 @@ struct KeyPathTracerTests {
     #expect(message(\Tune.isFault).contains("is not a persistent property: those are the stored ones"))
   }
 
+  /// The values by which a tracer knows a property aren't nil, so a fallback passes them on.
+  @Test func aFallbackForNilIsNoProperty() throws {
+    let error = #expect(throws: QueryError.self) { try Tune.predicatePath(of: \Tune.ratingOrZero) }
+    #expect(error?.message.contains("is computed from rating") == true)
+    #expect(try Tune.predicatePath(of: \Tune.rating!) == ["rating"])
+    #expect(try Tune.predicatePath(of: \Tune.ratingOrNone) == ["rating"])
+  }
+
   @Test func whatIsInheritedIsNotPersistent() {
     let error = #expect(throws: QueryError.self) { try Crate.predicatePath(of: \Crate.shelf) }
     #expect(error?.message.contains("is not a persistent property: those are the stored ones") == true)
@@ -112,6 +120,8 @@ private enum TracerWitness {
 }
 
 extension Tune {
+  fileprivate var ratingOrZero: Double { rating ?? 0 }
+  fileprivate var ratingOrNone: Double? { rating }
   fileprivate var witnessed: Int {
     TracerWitness.lastTune = self
     return seconds

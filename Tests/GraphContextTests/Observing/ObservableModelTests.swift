@@ -450,6 +450,26 @@ struct ObservableModelTests {
     #expect(last.wasCalled)
   }
 
+  /// A screen has gone, and no other one observes as much.
+  @Test func observersThatAreGoneTogetherAreForgotten() async throws {
+    let context = try (await Town.open()).context()
+    defer { context.end() }
+    context.isObservable = true
+    let signal = Venue("Signal")
+    context.insert(signal)
+    let venues = (0..<3_000).map { Venue("\($0)") }
+    venues.forEach(context.insert)
+    try context.save()
+    let observers = venues.map { venue in Observer { _ = (venue.name, signal.name) } }
+    signal.name = "x"
+    #expect(observers.count { $0.wasCalled } == venues.count)
+    let last = Observer { _ = venues[7].name }
+    context.rollback()
+    #expect(venues.count { $0._$state.hearers.contains(.observers) } == 1)
+    venues[7].name = "y"
+    #expect(last.wasCalled)
+  }
+
   @Test func observersOutliveContexts() async throws {
     let town = try await Town.open()
     var context: ManagedObjectContext? = try town.context()

@@ -179,15 +179,51 @@ struct SettledValidationTests {
     let other = try store.context()
     defer { other.end() }
     try context.fetch(From<UniqueTicket>())[0].price = 20
-    var request = try ChangeEncoder(context, SaveFailures()).encode()
-    let attempted = try request.owners([[1]], in: context.source)
+    let request = try ChangeEncoder(context, SaveFailures()).encode()
+    let key = ObjectKey(entity: 0, number: 1)
+    let attempted = try request.owners([key], in: context.source)
     try other.fetch(From<UniqueTicket>())[0].limit = 15
     try other.save()
-    var validations = SettledValidations()
+    var (validations, failures) = (SettledValidations(), SaveFailures())
     try validations.validate(attempted, savedBy: request, context.coordinator)
-    #expect(validations.noteFailures(of: attempted, in: &request).count == 1 && request.failures.isEmpty)
-    let shown = try request.owners([[1]], in: other.source)
-    #expect(validations.noteFailures(of: shown, in: &request).isEmpty && !request.failures.isEmpty)
+    let commit = request.baseCommit
+    #expect(validations.unknown(among: attempted, on: commit, &failures).count == 1 && failures.isEmpty)
+    let shown = try request.owners([key], in: other.source)
+    #expect(validations.unknown(among: shown, on: commit, &failures).isEmpty && !failures.isEmpty)
+  }
+
+  /// What other objects decide, derived values for one, is compared no more than the values of those objects.
+  @Test func anOutcomeCountsWhileMembersCome() async throws {
+    let store = try await DerivedModels.open()
+    let (context, other) = (try store.context(), try store.context())
+    let album = DerivedModels.Album("a")
+    context.insert(album)
+    try context.save()
+    album.title = "b"
+    let request = try ChangeEncoder(context, SaveFailures()).encode()
+    let key = ObjectKey(entity: context.entity(of: album).ordinal, number: album._$state.number)
+    let before = try request.owners([key], in: context.source)
+    try other.refresh()
+    let theirs = try other.existingObject(DerivedModels.Album.self, with: album.objectID)
+    other.insert(DerivedModels.Song("s", seconds: 3, in: theirs))
+    try other.save()
+    #expect(theirs.songCount == 1)
+    let after = try request.owners([key], in: other.source)
+    #expect(before[0].values == after[0].values && before[0].values.contains(.string("b")))
+  }
+
+  /// A validation sets a value, which is dropped; the next one reads.
+  @Test func aDroppedValueFailsNoOtherValidation() async throws {
+    let store = try await PersistentContainer("Labels", models: Tidied.self, TidiedLabel.self, at: .inMemory)
+    let context = try store.context()
+    defer { context.end() }
+    context.insert(Tidied("a", "x"))
+    context.insert(TidiedLabel("a", "x"))
+    try context.save()
+    context.insert(Tidied("a", " y "))
+    context.insert(TidiedLabel("a", "y"))
+    try context.save()
+    #expect(try context.fetch(From<TidiedLabel>()).map(\.text) == ["y"])
   }
 }
 
@@ -226,5 +262,17 @@ struct SettledValidationTests {
 
   func validateForInsert() throws {
     if let rota, hour < rota.start { throw ValidationError("too early", properties: ["hour"]) }
+  }
+}
+
+/// Sorted behind `Tidied`, whose validation sets a value.
+@Model final class TidiedLabel {
+  @Attribute(.unique(ifExists: .merge)) var code: String
+  var text: String
+
+  init(_ code: String, _ text: String) { (self.code, self.text) = (code, text) }
+
+  func validateForUpdate() throws {
+    if try context?.count(From<TidiedLabel>()) != 1 { throw ValidationError("isn't alone") }
   }
 }

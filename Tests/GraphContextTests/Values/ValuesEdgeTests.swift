@@ -42,6 +42,15 @@ struct ValuesEdgeTests {
     #expect(loan.values == BookLoan.Values(reader: "Ada", visitor: "Eve"))
   }
 
+  /// What other programs write, which is no number that a Float has.
+  @Test func aFloatIsReadAsTheNearestOne() throws {
+    let json = Data(#"{"ratio": 0.1, "parts": [0.1, 0.25]}"#.utf8)
+    let values = try JSONDecoder().decode(Dial.Values.self, from: json)
+    #expect(values.ratio == 0.1 && values.parts == [0.1, 0.25])
+    let again = try JSONDecoder().decode(Dial.Values.self, from: try JSONEncoder().encode(values))
+    #expect(again == values)
+  }
+
   @Test func aPublicModelBeginsWithWhatIsInternal() {
     #expect(OpenShow.Values().genre == .rock && OpenShow.Values().token == "t")
   }
@@ -61,4 +70,11 @@ struct ValuesEdgeTests {
     #expect(throws: ContextError.self) { try taker.apply(values) }
     #expect(taker.mail.rawValue == "a@b.c")
   }
+}
+
+@Model final class Dial {
+  var ratio: Float = 0
+  @Attribute var parts: [Float] = []
+
+  init() {}
 }

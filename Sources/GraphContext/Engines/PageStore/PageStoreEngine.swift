@@ -79,7 +79,8 @@ extension PageStoreEngine {
     _ durability: Durability?,
     turn: SaveTurn,
     showsValues: Bool,
-    _ request: (SaveBase) throws(ContextError) -> SaveRequest
+    _ request: (SaveBase) throws(ContextError) -> SaveRequest,
+    reviewing review: SaveReview
   ) throws(ContextError) -> SaveOutcome? {
     var leased: [LeaseEnd] = []
     do {
@@ -96,7 +97,7 @@ extension PageStoreEngine {
           showsValues: showsValues,
           keepsHistory: companion == nil
         )
-        let changes = try save.run(&transaction)
+        let changes = try save.run(&transaction, reviewing: review)
         leased = save.leasedEnds
         if let companion {
           try companion.accompany(request, changes, &transaction)
@@ -109,6 +110,8 @@ extension PageStoreEngine {
       }
       numbers.didLease(leased, isSettled: (durability ?? store.options.durability) != .relaxed)
       return outcome
+    } catch is SaveTransaction.Refusal {
+      return SaveOutcome()
     } catch {
       throw ContextError(any: error)
     }

@@ -39,7 +39,14 @@ public struct AttributeRule: Sendable, Hashable {
 
   /// A string has so many characters, or data so many bytes: `.length(1...80)`, `.length(1...)`.
   public static func length(_ range: some RangeExpression<Int>) -> AttributeRule {
-    AttributeRule(kind: .length(range.relative(to: 0..<Int.max)))
+    // Nothing is as long as the greatest integer, and no range can end behind it.
+    let lengths =
+      switch range {
+      case let range as ClosedRange<Int> where range.upperBound == .max: range.lowerBound..<Int.max
+      case let range as PartialRangeThrough<Int> where range.upperBound == .max: 0..<Int.max
+      default: range.relative(to: 0..<Int.max)
+      }
+    return AttributeRule(kind: .length(lengths))
   }
 
   /// A string fits a regular expression as a whole, in the syntax of the operator `MATCHES`.

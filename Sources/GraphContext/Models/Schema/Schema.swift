@@ -49,7 +49,7 @@ public struct Schema: Sendable, Hashable {
       model._$model.problems
         + model.attributeTypesWithoutTracerValue.map {
           "an attribute of \(model.entityName) has a type without a value: \($0)"
-        } + model._$model.classes.flatMap(\.indexProblems)
+        } + model._$model.classes.flatMap(\.indexProblems) + model._$model.problems(ofListed: model)
     }
     guard problems.isEmpty else { throw SchemaError(problems: problems) }
     // A hierarchy counts once, whichever of its classes are listed.

@@ -84,6 +84,7 @@ struct EmbeddedTests {
 
   @Test func everyKeyPathHasItsNames() throws {
     func names(_ keyPath: PartialKeyPath<Tenant>) throws -> [String] { try Tenant.predicatePath(of: keyPath) }
+    #expect(try names(\.home.number!) == ["home", "number"])
     #expect(try names(\.home.street) == ["home", "street"])
     #expect(try names(\.home.number) == ["home", "number"])
     #expect(try names(\.home.isCentral) == ["home", "isCentral"])

@@ -250,6 +250,11 @@ struct WholeValueTests {
       }
       #expect(error?.code == code)
     }
+    // The name of the whole says that it is there, or nil.
+    let flag = await #expect(throws: ContextError.self) {
+      try await write { try $0.setValue(.bool(false), forKey: "work") }
+    }
+    #expect(flag?.code == .wrongValue)
     // An optional part may be nil.
     try await write { try $0.setValue(.null, forKey: "work.number") }
     try await write { $0.work = nil }

@@ -12,10 +12,11 @@ import Predicates
 /// 5. Every reference that was set leads to an object.
 /// 6. To-many relationships have as many members as their rules say.
 /// 7. Unique tuples are unique. They are looked at once, at the end: two objects may swap theirs.
-/// 8. Derived values follow what they are made of.
-/// 9. Numbers are leased for the objects to come.
-/// 10. Values that were stored outside of records and that nothing refers to any more are removed.
-/// 11. The changes are appended to the history, if the store keeps one.
+/// 8. The context reviews what the delete rules have changed beyond the request.
+/// 9. Derived values follow what they are made of.
+/// 10. Numbers are leased for the objects to come.
+/// 11. Values that were stored outside of records and that nothing refers to any more are removed.
+/// 12. The changes are appended to the history, if the store keeps one.
 ///
 /// Failures of objects are gathered until the end, so that one error lists all of them. Any error aborts the transaction and leaves nothing in
 /// the store.
@@ -85,8 +86,16 @@ final class SaveTransaction {
     removed = added
   }
 
+  /// A review has refused what delete rules lead to.
+  struct Refusal: Error {}
+
   /// Does all of it, and returns the changes of the commit.
-  func run(_ transaction: inout WriteTransaction) throws -> ChangeSet {
+  ///
+  /// - Throws: ``Refusal`` if the review refuses it.
+  func run(
+    _ transaction: inout WriteTransaction,
+    reviewing review: SaveReview
+  ) throws -> ChangeSet {
     if keepsHistory { history = try HistoryWriter(&transaction) }
     for changes in request.entities where !changes.isEmpty {
       try storeInserted(changes, &transaction)
@@ -100,6 +109,7 @@ final class SaveTransaction {
     try checkDestinations(&transaction)
     try checkCounts(&transaction)
     try checkUniqueness(&transaction)
+    guard try review(request, ruleChanges, changeSet.links, &failures) else { throw Refusal() }
     try failures.throwIfAny()
     try storeDerived(&transaction)
     try failures.throwIfAny()

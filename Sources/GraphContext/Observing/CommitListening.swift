@@ -1,0 +1,24 @@
+/// A listener of the commits of a store, for as long as this is kept.
+package final class CommitListening: Sendable {
+  private let coordinator: StoreCoordinator
+  private let token: UInt64
+
+  fileprivate init(_ coordinator: StoreCoordinator, _ listener: @escaping @Sendable () -> Void) {
+    self.coordinator = coordinator
+    token = coordinator.addListener(listener)
+  }
+
+  deinit { coordinator.removeListener(token) }
+}
+
+extension PersistentContainer {
+  /// Calls `listener` after each commit, and when the store is closed, on the thread of that. It must be quick, and must not save.
+  package func onCommit(_ listener: @escaping @Sendable () -> Void) -> CommitListening {
+    CommitListening(coordinator, listener)
+  }
+}
+
+extension ManagedObjectContext {
+  /// Throws why the context can't move on: its store was closed, for one.
+  package func checkCanMove() throws(ContextError) { _ = try newestSource() }
+}

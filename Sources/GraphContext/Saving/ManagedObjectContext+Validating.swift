@@ -1,0 +1,62 @@
+import Predicates
+
+// The rules in code of objects that a save changes beyond what its context shows. They run between the turns of the save.
+
+extension ManagedObjectContext {
+  /// Has objects validated that get values which their validations haven't seen together. As long as there are any, nothing is stored.
+  func validated(
+    _ request: SaveRequest,
+    _ hooks: SaveHooks.Outcome,
+    _ base: SaveBase,
+    _ validations: SettledValidations,
+    _ settlement: inout SaveSettlement
+  ) throws(ContextError) -> SaveRequest {
+    // A request that is refused anyway may have values that no object can show.
+    settlement.isShowable = request.failures.isEmpty
+    var keys = Set(settlement.merged).filter { hooks.mayRule($0, request.change(of: $0), validations) }
+    for (ordinal, numbers) in settlement.owners.enumerated() {
+      keys.formUnion(numbers.lazy.map { ObjectKey(entity: ordinal, number: $0) })
+    }
+    if keys.isEmpty || !settlement.isShowable { return request }
+    var request = request
+    let owners = try request.owners(keys, in: try base.source())
+    settlement.unvalidated = validations.unknown(among: owners, on: request.baseCommit, &request.failures)
+    if settlement.unvalidated.isEmpty { return request }
+    settlement.unvalidatedRequest = request
+    return .nothing(on: base.commit)
+  }
+
+  /// Has objects validated from which delete rules take what this context hasn't known of, and those that they delete. Returns whether all have been.
+  func accepts(
+    _ effects: RuleEffects,
+    of request: SaveRequest,
+    _ hooks: SaveHooks.Outcome,
+    _ base: SaveBase,
+    _ validations: SettledValidations,
+    _ settlement: inout SaveSettlement,
+    _ failures: inout SaveFailures
+  ) throws(ContextError) -> Bool {
+    let effects = effects.effects.filter { key, effect in
+      hooks.mayRule(key, effect.isDeleted ? .deletion : request.change(of: key), validations)
+    }
+    if effects.isEmpty { return true }
+    var owners = try request.owners(effects.keys, in: try base.source())
+    for index in owners.indices { owners[index].effect = effects[owners[index].key] ?? owners[index].effect }
+    settlement.unvalidated = validations.unknown(among: owners, on: request.baseCommit, &failures)
+    if settlement.unvalidated.isEmpty { return true }
+    settlement.unvalidatedRequest = request
+    return false
+  }
+}
+
+extension SaveHooks.Outcome {
+  /// Whether an object may have rules in code for a change, as far as this save has found out.
+  fileprivate func mayRule(
+    _ key: ObjectKey,
+    _ change: ValidatedChange,
+    _ validations: SettledValidations
+  ) -> Bool {
+    let kind = ValidatedKind(key, for: change)
+    return !unruled.contains(kind) && !validations.unruled.contains(kind)
+  }
+}

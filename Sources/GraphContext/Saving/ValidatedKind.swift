@@ -1,0 +1,29 @@
+import Predicates
+
+/// What a save does to an object that it validates.
+enum ValidatedChange: Hashable {
+  case insertion, update, deletion
+}
+
+extension ManagedObject {
+  /// Calls the rules in code for a change.
+  func validate(for change: ValidatedChange) throws {
+    switch change {
+    case .insertion: try validateForInsert()
+    case .update: try validateForUpdate()
+    case .deletion: try validateForDelete()
+    }
+  }
+}
+
+/// What decides which rules in code an object has: its class, and what the save does to it.
+struct ValidatedKind: Hashable {
+  /// The entity's ordinal.
+  private let entity: Int
+  private let classTag: UInt16
+  private let change: ValidatedChange
+
+  init(_ key: ObjectKey, for change: ValidatedChange) {
+    (entity, classTag, self.change) = (key.entity, key.number.classTag, change)
+  }
+}
