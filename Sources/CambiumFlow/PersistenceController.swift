@@ -1,3 +1,5 @@
+import Synchronization
+
 /// What saves, deletes and follows the elements of one kind. It gives a store its middleware and its reducer.
 public protocol PersistenceController<Element, Failure, Request>: Sendable {
   /// The values.
@@ -40,6 +42,9 @@ extension PersistenceController {
   }
 }
 
+/// The numbers of requests. Each is used once, so that the live request has the greatest, whichever state the program puts back.
+private let requestNumbers = Atomic(0)
+
 extension PersistenceState {
   mutating func apply(_ kind: PersistenceAction<Element, Failure, Request>.Kind, refetches: Bool) {
     switch kind {
@@ -79,7 +84,7 @@ extension PersistenceState {
 
   /// From now on nothing of the request before counts.
   private mutating func begin(_ next: RequestState<Element, Failure, Request>) {
-    requestNumber += 1
+    requestNumber = requestNumbers.add(1, ordering: .relaxed).newValue
     show(next)
   }
 

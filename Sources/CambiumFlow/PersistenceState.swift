@@ -6,7 +6,7 @@ public struct PersistenceState<Element: Sendable, Failure: Error, Request: Senda
   public var persist: ChangeState<Element, Failure>
   /// The last step of any deletion.
   public var delete: ChangeState<Element, Failure>
-  /// Counts the live requests, and their ends. 0 in a state that the program has made.
+  /// The number of the live request, or of its end. 0 in a state that the program has made.
   var requestNumber = 0
   /// Which result of the live request the list shows, counted from 1. A difference applies to the list of the result before. Nil if the program has set the list since.
   var shownResult: Int?

@@ -67,7 +67,7 @@ struct ImportJob<Record: Sendable, Object: ManagedObject>: Sendable {
     var commitCount = 0
     try runPasses(&run, context) { ids in
       // A later batch, or the second pass, may have deleted an object.
-      let kept = ids.filter { context.registeredObject(Object.self, with: $0)?.isDeleted != true }
+      let kept = ids.filter { (try? context.existingObject(Object.self, with: $0)) != nil }
       changes = try context.commitImport(options, cache, monitor)
       // The save may have settled new objects with existing ones.
       let existing = context.aliases

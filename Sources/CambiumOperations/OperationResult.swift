@@ -87,7 +87,10 @@ public final class ResultList<Value: Sendable>: Sendable {
 
 /// An operation that makes something, with a place for it. A subclass overrides `execute()`, sets ``output`` and calls `finish()`, or calls ``finish(with:)``.
 open class ResultOperation<Output: Sendable>: ConcurrentOperation, ProducesResult, @unchecked Sendable {
-  // Safety: the slot has a lock.
+  // Safety: the slot has a lock, and the flag is atomic.
+
+  /// Whether ``finish(with:)`` has said what comes of the operation.
+  private let hasOutcome = Atomic(false)
 
   /// What the operation has made; a failure with ``ResultError/noResult`` until then.
   @ResultSlot public final var output: Result<Output, any Error>
@@ -98,14 +101,22 @@ open class ResultOperation<Output: Sendable>: ConcurrentOperation, ProducesResul
   /// Sets the output and finishes.
   public final func finish(with result: Result<Output, any Error>) {
     if state == .finished || isBetweenAttempts { return }
+    hasOutcome.store(true, ordering: .relaxed)
     output = result
     finish()
   }
 
   /// Ends the operation. Work for `Void` that isn't cancelled has succeeded, unless it has set another output.
   open override func finish() {
-    if !isCancelled, state == .executing, !hasResult, let done = () as? Output { output = .success(done) }
+    let isDone = !isCancelled && state == .executing && !hasResult && !hasOutcome.load(ordering: .relaxed)
+    if isDone, Output.self == Void.self, let done = () as? Output { output = .success(done) }
     super.finish()
+  }
+
+  /// Forgets what came of an attempt.
+  final func forgetOutcome() {
+    hasOutcome.store(false, ordering: .relaxed)
+    output = .failure(ResultError.noResult)
   }
 
   /// True from the end of an attempt until the next attempt begins.

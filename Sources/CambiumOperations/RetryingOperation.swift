@@ -65,7 +65,7 @@ open class RetryingOperation<Output: Sendable>: ResultOperation<Output>, @unchec
     // Not called directly: every retry would deepen the stack.
     DispatchQueue.global().async { [self] in
       let endsCancelled = isCancelled
-      if !endsCancelled { output = .failure(ResultError.noResult) }
+      if !endsCancelled { forgetOutcome() }
       retrying.withLock { $0.isWaiting = false }
       if endsCancelled { finish() } else { execute() }
     }

@@ -120,6 +120,16 @@ struct SharedOperationTests {
     #expect(!cancelled.hasResult)
   }
 
+  @Test func nothingToWorkWithIsNoSuccess() {
+    let producer = BlockResultOperation { 1 }
+    producer.cancel()
+    let consumer = BlockMapOperation<Int, Void> { _ in Issue.record("has nothing to map") }
+    producer.passesResult(to: consumer)
+    consumer.enqueue(on: queue)
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(!consumer.hasResult)
+  }
+
   /// What hooks that never come have captured may look at the operation when it is released.
   @Test func aReleasedHookMayLookAtTheOperation() {
     final class Watcher: Sendable {

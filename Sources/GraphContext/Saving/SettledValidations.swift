@@ -94,9 +94,14 @@ struct SettledValidations {
     let effects = Dictionary(owners.map { ($0.key, $0.effect) }) { first, _ in first }
     for var owner in try request.owners(effects.keys, in: context.source) {
       owner.effect = effects[owner.key] ?? RuleEffects.Effect()
-      let object = context.object(owner.number, of: owner.entity)
+      guard let object = context.previewed(owner) else {
+        // A new object that a rule deletes is stored by nobody.
+        outcomes[owner.question] = Outcome(owner, nil)
+        continue
+      }
       var failure: ContextError?
-      if let change = ValidatedChange(previewed: object._$state.phase) {
+      let change = ValidatedChange(previewed: object._$state.phase)
+      if let change {
         let hasRules = context.hasRules(object, for: change) {
           do { try object.validate(for: change) } catch {
             failure = .validationFailed(object.objectID, error)
@@ -105,7 +110,9 @@ struct SettledValidations {
         if !hasRules { unruled.insert(ValidatedKind(owner.key, for: change)) }
       }
       try context.checkReadable()
-      outcomes[owner.question] = Outcome(owner, failure)
+      // Others may have linked the object to what goes, or have taken such a link away, since the attempt: another rule of it was asked.
+      let isOther = change.map { ValidatedKind(owner.key, for: $0) != owner.kind } ?? false
+      outcomes[owner.question] = Outcome(owner, failure, skippedAt: isOther ? request.baseCommit : nil)
     }
   }
 }
@@ -123,6 +130,12 @@ extension ValidatedChange {
 }
 
 extension ManagedObjectContext {
+  /// The object in the context that shows the save; nil for a new one that has gone with it.
+  fileprivate func previewed(_ owner: SettledOwner) -> (any ManagedObject)? {
+    owner.change == .insertion
+      ? knownObject(owner.number, of: owner.entity) : object(owner.number, of: owner.entity)
+  }
+
   /// Throws what reading has failed with. A validation that sets a value hasn't: what it sets in the context that only shows the save is dropped.
   fileprivate func checkReadable() throws(ContextError) {
     do { try checkUsable() } catch {

@@ -201,22 +201,25 @@ extension UndoGroup.Image {
   ) {
     let entity = context.entity(key.entity)
     guard entity.externalSlots & slots != 0, let values else { return }
-    // Others may have replaced what the group hadn't changed yet: until then the context has shown theirs.
-    let foreign = values.isSaved ? entity.externalSlots & ~values.changed & ~savedSlots : 0
+    // Others may have replaced what the group hadn't changed yet and the image refers to: until then the context has shown theirs.
+    let unchanged = values.isSaved ? entity.externalSlots & ~values.changed & ~savedSlots : 0
     var encoder = RecordEncoder(layout: entity.layout)
     // The encoder owns the bytes that are copied: it must not end before.
     defer { encoder.removeAll() }
     let loaded = context.deferringError([UInt8]?.none) { () throws(ContextError) in
-      let present = foreign == 0 ? nil : try context.source.record(key.number, of: entity)
+      let present = unchanged == 0 ? nil : try context.source.record(key.number, of: entity)
       let result = values.record.withUnsafeBytes { bytes in
         Result { () throws(ContextError) in
-          var record = RecordView(validated: bytes, layout: entity.layout)
-          if let present {
-            let theirs = RecordView(validated: present, layout: entity.layout)
-            let patched = encoder.encode(record, patchedBy: theirs, in: foreign)
-            record = RecordView(validated: UnsafeRawBufferPointer(patched), layout: entity.layout)
+          let record = RecordView(validated: bytes, layout: entity.layout)
+          let foreign = entity.slots(unchanged).filter { record.externalReference($0) != nil }
+          guard let present, !foreign.isEmpty else {
+            return try context.source.loaded(record, in: slots, of: entity, &encoder).map { [UInt8]($0) }
           }
-          return try context.source.loaded(record, in: slots, of: entity, &encoder).map { [UInt8]($0) }
+          let theirs = RecordView(validated: present, layout: entity.layout)
+          let mask = foreign.reduce(UInt64(0)) { $0 | 1 << UInt64($1) }
+          let patched = UnsafeRawBufferPointer(encoder.encode(record, patchedBy: theirs, in: mask))
+          let shown = RecordView(validated: patched, layout: entity.layout)
+          return [UInt8](try context.source.loaded(shown, in: slots, of: entity, &encoder) ?? patched)
         }
       }
       return try result.get()

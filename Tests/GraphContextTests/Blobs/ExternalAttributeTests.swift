@@ -142,7 +142,9 @@ struct ExternalAttributeTests {
   }
 
   /// The group has an image of the album with a cover that another context replaces, and changes the cover or the album afterwards.
-  @Test(arguments: [false, true]) func aGroupThatSpansAnothersCoverIsNoDamage(deletes: Bool) async throws {
+  @Test(arguments: [false, true], [90_000, 10, nil])
+  func aGroupThatSpansAnothersCoverIsNoDamage(deletes: Bool, count: Int?) async throws {
+    let theirs = count.map { Self.bytes($0, 2) }
     let context = try container.context()
     defer { context.end() }
     let undo = ContextUndoManager()
@@ -153,15 +155,39 @@ struct ExternalAttributeTests {
     let id = album.objectID
     undo.beginUndoGrouping()
     album.title = "B"
-    try await container.write {
-      try $0.existingObject(Album.self, with: id).cover = Self.bytes(90_000, 2)
-    }
+    try await container.write { try $0.existingObject(Album.self, with: id).cover = theirs }
     try context.refresh()
     if deletes { context.delete(album) } else { album.cover = nil }
     undo.endUndoGrouping()
     #expect(try context.fetch(From<Album>()).count == (deletes ? 0 : 1))
+    if deletes { try context.save() }
     #expect(context.undo())
-    #expect(album.title == "A" && album.cover == Self.bytes(90_000, 2))
+    try context.save()
+    let again = try context.existingObject(Album.self, with: id)
+    #expect(again.title == "A" && again.cover == theirs)
+  }
+
+  /// The group has changed the cover itself: it gives the first one back, whatever others have stored in between.
+  @Test func aGroupGivesTheCoverBackThatItHasReplaced() async throws {
+    let context = try container.context()
+    defer { context.end() }
+    let undo = ContextUndoManager()
+    context.undoManager = undo
+    context.mergePolicy = .mergeByPropertyObjectTrump
+    let album = Album("A", cover: Self.bytes(100_000, 1))
+    context.insert(album)
+    try context.save()
+    let id = album.objectID
+    undo.beginUndoGrouping()
+    album.cover = Self.bytes(80_000, 3)
+    try await container.write {
+      try $0.existingObject(Album.self, with: id).cover = Self.bytes(90_000, 2)
+    }
+    try context.refresh()
+    undo.endUndoGrouping()
+    try context.save()
+    #expect(context.undo())
+    #expect(album.cover == Self.bytes(100_000, 1))
     try context.save()
   }
 

@@ -58,6 +58,21 @@ import Testing
 
 @Model final class Cover {
   var name: String = ""
+  @Attribute(.derived("name[cd]")) var foldedName: String
+  @Relationship var printer: Printer?
+
+  init() {}
+
+  func validateForInsert() throws {
+    if name.isEmpty != foldedName.isEmpty && context?.isReadOnly == true {
+      throw ValidationError("isn't derived")
+    }
+    if name == "bad" { throw ValidationError("bad", properties: ["name"]) }
+  }
+}
+
+@Model final class Printer {
+  @Relationship(inverse: \Cover.printer) var covers: [Cover] = []
 
   init() {}
 }
@@ -93,6 +108,7 @@ struct LateLinkTests {
       "Books",
       models: [
         Novelist.self, Novel.self, Prize.self, Fan.self, Rack.self, Tome.self, Cover.self, Poster.self,
+        Printer.self,
       ],
       at: .inMemory
     )
@@ -272,5 +288,41 @@ struct LateLinkTests {
     try mine.save()
     try theirs.refresh()
     #expect(try theirs.count(From<Tome>()) == 0)
+  }
+
+  /// A save whose first turn was refused has a name that its derived value follows only in the store.
+  @Test func whatIsDerivedIsReadInAValidation() throws {
+    let (cover, printer) = (Cover(), Printer())
+    cover.name = "a"
+    mine.insert(cover)
+    mine.insert(printer)
+    try mine.save()
+    try theirs.refresh()
+    try theirs.existingObject(Cover.self, with: cover.objectID).printer = try theirs.existingObject(
+      Printer.self,
+      with: printer.objectID
+    )
+    try theirs.save()
+    cover.name = "B"
+    mine.delete(printer)
+    try mine.save()
+    #expect(cover.foldedName == "b" && cover.printer == nil)
+  }
+
+  /// The rule deletes an object that this save inserts: nothing is stored of it.
+  @Test func aNewObjectThatARuleDeletesIsNotAsked() throws {
+    let (rack, tome, _) = try rackWithCoveredTome()
+    try theirs.existingObject(Tome.self, with: tome.objectID).rack = try theirs.existingObject(
+      Rack.self,
+      with: rack.objectID
+    )
+    try theirs.save()
+    let new = Cover()
+    new.name = "new"
+    mine.insert(new)
+    tome.cover = new
+    mine.delete(rack)
+    try mine.save()
+    #expect(try mine.count(From<Tome>()) == 0 && mine.count(From<Cover>().where { $0.name == "new" }) == 0)
   }
 }

@@ -281,7 +281,8 @@ extension ManagedObjectContext {
   private func accept(_ patch: EntityChanges.Patch, _ entity: StoredEntity) {
     let object = object(patch.number, of: entity)
     var loader = RecordLoader(patch.bytes, entity.layout)
-    var slots = patch.slots & ~(entity.referenceSlots | entity.placeSlots)
+    // What the store derives is read from it.
+    var slots = patch.slots & ~(entity.referenceSlots | entity.placeSlots | entity.derivedSlots)
     // The child's changes to parts of an embedded value are dropped if this context has made it nil. Where another one has, that is a conflict.
     let foreign = (entities[entity.ordinal].conflicts[patch.number]?.slots ?? 0) & ~object._$state.changed
     slots &= ~entity.partsOfNil(in: object, setting: patch.slots | foreign)
