@@ -166,7 +166,7 @@ struct ExpansionTests {
             _class = GraphContext.Cached<Int>()
           }
 
-          nonisolated public func _$visit<Visitor: GraphContext.PropertyVisitor>(_ property: Int, _ visitor: inout Visitor) {
+          nonisolated public func _$visit<_Visitor: GraphContext.PropertyVisitor>(_ property: Int, _ visitor: inout _Visitor) {
             switch property {
             case 0:
               visitor.visit(attribute: 0, &_isrc)
@@ -203,7 +203,7 @@ struct ExpansionTests {
               self.rating = rating
               self.`class` = `class`
             }
-            public init<Reader: GraphContext.ValuesReader>(_$from reader: inout Reader) throws(Reader.Failure) {
+            public init<_Reader: GraphContext.ValuesReader>(_$from reader: inout _Reader) throws(_Reader.Failure) {
               self.objectID = try reader.objectID()
               self.isrc = try reader.attribute()
               self.title = try reader.attribute()
@@ -211,7 +211,7 @@ struct ExpansionTests {
               self.rating = try reader.attribute()
               self.`class` = try reader.attribute()
             }
-            public func _$visit<Visitor: GraphContext.ValuesVisitor>(_ visitor: inout Visitor) {
+            public func _$visit<_Visitor: GraphContext.ValuesVisitor>(_ visitor: inout _Visitor) {
               visitor.visit(attribute: self.isrc)
               visitor.visit(attribute: self.title)
               visitor.visit(toOne: self.album)
