@@ -20,7 +20,7 @@ final class KeyPathTracer: ObjectHost {
   private var current: (any ManagedObject)?
   /// What the end of the key path must be if the last property that was read is its end.
   private var leaf: AttributeValue?
-  /// Whether the last attribute that was read may be nil, or a relationship that leads to it.
+  /// Whether the last attribute that was read may be nil.
   private var isOptional = false
   /// The type of the last property that was read, if that is a transformed attribute.
   private var transformed: (any TransformedAttribute.Type)?
@@ -100,7 +100,7 @@ final class KeyPathTracer: ObjectHost {
     return Trace(names: names)
   }
 
-  /// Whether a key path leads to nil where a value along it is nil, or ends the program there as `\Song.rating!` does. Another one replaces the nil, as `rating ?? 0` does.
+  /// Whether a key path leads to nil where its attribute is nil, or ends the program there as `\Song.rating!` does. Another one replaces the nil, as `rating ?? 0` does.
   private static func keepsNil(_ keyPath: AnyKeyPath) -> Bool {
     type(of: keyPath).valueType is any ExpressibleByNilLiteral.Type || keyPath.debugDescription.contains("!")
   }
@@ -161,7 +161,7 @@ final class KeyPathTracer: ObjectHost {
     current = nil
     leaf = value._attributeValue
     transformed = Value.Present.self as? any TransformedAttribute.Type
-    isOptional = isOptional || Value._isOptionalAttribute
+    isOptional = Value._isOptionalAttribute
     return value
   }
 
@@ -198,9 +198,6 @@ final class KeyPathTracer: ObjectHost {
   /// Notes that a to-one relationship was read. The object is the one whose property may be read next.
   func target<Target: ManagedObject>(of object: any ManagedObject, slot: Int) -> Target {
     note(object, slot)
-    if case .relationship(let link) = object._$objectModel.visitedProperties[slot] {
-      isOptional = isOptional || link.cardinality == .optional
-    }
     let target = makeObject(of: Target.self)
     current = target
     return target
