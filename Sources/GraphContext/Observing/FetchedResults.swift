@@ -266,7 +266,9 @@ extension FetchedResults {
 extension FetchedResults {
   /// Calls `body` with each difference, on the context's executor. The list shows the new state by then.
   ///
-  /// - Parameter notifyInitial: whether `body` is called with a reload before this method returns, so that one closure also shows the list as it is.
+  /// - Parameters:
+  ///   - notifyInitial: whether `body` is called with a reload before this method returns, so that one closure also shows the list as it is.
+  ///   - body: receives each difference.
   /// - Returns: the subscription. It ends when the program releases it, and keeps the list until then. A closure that uses the context should capture it weakly.
   public func onChange(
     notifyInitial: Bool = false,
