@@ -89,7 +89,7 @@ public final class ResultList<Value: Sendable>: Sendable {
 open class ResultOperation<Output: Sendable>: ConcurrentOperation, ProducesResult, @unchecked Sendable {
   // Safety: the slot has a lock, and the flag is atomic.
 
-  /// Whether ``finish(with:)`` has said what comes of the operation.
+  /// True once ``finish(with:)`` has set the output.
   private let hasOutcome = Atomic(false)
 
   /// What the operation has made; a failure with ``ResultError/noResult`` until then.

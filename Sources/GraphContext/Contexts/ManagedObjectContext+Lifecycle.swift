@@ -160,7 +160,7 @@ extension ManagedObjectContext {
     if mergesAutomatically { try moveOn() }
   }
 
-  /// Moves to the newest commit, also where that is no news: observers hold no snapshot longer than their context.
+  /// Moves to the newest commit. Observers follow to each, also to one that changes no objects: they hold no snapshot longer than their context.
   private func moveOn() throws(ContextError) {
     let commit = source.commit
     try moveToNewest()

@@ -48,7 +48,7 @@ extension ManagedObject {
     return (slot, converted)
   }
 
-  /// Whether an attribute says that an embedded value is there: it is true or nil.
+  /// Returns true for the attribute that stands for a whole embedded value. It is true where the value is there, else nil.
   private func isFlagOfParts(_ name: String) -> Bool {
     _$objectModel.visitedNames.contains { $0.hasPrefix("\(name).") }
   }

@@ -283,7 +283,7 @@ struct DefaultValidations: OptionSet {
 }
 
 extension DefaultValidations {
-  /// What is called of an object without rules in code.
+  /// The default implementations that a validation calls if the object has no rules in code.
   init(calledFor change: ValidatedChange) {
     switch change {
     case .insertion: self = .validateForInsert

@@ -1,11 +1,11 @@
 import Predicates
 
-/// What the delete rules of a save change beyond its request, before anything is stored.
+/// The changes that the delete rules of a save make beyond its request. They are known before anything is stored.
 ///
 /// The saving context has applied its delete rules to what it shows. The engine applies them to the links that other contexts have made since, and to those
 /// over which the context has moved after its deletion. So objects change that neither side has validated that way.
 struct RuleEffects {
-  /// What happens to one object.
+  /// What the rules do to one object.
   struct Effect: Hashable {
     var isDeleted = false
     /// Bits of the references that are set to nil.
@@ -64,7 +64,7 @@ struct RuleEffects {
 }
 
 extension SaveRequest {
-  /// Whether the saving context has removed a link itself.
+  /// Returns true if the request removes the link: the saving context knows of it.
   fileprivate func removes(_ link: ChangeSet.Link, in trees: PairTrees) -> Bool {
     pairs.contains { pairs in
       switch pairs.trees.forward {
