@@ -22,6 +22,7 @@ struct GraphComparison {
     try compareWorks()
     try compareMembers()
     try compareIndexes()
+    try LibraryComparison(context: context, state: state.library).run()
   }
 
   private func comparePublishers() throws {

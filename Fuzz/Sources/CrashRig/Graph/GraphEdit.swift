@@ -26,6 +26,7 @@ enum GraphEdit: Sendable {
   case deleteAuthor(Int)
   case deleteWork(Int)
   case deleteMember(Int)
+  case library(LibraryEdit)
 }
 
 /// Makes edits in a context, whose objects it finds by their codes.
@@ -60,6 +61,7 @@ struct GraphEditor {
     case .deleteAuthor(let code): context.delete(try author(code))
     case .deleteWork(let code): context.delete(try work(code))
     case .deleteMember(let code): context.delete(try member(code))
+    case .library(let edit): try LibraryEditor(context: context).apply(edit)
     default: try link(edit)
     }
   }

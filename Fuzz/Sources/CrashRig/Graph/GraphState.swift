@@ -30,6 +30,7 @@ struct GraphState: Sendable, Equatable {
   var authors: [Int: Author] = [:]
   var works: [Int: Work] = [:]
   var members: [Int: Member] = [:]
+  var library = LibraryState()
 
   // MARK: The other end
 
@@ -68,6 +69,7 @@ extension GraphState {
     case .deleteAuthor(let code): deleteAuthor(code)
     case .deleteWork(let code): deleteWork(code)
     case .deleteMember(let code): members[code] = nil
+    case .library(let edit): library.apply(edit)
     }
   }
 

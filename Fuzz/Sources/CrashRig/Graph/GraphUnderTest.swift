@@ -31,7 +31,12 @@ final class GraphUnderTest: SimulatedStore<GraphState>, CrashSubject {
     let store = try openStore()
     let takesUpModels = store.lastCommit == 0
     if takesUpModels { ledger.change { $0.begin(GraphState(), durability: options.durability) } }
-    let container = try PersistentContainer("Graph", models: GraphModels.all, on: store)
+    let container = try PersistentContainer(
+      "Graph",
+      models: GraphModels.all,
+      entities: LibraryEntities.all,
+      on: store
+    )
     if takesUpModels { ledger.change { $0.acknowledge(1) } }
     self.container = container
     contexts = [

@@ -41,6 +41,10 @@ struct GraphWorkload {
     for _ in 0..<generator.number(in: 2...10) {
       if let edit = edit(on: state) { add(edit) }
     }
+    // A run is short, so its first saves fill the library.
+    for _ in 0..<(state.library.tracks.count < 8 ? 24 : generator.number(in: 0...8)) {
+      if let edit = libraryEdit(on: state) { add(edit) }
+    }
     switch shape {
     case .small: break
     case .largeValue: add(largeValue(on: state))
@@ -178,6 +182,12 @@ struct GraphWorkload {
       ? .forget(member.key, author: author.key, end) : .admire(member.key, author: author.key, end)
   }
 
+  private mutating func libraryEdit(on state: GraphState) -> GraphEdit? {
+    var workload = LibraryWorkload(generator: generator)
+    defer { generator = workload.generator }
+    return workload.edit(on: state.library).map { .library($0) }
+  }
+
   private mutating func delete(on state: GraphState) -> GraphEdit? {
     switch generator.number(in: 0...4) {
     case 0: pick(state.authors).map { .deleteAuthor($0.key) }
@@ -220,9 +230,7 @@ struct GraphWorkload {
 
   /// In an order that the seed alone decides.
   private mutating func pick<Value>(_ values: [Int: Value]) -> (key: Int, value: Value)? {
-    guard let key = values.keys.sorted().randomElement(using: &generator), let value = values[key] else {
-      return nil
-    }
+    guard let key = generator.element(of: values.keys), let value = values[key] else { return nil }
     return (key, value)
   }
 

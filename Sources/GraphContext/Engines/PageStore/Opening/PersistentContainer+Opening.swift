@@ -139,12 +139,13 @@ extension PersistentContainer {
   public convenience init(
     _ name: String,
     models: [any ManagedObject.Type],
+    entities: [EntityDescription] = [],
     on store: Store,
     monitor: MigrationMonitor = MigrationMonitor(),
     takesOver: Bool = false
   ) throws(ContextError) {
     let opening = ContainerOpening(monitor: monitor, takesOver: takesOver)
-    try self.init(name, ContainerModels(classes: models), on: store, opening)
+    try self.init(name, ContainerModels(classes: models, others: .described(entities)), on: store, opening)
   }
 
   convenience init(
