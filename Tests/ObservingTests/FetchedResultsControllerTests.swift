@@ -38,6 +38,7 @@ struct FetchedResultsControllerTests {
     typealias Object = Passenger
     var heard: [String] = []
     var names: [String] = []
+    var deleted: [Passenger] = []
     /// Called after each change of an object.
     var afterChange: ((FetchedResultsController<Passenger>) -> Void)?
 
@@ -62,6 +63,7 @@ struct FetchedResultsControllerTests {
     ) {
       let paths = [indexPath, newIndexPath].map { $0.map { "\($0.section).\($0.item)" } ?? "-" }
       heard.append("\(type) \(type == .delete ? "" : object.name) \(paths[0]) \(paths[1])")
+      if type == .delete { deleted.append(object) }
       afterChange?(controller)
     }
 
@@ -229,6 +231,30 @@ struct FetchedResultsControllerTests {
     #expect(observer.eventCount == 1_000)
     #expect(observer.heard.filter { $0 == "will" }.count == 1)
     #expect(observer.heard.filter { $0 == "did" }.count == 1)
+  }
+
+  /// A delegate may read what has gone: the context goes on.
+  @Test func whatOthersHaveDeletedIsGone() async throws {
+    let controller = FetchedResultsController(
+      fetchRequest: From<Passenger>().orderBy(\.name),
+      context: context
+    )
+    try controller.performFetch()
+    let delegate = Delegate()
+    controller.delegate = delegate
+    let id = try passenger("Bo").objectID
+    try await container.batchDelete(From<Passenger>().where { $0.name == "Bo" })
+    try context.refresh()
+    #expect(delegate.deleted.map(\.objectID) == [id])
+    #expect(delegate.deleted.allSatisfy { $0.isDeleted && $0.age < 100 })
+    #expect(try context.count(From<Passenger>()) == 1)
+    // One that only left the content is there.
+    controller.fetchRequest = From<Passenger>().where { $0.age < 40 }.orderBy(\.name)
+    try controller.performFetch()
+    let ada = try passenger("Ada")
+    ada.age = 50
+    context.processPendingChanges()
+    #expect(delegate.deleted.last === ada && !ada.isDeleted)
   }
 
   @Test func observersHearTheSameUntilTheyAreGone() throws {

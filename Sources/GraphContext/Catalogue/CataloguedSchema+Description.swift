@@ -60,6 +60,7 @@ extension CataloguedProperty {
         derivation: derivation?.description(of: entity, in: schema)
       )
       if isRequiredPart { attribute.isRequiredPart = true }
+      if derivation != nil, !isOptional { attribute.insertionDefault = { RecordValue(kind.emptyValue) } }
       return .attribute(attribute)
     case .relationship(let relationship):
       let destination = schema.entity(relationship.destination)

@@ -37,12 +37,17 @@ struct ChangeSet: Sendable {
   struct Link: Sendable, Hashable {
     let owner: ObjectNumber
     let element: ObjectNumber
+
+    /// The same link, seen from its other end.
+    var reversed: Link { Link(owner: element, element: owner) }
   }
 
   /// The links of one many-to-many relationship. Those of other relationships are values of slots.
   struct Links: Sendable, Hashable {
     var added: [Link] = []
     var removed: [Link] = []
+
+    var isEmpty: Bool { added.isEmpty && removed.isEmpty }
   }
 
   let commit: UInt64
@@ -77,25 +82,53 @@ struct ChangeSet: Sendable {
   }
 
   /// Adds the changes that delete rules have made in the same commit.
-  mutating func merge(_ rules: RuleChanges) {
+  mutating func merge(_ rules: RuleChanges, in schema: StoredSchema) {
     for (entity, changes) in rules.objects {
       var merged = objects[entity] ?? Objects()
       merged.merge(changes)
       objects[entity] = merged.isEmpty ? nil : merged
     }
-    forgetPassingLinks()
+    forgetPassingLinks(in: schema)
   }
 
-  /// Forgets links that the commit has added and a delete rule has removed again: they never were in the store.
-  private mutating func forgetPassingLinks() {
-    for (relationship, changes) in links where !changes.added.isEmpty && !changes.removed.isEmpty {
-      let passing = Set(changes.added).intersection(changes.removed)
-      if passing.isEmpty { continue }
-      var rest = changes
-      rest.added.removeAll(where: passing.contains)
-      rest.removed.removeAll(where: passing.contains)
-      links[relationship] = rest.added.isEmpty && rest.removed.isEmpty ? nil : rest
+  /// Forgets links that the commit has added and a delete rule has removed again: they never were in the store. The rule may have come from the other end.
+  private mutating func forgetPassingLinks(in schema: StoredSchema) {
+    for relationship in Array(links.keys) {
+      forgetLinks(addedTo: relationship, removedFrom: relationship) { $0 }
+      guard let inverse = schema.inverse(of: relationship) else { continue }
+      forgetLinks(addedTo: relationship, removedFrom: inverse, \.reversed)
     }
+  }
+
+  /// - Parameter turned: a removed link as the relationship that has added it sees it.
+  private mutating func forgetLinks(
+    addedTo relationship: Relationship,
+    removedFrom other: Relationship,
+    _ turned: (Link) -> Link
+  ) {
+    guard let added = links[relationship]?.added, let removed = links[other]?.removed, !added.isEmpty else {
+      return
+    }
+    let passing = Set(added).intersection(removed.map(turned))
+    if passing.isEmpty { return }
+    links[relationship]?.added.removeAll(where: passing.contains)
+    links[other]?.removed.removeAll { passing.contains(turned($0)) }
+    for end in [relationship, other] where links[end]?.isEmpty == true { links[end] = nil }
+  }
+}
+
+extension StoredSchema {
+  /// The other end of a many-to-many relationship; nil for one that the schema doesn't have.
+  fileprivate func inverse(of relationship: ChangeSet.Relationship) -> ChangeSet.Relationship? {
+    guard let source = entity(relationship.entity) else { return nil }
+    for toMany in source.toManys {
+      guard case .pairs(let trees) = toMany.storage, trees.relationship == relationship,
+        let place = trees.inverse,
+        case .pairs(let others) = entities[toMany.destination].toManys[place].storage
+      else { continue }
+      return others.relationship
+    }
+    return nil
   }
 }
 

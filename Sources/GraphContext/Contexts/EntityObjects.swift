@@ -14,6 +14,8 @@ struct EntityObjects {
   private(set) var conflicts: [ObjectNumber: ForeignChange] = [:]
   /// Objects with unsaved changes that the parent has deleted. Unlike a conflict, this ends when the parent rolls its deletion back.
   var deletedInParent: Set<ObjectNumber> = []
+  /// Of a child: what the cascading references of objects led to when it deleted them, by slot. The parent may have them lead elsewhere since.
+  var cascaded: [ObjectNumber: [Int: ObjectNumber]] = [:]
   /// Unsaved changes of the to-one relationships, by their positions: links from the destination to the object. Made when a to-many
   /// relationship is first asked for; nil before.
   private(set) var references: [PendingLinks?]
@@ -36,9 +38,12 @@ struct EntityObjects {
   }
 
   /// True if an object or a pair of the entity has unsaved changes. O(objects with unsaved changes).
-  var hasChanges: Bool { changes.hasAny || pairs.contains { !$0.isEmpty } }
+  // These are inlined so that no caller copies the whole value to ask.
+  @inline(__always) var hasChanges: Bool { changes.hasAny || hasRelinks }
   /// False only if there are no changes. O(relationships).
-  var mayHaveChanges: Bool { !changes.isEmpty || pairs.contains { !$0.isEmpty } }
+  @inline(__always) var mayHaveChanges: Bool { !changes.isEmpty || hasRelinks }
+  /// Whether a many-to-many link has unsaved changes. O(relationships).
+  @inline(__always) var hasRelinks: Bool { pairs.contains { !$0.isEmpty } }
 
   /// Returns true for an object with unsaved changes that another context or the parent may have deleted.
   func mayBeMissing(_ number: ObjectNumber) -> Bool {
@@ -74,8 +79,12 @@ struct EntityObjects {
     changes.removeAll()
     conflicts = [:]
     deletedInParent = []
-    pairs = entity.toManys.map { _ in PendingLinks() }
-    settledPairs = pairs
+    cascaded = [:]
+    for position in pairs.indices {
+      // Most are empty: setting them would cost each save as much as there are relationships in the schema.
+      if !pairs[position].isEmpty { pairs[position] = PendingLinks() }
+      if !settledPairs[position].isEmpty { settledPairs[position] = PendingLinks() }
+    }
     forgetDerived()
   }
 
@@ -87,7 +96,7 @@ struct EntityObjects {
 
   /// Forgets the links and lists of to-one relationships that were worked out.
   mutating func forgetReferences() {
-    for position in references.indices {
+    for position in references.indices where references[position] != nil {
       references[position] = nil
       lists[position] = nil
     }
@@ -104,7 +113,8 @@ extension EntityObjects {
 
   /// The objects whose links have unsaved changes. O(changed links).
   var relinkedOwners: Set<ObjectNumber> {
-    shownPairs.reduce(into: []) { owners, pairs in
+    if !hasRelinks { return [] }
+    return shownPairs.reduce(into: []) { owners, pairs in
       owners.formUnion(pairs.links.added.keys)
       owners.formUnion(pairs.links.removed.keys)
     }
@@ -112,6 +122,7 @@ extension EntityObjects {
 
   /// A hash of the unsaved changes of an object's links. O(changed links of the object).
   func hashOfRelinks(of owner: ObjectNumber) -> Int {
+    if !hasRelinks { return 0 }
     var hasher = Hasher()
     for pairs in shownPairs {
       hasher.combine(pairs.links.added[owner])

@@ -68,7 +68,10 @@ extension ManagedObjectContext {
   // MARK: What there is to save
 
   /// Whether there is anything to save. O(unsaved changes).
-  public var hasChanges: Bool { entities.indices.contains { entities[$0].hasChanges } }
+  public var hasChanges: Bool {
+    for ordinal in entities.indices where entities[ordinal].hasChanges { return true }
+    return false
+  }
 
   /// Objects that were inserted and not saved yet.
   public var insertedObjects: [any ManagedObject] { entities.flatMap(\.changes.inserted) }
@@ -81,8 +84,8 @@ extension ManagedObjectContext {
   /// Saved objects of an entity with unsaved changes, by number.
   func updatedObjects(of ordinal: Int) -> [any ManagedObject] {
     let changed = entities[ordinal].changes.updated
+    if !entities[ordinal].hasRelinks { return changed }
     let linked = entities[ordinal].relinkedOwners
-    if linked.isEmpty { return changed }
     let known = Set(changed.lazy.map(\._$state.number))
     let entity = entity(ordinal)
     let others = linked.subtracting(known).compactMap { number -> (any ManagedObject)? in

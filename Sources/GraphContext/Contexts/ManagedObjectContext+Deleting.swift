@@ -10,13 +10,26 @@ extension ManagedObjectContext {
   /// the context is rolled back.
   public func delete(_ object: some ManagedObject) { delete(object, callsHooks: true) }
 
-  /// - Parameter callsHooks: whether objects are prepared for their deletion; a child has done that for those that it deletes.
+  /// - Parameter callsHooks: whether objects are prepared for their deletion.
   func delete(_ object: any ManagedObject, callsHooks: Bool) {
-    if let host = object._$state.host, host !== self { return deferred.note(Self.isOther(object, "deleted")) }
-    guard checkWritable() else { return }
-    // What a child's objects show is gone with those of its parent.
+    tellingChildren { deleteCascading(object, callsHooks: callsHooks) }
+  }
+
+  /// Runs `body`, which deletes objects, and then tells what a child's objects show otherwise than before: it is gone with those of its parent. O(observed properties).
+  func tellingChildren<Failure: Error>(_ body: () throws(Failure) -> Void) throws(Failure) {
     let shown = children.isEmpty ? ShownValues() : shownValues()
     defer { shown.tellOfDifferences() }
+    try body()
+  }
+
+  /// Deletes an object and what its deletion takes along. Its caller is in ``tellingChildren(_:)``.
+  ///
+  /// - Parameters:
+  ///   - callsHooks: whether objects are prepared for their deletion; a child has done that for those that it deletes.
+  ///   - request: the save of a child that deletes the object, and has followed the references of those that it deletes; nil where none does.
+  func deleteCascading(_ object: any ManagedObject, callsHooks: Bool, by request: SaveRequest? = nil) {
+    if let host = object._$state.host, host !== self { return deferred.note(Self.isOther(object, "deleted")) }
+    guard checkWritable() else { return }
     var queue: [any ManagedObject] = [object]
     var deleted: [[ObjectNumber]] = children.isEmpty ? [] : entities.map { _ in [] }
     while let next = queue.popLast() {
@@ -26,7 +39,7 @@ extension ManagedObjectContext {
       if deleted.isEmpty, !children.isEmpty { deleted = entities.map { _ in [] } }
       guard canBeDeleted(next) else { continue }
       if !deleted.isEmpty { deleted[entity(of: next).ordinal].append(next._$state.number) }
-      delete(next, &queue)
+      delete(next, by: request, &queue)
     }
     children.forEach { $0.parentDidReplace(deleted) }
   }
@@ -42,7 +55,11 @@ extension ManagedObjectContext {
     preparedForDeletion.remove(ObjectIdentifier(object))
   }
 
-  private func delete(_ object: any ManagedObject, _ queue: inout [any ManagedObject]) {
+  private func delete(
+    _ object: any ManagedObject,
+    by request: SaveRequest?,
+    _ queue: inout [any ManagedObject]
+  ) {
     let shown = shownValues(of: object)
     defer { shown.tellOfDifferences() }
     listings.removeAll()
@@ -59,7 +76,10 @@ extension ManagedObjectContext {
     }
     // An object may only be deleted if the relationships it leads to can be read.
     let toManys = entity.toManys.map { elements(of: object, toMany: $0.ordinal) }
-    for toOne in entity.toOnes { release(toOne, of: object, entity, &queue) }
+    for toOne in entity.toOnes {
+      let follows = request?.follows(toOne, ofDeleted: number, entity) ?? true
+      release(toOne, of: object, entity, follows: follows, &queue)
+    }
     for (relationship, elements) in zip(entity.toManys, toManys) {
       release(relationship, elements, of: object, &queue)
     }
@@ -77,21 +97,27 @@ extension ManagedObjectContext {
   }
 
   /// What a deleted object's to-one relationship leads to loses its link back, or is deleted too.
+  ///
+  /// - Parameter follows: false if a child has decided what its deletion takes along.
   private func release(
     _ toOne: StoredToOne,
     of object: any ManagedObject,
     _ entity: StoredEntity,
+    follows: Bool,
     _ queue: inout [any ManagedObject]
   ) {
     let target = object.reference(at: toOne.slot)
     let number = object._$state.number
     let isSaved = object._$state.phase == .persistent
+    if parent != nil, toOne.deleteRule == .cascade {
+      entities[entity.ordinal].cascaded[number, default: [:]][toOne.slot] = target
+    }
     guard !target.isNone else { return }
     relationships.tellOfRelinking(number, entity, toOne, from: target, to: .none)
     relationships.relink(number, entity, toOne, from: target, to: .none)
     let destination = self.entity(toOne.destination)
     switch toOne.deleteRule {
-    case .cascade: queue.append(self.object(target, of: destination))
+    case .cascade: if follows { queue.append(self.object(target, of: destination)) }
     case .deny where isSaved: return
     case .deny, .nullify: break
     }
@@ -134,5 +160,18 @@ extension ManagedObjectContext {
         relationships.set(self.object(referrer, of: entity), slot: incoming.toOne.slot, to: .none)
       }
     }
+  }
+}
+
+extension SaveRequest {
+  /// Returns whether a cascading rule applies to what a reference of a deleted object leads to in the context that the save is handed to. The request
+  /// has the objects that its own context has deleted with it.
+  fileprivate func follows(
+    _ toOne: StoredToOne,
+    ofDeleted number: ObjectNumber,
+    _ entity: StoredEntity
+  ) -> Bool {
+    let changes = entities[entity.ordinal]
+    return !changes.deletes(number) || (changes.followed[number] ?? 0) & 1 << UInt64(toOne.slot) != 0
   }
 }

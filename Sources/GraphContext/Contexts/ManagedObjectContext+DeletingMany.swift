@@ -5,7 +5,7 @@ import Predicates
 extension ManagedObjectContext {
   /// Deletes objects as ``delete(_:)`` does. Those that are in no context any more are left alone. O(objects).
   public func delete(contentsOf objects: some Sequence<some ManagedObject>) {
-    for object in objects { delete(object) }
+    tellingChildren { for object in objects { deleteCascading(object, callsHooks: true) } }
   }
 
   /// Deletes the objects of these IDs that exist in the context.
@@ -45,19 +45,23 @@ extension ManagedObjectContext {
     _ type: Object.Type = Object.self,
     with ids: some Sequence<ManagedObjectID>
   ) throws(ContextError) -> [Object] {
-    var numbers: [ObjectNumber] = []
+    var keys: [ObjectKey] = []
     for id in ids {
       let id = storedID(id)
-      try check(id, type)
-      numbers.append(id.number)
+      keys.append(ObjectKey(entity: try entity(of: id, as: type).ordinal, number: id.number))
     }
     try checkUsable()
-    let entity = try modelEntity(of: type)
-    let read = try readRecords(of: Set(numbers).sorted(), entity)
+    // Records may be of several entities.
+    var read: [[any ManagedObject]] = []
+    for (ordinal, keys) in Dictionary(grouping: keys, by: \.entity) {
+      read.append(try readRecords(of: Set(keys.map(\.number)).sorted(), entity(ordinal)))
+    }
     return try withExtendedLifetime(read) { () throws(ContextError) in
       var existing: [Object] = []
-      for number in numbers {
-        if let object = try objectIfExists(type, number: number, entity) { existing.append(object) }
+      for key in keys {
+        if let object = try objectIfExists(type, number: key.number, entity(key.entity)) {
+          existing.append(object)
+        }
       }
       return existing
     }
@@ -73,5 +77,13 @@ extension ManagedObjectContext {
       if error.code == .objectNotFound { return nil }
       throw error
     }
+  }
+
+  /// The object of a number that was there before: one that others have deleted is gone, with its ID alone.
+  func objectOrGone<Object: ManagedObject>(_ number: ObjectNumber, _ entity: StoredEntity) -> Object {
+    let isKnown = entities[entity.ordinal].known[number] != nil
+    let object = object(Object.self, number: number, entity.ordinal)
+    if !isKnown, isMissingBelow(object, entity.ordinal) { letGo(of: object, entity.ordinal) }
+    return object
   }
 }

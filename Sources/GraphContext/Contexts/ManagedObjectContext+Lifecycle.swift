@@ -208,7 +208,9 @@ extension ManagedObjectContext {
   ///
   /// - Parameter own: a commit to leave out.
   func changeSets(to newest: any ObjectSource, without own: ChangeSet?) -> [ChangeSet] {
-    coordinator.engine.changeSets(from: source, to: newest).filter { $0.commit != own?.commit }
+    // The usual case after a save: nobody else has saved.
+    if let own, newest.commit == own.commit, source.commit + 1 == own.commit { return [] }
+    return coordinator.engine.changeSets(from: source, to: newest).filter { $0.commit != own?.commit }
   }
 
   /// Shows a newer state, and brings the objects up to date that differ in it.
@@ -216,7 +218,7 @@ extension ManagedObjectContext {
     changeCount &+= 1
     let shown = parent == nil ? shownValues(before: changeSets, ruleChanges) : ShownValues()
     defer { shown.tellOfDifferences() }
-    undoManager?.willMove(in: self)
+    undoManager?.willMove(in: self, changeSets, ruleChanges)
     loadChangedObjects(deletedBy: changeSets, ruleChanges)
     if parent == nil { compareChanges(with: changeSets) }
     show(newest)
@@ -341,6 +343,9 @@ extension ManagedObjectContext {
     for ordinal in entities.indices {
       for relationship in entity(ordinal).toManys {
         let position = relationship.ordinal
+        if entities[ordinal].pairs[position].isEmpty, entities[ordinal].settledPairs[position].isEmpty {
+          continue
+        }
         var links = entities[ordinal].settledPairs[position]
         links.merge(entities[ordinal].pairs[position])
         if links.isEmpty { continue }

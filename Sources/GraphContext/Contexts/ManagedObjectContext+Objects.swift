@@ -140,8 +140,7 @@ extension ManagedObjectContext {
     with id: ManagedObjectID
   ) throws(ContextError) -> Object {
     let id = storedID(id)
-    try check(id, type)
-    return object(type, number: id.number)
+    return object(type, number: id.number, try entity(of: id, as: type).ordinal)
   }
 
   /// The object of an ID, if it exists in the context's snapshot or among its unsaved objects. An object with unsaved changes that another context has
@@ -153,8 +152,7 @@ extension ManagedObjectContext {
     with id: ManagedObjectID
   ) throws(ContextError) -> Object {
     let id = storedID(id)
-    try check(id, type)
-    return try existingObject(type, number: id.number, modelEntity(of: type))
+    return try existingObject(type, number: id.number, entity(of: id, as: type))
   }
 
   /// The object of a number of an entity whose class is given, if it exists.
@@ -186,10 +184,7 @@ extension ManagedObjectContext {
     with id: ManagedObjectID
   ) -> Object? {
     let id = storedID(id)
-    guard id.storeID == storeID, let entity = coordinator.entity(of: type) else { return nil }
-    guard coordinator.schema.entity(id.entity) === entity, isClass(of: id.number, type, entity.ordinal) else {
-      return nil
-    }
+    guard let entity = try? entity(of: id, as: type) else { return nil }
     return entities[entity.ordinal].known[id.number].map { unsafeDowncast($0, to: Object.self) }
   }
 
@@ -199,7 +194,12 @@ extension ManagedObjectContext {
     return settledIDs.aliases[id] ?? id
   }
 
-  func check(_ id: ManagedObjectID, _ type: any ManagedObject.Type) throws(ContextError) {
+  /// The entity of the object of an ID, which is to be of a class. Of records it is the ID's: they have one class.
+  func entity(
+    of id: ManagedObjectID,
+    as type: any ManagedObject.Type
+  ) throws(ContextError) -> StoredEntity {
+    if type == ManagedRecord.self { return try recordEntity(of: id) }
     let entity = try modelEntity(of: type)
     try check(id, entity)
     guard coordinator.schema.entity(id.entity) === entity, isClass(of: id.number, type, entity.ordinal) else {
@@ -209,6 +209,7 @@ extension ManagedObjectContext {
         context: .init(entity: type.entityName, objectID: id)
       )
     }
+    return entity
   }
 
   /// - Throws: for an ID of another store, or one that names no object of any.

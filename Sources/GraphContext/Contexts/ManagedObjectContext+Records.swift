@@ -63,7 +63,7 @@ extension ManagedObjectContext {
   }
 
   /// - Throws: for an ID of another store or of an entity that the store doesn't have, or one that names no object.
-  private func recordEntity(of id: ManagedObjectID) throws(ContextError) -> StoredEntity {
+  func recordEntity(of id: ManagedObjectID) throws(ContextError) -> StoredEntity {
     try checkStore(of: id)
     guard id.entity.number != nil else {
       let entity = try recordEntity(named: id.entityName)

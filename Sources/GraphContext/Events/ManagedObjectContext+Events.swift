@@ -333,8 +333,9 @@ extension ManagedObjectContext {
     guard tracksChanges else { return }
     guard let own else { return tell(visible(changes(changeSets, .store))) }
     var unshown = ChangeSet(commit: own.commit)
-    unshown.merge(ruleChanges)
-    unshown.merge(derivedValues(in: own))
+    unshown.author = own.author
+    unshown.merge(ruleChanges, in: coordinator.schema)
+    unshown.merge(derivedValues(in: own), in: coordinator.schema)
     var all = changeSets
     all.insert(unshown, at: all.firstIndex { $0.commit > own.commit } ?? all.endIndex)
     tell(visible(changes(all, .store)))

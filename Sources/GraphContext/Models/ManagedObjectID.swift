@@ -102,7 +102,7 @@ extension ManagedObjectID: Codable {
 extension ManagedObjectID: ColumnType {
   /// The ID of the object that a column of references leads to.
   public init?(_columnValue stored: AttributeValue, of column: ColumnOrigin) {
-    guard case .reference(let number) = stored, let entity = column.entityLabel else { return nil }
+    guard case .reference(let number) = stored, let entity = column.label(of: number) else { return nil }
     self.init(entity: entity, number: number, storeID: column.storeID)
   }
 
@@ -121,8 +121,10 @@ extension ManagedObjectID: ObjectReferencing {
 }
 
 extension ColumnOrigin {
-  fileprivate var entityLabel: EntityLabel? {
-    entityIdentity.map { .known($0) } ?? entityName.map { .read(nil, name: $0) }
+  fileprivate func label(of number: ObjectNumber) -> EntityLabel? {
+    let identity =
+      classIdentities.isEmpty ? entityIdentity : classIdentities[number.classTag] ?? entityIdentity
+    return identity.map { .known($0) } ?? entityName.map { .read(nil, name: $0) }
   }
 }
 

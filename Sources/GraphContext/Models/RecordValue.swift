@@ -52,6 +52,18 @@ extension AttributeKind {
   }
 }
 
+extension AttributeKind {
+  /// What a required derived attribute of this kind shows in a new object, before the store has made its value.
+  var emptyValue: AttributeValue {
+    switch self {
+    case .string, .externalString: .string("")
+    case .float, .double: .double(0)
+    case .decimal: .decimal(0)
+    default: .int(0)
+    }
+  }
+}
+
 extension AttributeValue {
   /// Whether the value is a string that a coded attribute can have.
   fileprivate var isJSON: Bool {

@@ -226,7 +226,8 @@ extension ManagedObjectContext {
       if let record = found[number] ?? nil {
         return object(type, number: number, record: record, entity.ordinal)
       }
-      return object(type, number: number, entity.ordinal)
+      // A list that is about to change has objects that others have deleted.
+      return objectOrGone(number, entity)
     }
   }
 }
@@ -257,7 +258,7 @@ extension FetchedResults {
   func object(at path: ListPath, of state: ListArrangement) -> Object {
     guard let context else { fatalError("a section of a list whose context is gone") }
     let number = context.deferringError(nil) { () throws(ContextError) in try state.number(at: path) }
-    return context.object(Object.self, number: number ?? .none, list.entity.ordinal)
+    return context.objectOrGone(number ?? .none, list.entity)
   }
 }
 

@@ -92,7 +92,7 @@ extension FetchedResultsController: ListObserver {
       guard let delegate = delegate(of: list) else { return }
       delegate.controller(
         self,
-        didChange: context.object(Object.self, number: change.objectID.number, list.list.entity.ordinal),
+        didChange: object(of: change, in: list),
         at: change.oldPath,
         for: change.kind,
         newIndexPath: change.newPath
@@ -102,6 +102,12 @@ extension FetchedResultsController: ListObserver {
       delegate(of: list)?.controller(self, didChangeContentWith: difference)
     }
     delegate(of: list)?.controllerDidChangeContent(self)
+  }
+
+  private func object(of change: ListChanges.Change, in list: FetchedResults<Object>) -> Object {
+    let (number, entity) = (change.objectID.number, list.list.entity)
+    if change.kind == .delete { return context.objectOrGone(number, entity) }
+    return context.object(Object.self, number: number, entity.ordinal)
   }
 
   /// The delegate, while the controller shows a list: a method of it may fetch anew, or set another delegate.

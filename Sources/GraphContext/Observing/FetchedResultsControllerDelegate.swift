@@ -25,7 +25,8 @@ public protocol FetchedResultsControllerDelegate<Object>: AnyObject {
   ///
   /// - Parameters:
   ///   - controller: who tells.
-  ///   - object: the object. One that has gone may be deleted, and its values unreadable.
+  ///   - object: the object. One that isn't there any more is deleted: it has its ID, and what was read of it before if the context still had it. Else its
+  ///     getters give values that mean nothing.
   ///   - indexPath: the path in the old content; nil for one that has come.
   ///   - type: what has become of the object.
   ///   - newIndexPath: the path in the new content; nil for one that has gone.

@@ -57,7 +57,7 @@ public final class ObjectObserver<Object: ManagedObject> {
     let object: Object = try context.object(with: id)
     objectID = object.objectID
     self.context = context
-    let entity = try context.modelEntity(of: Object.self)
+    let entity = context.entity(of: object)
     isDeleted = try context.objectIfExists(Object.self, number: object.objectID.number, entity) == nil
     let end = ContextEnd { [weak self] in self?.end() }
     subscriptions = [

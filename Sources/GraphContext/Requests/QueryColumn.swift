@@ -13,8 +13,13 @@ struct QueryColumn {
   init(_ names: [String], _ paths: PathResolver, store: UUID) throws(QueryError) {
     let destination = try paths.resolve(names)
     path = destination.path
-    let identity = destination.entity.flatMap { paths.schema.entitySchema(named: $0)?.identity }
-    origin = ColumnOrigin(entityName: destination.entity, identity: identity, storeID: store)
+    let entity = destination.entity.flatMap { paths.schema.entitySchema(named: $0) }
+    origin = ColumnOrigin(
+      entityName: destination.entity,
+      identity: entity?.identity,
+      classIdentities: entity?.classIdentities ?? [:],
+      storeID: store
+    )
   }
 
   /// A column of values, which are none of objects.
@@ -30,5 +35,16 @@ struct QueryColumn {
       "\(entity).\(name) holds no value of type \(type)",
       context: .init(entity: entity, properties: [name])
     )
+  }
+}
+
+extension EntitySchema {
+  /// How the store knows the classes that are meant, by class tag. Their IDs are labelled with the class.
+  fileprivate var classIdentities: [UInt16: EntityIdentity] {
+    guard let identity else { return [:] }
+    let identities = classes.map { member in
+      (member.tag, EntityIdentity(number: identity.number, nameTag: NameTags.tag(of: member.name)))
+    }
+    return Dictionary(identities) { first, _ in first }
   }
 }

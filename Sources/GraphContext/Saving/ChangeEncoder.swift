@@ -25,14 +25,16 @@ struct ChangeEncoder {
     for failure in context.deletedLinkFailures() { request.failures.note(failure) }
     for entity in context.coordinator.schema.entities {
       let changes = EntityChanges(entity)
+      request.entities.append(changes)
+      if !context.entities[entity.ordinal].mayHaveChanges { continue }
       let pending = context.entities[entity.ordinal].changes
       for object in pending.inserted { encode(inserted: object, changes) }
       for object in pending.updated { try encode(updated: object, changes) }
       for object in pending.deleted {
+        try noteReferences(ofDeleted: object, changes)
         noteDenials(object, changes)
         changes.deleted.append(object._$state.number)
       }
-      request.entities.append(changes)
       try encodePairs(of: entity)
     }
     try context.checkUsable()
@@ -83,6 +85,24 @@ struct ChangeEncoder {
   }
 
   // MARK: Relationships
+
+  /// Notes which references of a deleted object the context has set, and which ones the parent has made lead to something else since: to that the parent
+  /// applies its cascading rules.
+  private func noteReferences(
+    ofDeleted object: any ManagedObject,
+    _ changes: EntityChanges
+  ) throws(ContextError) {
+    let entity = changes.entity
+    let number = object._$state.number
+    let own = object._$state.changed & entity.referenceSlots
+    changes.noteOwnReferences(own, of: number)
+    guard context.parent != nil else { return }
+    for toOne in entity.toOnes where toOne.deleteRule == .cascade && own & 1 << UInt64(toOne.slot) == 0 {
+      let known = context.entities[entity.ordinal].cascaded[number]?[toOne.slot] ?? .none
+      let present = try context.source.reference(at: toOne.slot, of: number, entity)
+      if present != known { changes.follow(1 << UInt64(toOne.slot), of: number) }
+    }
+  }
 
   /// A to-one relationship whose rule is `deny` must lead nowhere, or to an object that is deleted too. One that is not changed here leads where the
   /// store says at that moment, which the store checks for the outermost context.

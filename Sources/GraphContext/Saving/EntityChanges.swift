@@ -27,6 +27,9 @@ final class EntityChanges {
   var deleted: [ObjectNumber] = []
   /// Bits of the references of deleted objects that lead where the store says, not the context: the engine applies their delete rules.
   private(set) var followed: [ObjectNumber: UInt64] = [:]
+  /// Bits of the references of deleted objects that the context had set itself. Where they lead has been decided: in the store, or in the parent, they
+  /// may lead to something else, which the deletion leaves alone.
+  private(set) var ownReferences: [ObjectNumber: UInt64] = [:]
 
   init(_ entity: StoredEntity) {
     self.entity = entity
@@ -38,6 +41,11 @@ final class EntityChanges {
   /// Has the engine apply the delete rules of references of an object that the save deletes.
   func follow(_ slots: UInt64, of number: ObjectNumber) {
     if slots != 0 { followed[number, default: 0] |= slots }
+  }
+
+  /// Notes the references that the context has set in an object that the save deletes.
+  func noteOwnReferences(_ slots: UInt64, of number: ObjectNumber) {
+    if slots != 0 { ownReferences[number] = slots }
   }
 
   /// The index of the patch of an object. O(log n).

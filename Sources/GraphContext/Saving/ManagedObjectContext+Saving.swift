@@ -390,7 +390,7 @@ extension ManagedObjectContext {
     undoManager?.noteSave(in: self)
     let saved = SavedObjects()
     unfinishedSaves.append(saved)
-    for ordinal in entities.indices {
+    for ordinal in entities.indices where entities[ordinal].mayHaveChanges || updated != nil {
       let changes = entities[ordinal].changes
       let (kept, deleted) = (
         changes.inserted + (updated?[ordinal] ?? updatedObjects(of: ordinal)), changes.deleted

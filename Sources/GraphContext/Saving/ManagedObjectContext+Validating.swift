@@ -13,6 +13,7 @@ extension ManagedObjectContext {
   ) throws(ContextError) -> SaveRequest {
     // A request that is refused anyway may have values that no object can show.
     settlement.isShowable = request.failures.isEmpty
+    if settlement.merged.isEmpty, settlement.owners.allSatisfy(\.isEmpty) { return request }
     var keys = Set(settlement.merged).filter { hooks.mayRule($0, request.change(of: $0), validations) }
     for (ordinal, numbers) in settlement.owners.enumerated() {
       keys.formUnion(numbers.lazy.map { ObjectKey(entity: ordinal, number: $0) })
@@ -39,7 +40,8 @@ extension ManagedObjectContext {
     let effects = effects.effects.filter { key, effect in
       hooks.mayRule(key, effect.isDeleted ? .deletion : request.change(of: key), validations)
     }
-    if effects.isEmpty { return true }
+    // A save that fails already is not asked about: an object that has failed would fail twice.
+    if effects.isEmpty || !request.failures.isEmpty { return true }
     var owners = try request.owners(effects.keys, in: try base.source())
     for index in owners.indices { owners[index].effect = effects[owners[index].key] ?? owners[index].effect }
     settlement.unvalidated = validations.unknown(among: owners, on: request.baseCommit, &failures)

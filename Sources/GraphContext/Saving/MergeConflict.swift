@@ -53,13 +53,13 @@ public struct MergeConflict: Sendable {
   /// Stores in an attribute what `merge` makes of the three values, if it is in conflict: `conflict.settle(\Account.balance) { $1 + $2 - ($0 ?? 0) }`.
   ///
   /// - Parameters:
-  ///   - attribute: the attribute, of the model of the object. Nothing is settled if the object is of another.
+  ///   - attribute: the attribute, of the model of the object or one that it inherits from. Nothing is settled if the object is of another.
   ///   - merge: gets ``Property/base``, ``Property/mine`` and ``Property/theirs``.
   public mutating func settle<Root: ManagedObject, Value: AttributeType>(
     _ attribute: KeyPath<Root, Value>,
     _ merge: (_ base: Value?, _ mine: Value, _ theirs: Value) throws -> Value
   ) rethrows {
-    let models = Root._$model.types(or: Root.self).map { $0.entityName }
+    let models = Root._$model.types(or: Root.self).filter { $0 is Root.Type }.map { $0.entityName }
     guard models.contains(objectID.entityName), case .success(let names) = Root.names(of: attribute),
       let property = self[names.joined(separator: ".")],
       let mine = Value(_attributeValue: property.mine), let theirs = Value(_attributeValue: property.theirs)

@@ -232,7 +232,8 @@ struct MergeResolver {
       if policy == .error, theirs.slots & ~changes.entity.placeSlots != 0 {
         noteConflict(number, changes.entity, 0)
       }
-      changes.follow(theirs.slots & changes.entity.referenceSlots, of: number)
+      let ownReferences = changes.ownReferences[number] ?? 0
+      changes.follow(theirs.slots & changes.entity.referenceSlots & ~ownReferences, of: number)
       deleted.append(number)
     }
     changes.deleted = deleted

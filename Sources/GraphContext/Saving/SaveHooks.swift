@@ -6,15 +6,8 @@ struct SaveHooks {
   static let roundLimit = 100
 
   private let context: ManagedObjectContext
-  /// Whether the model has many-to-many relationships.
-  private let hasPairs: Bool
 
-  init(_ context: ManagedObjectContext) {
-    self.context = context
-    hasPairs = context.coordinator.schema.entities.contains { entity in
-      entity.toManys.contains { if case .pairs = $0.storage { true } else { false } }
-    }
-  }
+  init(_ context: ManagedObjectContext) { self.context = context }
 
   /// What the validations have found.
   struct Outcome {
@@ -46,7 +39,7 @@ struct SaveHooks {
   }
 
   private func fingerprint(_ object: any ManagedObject) -> CalledObject {
-    guard hasPairs else { return CalledObject(object, links: 0) }
+    guard context.coordinator.hasPairs else { return CalledObject(object, links: 0) }
     let ordinal = context.entity(of: object).ordinal
     return CalledObject(object, links: context.entities[ordinal].hashOfRelinks(of: object._$state.number))
   }
@@ -137,7 +130,12 @@ private struct ListedChanges {
     }
   }
 
-  var objects: [any ManagedObject] { byEntity.flatMap { $0.inserted + $0.updated + $0.deleted } }
+  var objects: [any ManagedObject] {
+    if byEntity.count == 1, byEntity[0].inserted.isEmpty, byEntity[0].deleted.isEmpty {
+      return byEntity[0].updated
+    }
+    return byEntity.flatMap { $0.inserted + $0.updated + $0.deleted }
+  }
 }
 
 extension ContextError {

@@ -1,3 +1,4 @@
+import Foundation
 import Predicates
 
 /// An object that gets values in a save which its validation hasn't seen together: those of new objects that the save settles with it, or those of this and
@@ -228,7 +229,9 @@ extension StoredEntity {
     record.withUnsafeBytes { bytes in
       let view = RecordView(validated: bytes, layout: layout)
       return schema.stored.indices.map { slot in
-        (placeSlots | derivedSlots) & 1 << UInt64(slot) == 0 ? view.value(slot) : .null
+        if (placeSlots | derivedSlots) & 1 << UInt64(slot) != 0 { return .null }
+        // A value that the record only refers to reads as null: the reference stands for it.
+        return view.externalReference(slot).map { .data(Data($0.encoded)) } ?? view.value(slot)
       }
     }
   }

@@ -24,8 +24,8 @@ public final class ContextUndoManager {
     didSet { if isRegistrationEnabled, !oldValue { context?.announceChanges() } }
   }
 
-  private var undoGroups: [UndoGroup] = []
-  private var redoGroups: [UndoGroup] = []
+  private var undoGroups = UndoStack()
+  private var redoGroups = UndoStack()
   private var open = UndoGroup()
   /// The depth of explicit groups.
   private var depth = 0
@@ -84,8 +84,8 @@ public final class ContextUndoManager {
 
   /// Forgets all groups.
   public func removeAllActions() {
-    undoGroups = []
-    redoGroups = []
+    undoGroups = UndoStack()
+    redoGroups = UndoStack()
     open = UndoGroup()
     depth = 0
     context?.announceChanges()
@@ -152,12 +152,11 @@ extension ContextUndoManager {
   ///
   /// - Parameter settled: the numbers of the objects, by the entity's ordinal.
   func forgetGroups(touching settled: [[ObjectNumber: ObjectNumber]], _ schema: StoredSchema) {
-    func forget(_ groups: inout [UndoGroup]) {
-      if let last = groups.lastIndex(where: { $0.touches(settled, schema) }) { groups.removeFirst(last + 1) }
+    if open.touches(settled, schema) {
+      (undoGroups, redoGroups, open) = (UndoStack(), UndoStack(), UndoGroup())
     }
-    if open.touches(settled, schema) { (undoGroups, redoGroups, open) = ([], [], UndoGroup()) }
-    forget(&undoGroups)
-    forget(&redoGroups)
+    undoGroups.forget(throughLast: { $0.touches(settled, schema) })
+    redoGroups.forget(throughLast: { $0.touches(settled, schema) })
   }
 
   /// Ends explicit groups that are open.
@@ -176,7 +175,15 @@ extension ContextUndoManager {
   func noteDeletions(by rules: RuleChanges, _ schema: StoredSchema) { open.noteDeletions(by: rules, schema) }
 
   /// The context is about to show another state, which may lack values that the images of its changes only refer to.
-  func willMove(in context: ManagedObjectContext) { open.loadExternals(in: context) }
+  func willMove(in context: ManagedObjectContext, _ changeSets: [ChangeSet], _ rules: RuleChanges) {
+    open.loadExternals(in: context) { key in
+      let number = context.entity(key.entity).number
+      if rules.objects[number]?.deleted.contains(key.number) == true { return true }
+      return changeSets.contains {
+        $0.objects[number]?.deleted.contains(sorted: key.number, by: \.self) == true
+      }
+    }
+  }
 
   /// A turn is over: its changes are a group, unless they belong to one that is still open.
   func endEvent(in context: ManagedObjectContext) {
@@ -192,7 +199,7 @@ extension ContextUndoManager {
     switch direction {
     case .forward:
       if !isChanged { return }
-      redoGroups = []
+      redoGroups = UndoStack()
       undoGroups.append(group)
     // Empty if what was replayed made no difference: others have deleted the objects.
     case .redoing: if !group.isEmpty { undoGroups.append(group) }
@@ -203,17 +210,8 @@ extension ContextUndoManager {
 
   /// Forgets the oldest groups that are beyond the limits.
   private func trim() {
-    func trim(_ groups: inout [UndoGroup]) {
-      var byteCount = 0
-      let kept = groups.reversed().prefix { group in
-        byteCount += group.byteCount
-        return byteCount <= byteLimit
-      }
-      let count = levelsOfUndo > 0 ? min(kept.count, levelsOfUndo) : kept.count
-      groups.removeFirst(groups.count - count)
-    }
-    trim(&undoGroups)
-    trim(&redoGroups)
+    undoGroups.trim(levels: levelsOfUndo, byteLimit: byteLimit)
+    redoGroups.trim(levels: levelsOfUndo, byteLimit: byteLimit)
   }
 
   /// Takes the last group back. Returns false if there is none.

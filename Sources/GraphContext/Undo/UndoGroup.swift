@@ -87,12 +87,17 @@ struct UndoGroup {
   }
 
   /// Reads values that the images only refer to, because a save may remove them, of objects that have changed.
-  mutating func loadExternals(in context: ManagedObjectContext) {
+  ///
+  /// - Parameter goes: whether the object is about to go from below the context, and its values with it.
+  mutating func loadExternals(
+    in context: ManagedObjectContext,
+    where goes: (ObjectKey) -> Bool = { _ in false }
+  ) {
     for (key, image) in images where context.entity(key.entity).externalSlots != 0 {
       var image = image
       let object = context.knownObject(key.number, of: context.entity(key.entity))
-      let isDeleted = object?._$state.phase == .deleted
-      image.loadExternals(in: context, key, isDeleted ? ~0 : object?._$state.changed ?? 0)
+      let isGoing = object?._$state.phase == .deleted || goes(key)
+      image.loadExternals(in: context, key, isGoing ? ~0 : object?._$state.changed ?? 0)
       replaceImage(of: key, by: image)
     }
   }
@@ -141,7 +146,9 @@ struct UndoGroup {
         continue
       }
       if let values = image.values, let object {
-        let own = image.ownSlots(values, of: object)
+        // What the image refers to may have gone with the object.
+        let gone = image.isThereAfter ? 0 : context.entity(key.entity).externalSlots
+        let own = image.ownSlots(values, of: object) & ~gone
         let different = values.slots(among: own, thatDifferFrom: object, in: context, key)
         image.hasOtherValues = different != 0
         image.slots = different
@@ -212,11 +219,14 @@ extension UndoGroup.Image {
         Result { () throws(ContextError) in
           let record = RecordView(validated: bytes, layout: entity.layout)
           let foreign = entity.slots(unchanged).filter { record.externalReference($0) != nil }
-          guard let present, !foreign.isEmpty else {
-            return try context.source.loaded(record, in: slots, of: entity, &encoder).map { [UInt8]($0) }
+          let mask = foreign.reduce(UInt64(0)) { $0 | 1 << UInt64($1) }
+          guard let present, mask != 0 else {
+            // Others may have deleted the object, and what it has referred to is gone.
+            let isGone = mask != 0 && !context.canLoad(record, in: slots & mask, of: entity)
+            let readable = isGone ? slots & ~mask : slots
+            return try context.source.loaded(record, in: readable, of: entity, &encoder).map { [UInt8]($0) }
           }
           let theirs = RecordView(validated: present, layout: entity.layout)
-          let mask = foreign.reduce(UInt64(0)) { $0 | 1 << UInt64($1) }
           let patched = UnsafeRawBufferPointer(encoder.encode(record, patchedBy: theirs, in: mask))
           let shown = RecordView(validated: patched, layout: entity.layout)
           return [UInt8](try context.source.loaded(shown, in: slots, of: entity, &encoder) ?? patched)
@@ -225,6 +235,20 @@ extension UndoGroup.Image {
       return try result.get()
     }
     if let loaded { self.values?.record = loaded }
+  }
+}
+
+extension ManagedObjectContext {
+  /// Returns whether the values can be read that a record refers to.
+  fileprivate func canLoad(_ record: RecordView, in slots: UInt64, of entity: StoredEntity) -> Bool {
+    var encoder = RecordEncoder(layout: entity.layout)
+    defer { encoder.removeAll() }
+    do throws(ContextError) {
+      _ = try source.loaded(record, in: slots, of: entity, &encoder)
+      return true
+    } catch {
+      return false
+    }
   }
 }
 

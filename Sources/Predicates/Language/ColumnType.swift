@@ -16,10 +16,18 @@ public struct ColumnOrigin: Sendable, Hashable {
   public let storeID: UUID
   /// How the store knows that entity; nil also where the schema is of no store.
   package let entityIdentity: EntityIdentity?
+  /// The same for the classes of a hierarchy, by class tag; empty where there is none.
+  package let classIdentities: [UInt16: EntityIdentity]
 
-  package init(entityName: String?, identity: EntityIdentity?, storeID: UUID) {
+  package init(
+    entityName: String?,
+    identity: EntityIdentity?,
+    classIdentities: [UInt16: EntityIdentity] = [:],
+    storeID: UUID
+  ) {
     self.entityName = entityName
     self.entityIdentity = identity
+    self.classIdentities = classIdentities
     self.storeID = storeID
   }
 }

@@ -1,4 +1,5 @@
 import Cambium
+import Observation
 import Testing
 
 @testable import GraphContext
@@ -33,6 +34,38 @@ struct ChildDeletionTests {
     try other.refresh()
     #expect(try other.count(From<Writer>()) == 0, "the deletion was saved")
     #expect(try library.verify().map(\.description) == [])
+  }
+
+  /// Observers of what children show are looked after once, not once for each object.
+  @Test func deletingManyListsAnObservedRelationshipOnce() async throws {
+    let library = try await Library.open()
+    let context = try library.context()
+    defer { context.end() }
+    let (publisher, writer) = (Publisher("Ace"), Writer("Woolf"))
+    context.insert(publisher)
+    context.insert(writer)
+    var listed: [Int] = []
+    for count in [20, 40] {
+      for number in 0..<count {
+        let book = Book("\(number)", pages: 1, publisher: publisher)
+        context.insert(book)
+        book.writer = writer
+      }
+      try context.save()
+      let child = context.makeChild()
+      withObservationTracking {
+        _ = writer.books.count
+      } onChange: {
+      }
+      let books = Array(writer.books)
+      let before = context.view.counters.membersListed
+      context.delete(contentsOf: books)
+      listed.append(context.view.counters.membersListed - before)
+      #expect(writer.books.isEmpty)
+      try context.save()
+      withExtendedLifetime(child) {}
+    }
+    #expect(listed[1] < 3 * listed[0] + 20)
   }
 
   /// A child and its parent both take back a deletion that the child has saved, in either order: the object is there once.

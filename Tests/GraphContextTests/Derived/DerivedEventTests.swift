@@ -17,9 +17,12 @@ struct DerivedEventTests {
     let container = try await DerivedModels.open()
     let context = try container.context()
     defer { context.end() }
+    context.author = "editor"
     var told: [[ManagedObjectID: [String]]] = []
     let subscription = context.onObjectsDidChange { changes in
-      if changes.origin == .store { told.append(changes.changedProperties) }
+      guard changes.origin == .store else { return }
+      #expect(changes.author == "editor")
+      told.append(changes.changedProperties)
     }
     let (first, tag) = (DerivedModels.Album("A"), DerivedModels.Tag(3))
     context.insert(first)

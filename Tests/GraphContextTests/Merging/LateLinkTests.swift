@@ -164,6 +164,18 @@ struct LateLinkTests {
     #expect(try theirPrize.novels.isEmpty && theirs.count(From<Novel>()) == 0)
   }
 
+  /// The novel gets its title from there, and loses its writer by the deletion: it is asked once for both.
+  @Test func anObjectThatIsMergedAndLosesALinkFailsOnce() throws {
+    let same = try theirs.existingObject(Novel.self, with: novel.objectID)
+    same.isPublished = true
+    same.novelist = try theirs.existingObject(Novelist.self, with: novelist.objectID)
+    try theirs.save()
+    novel.title = "mine"
+    mine.delete(novelist)
+    let error = #expect(throws: ContextError.self) { try mine.save() }
+    #expect(error?.code == .validationFailed && error?.failures.count == 1)
+  }
+
   /// Whatever others do to objects without rules, the save takes a second turn once.
   @Test func objectsWithoutRulesAreFoundOnce() throws {
     let theirs = theirs

@@ -69,6 +69,18 @@ import Testing
     #expect(animals.map(\.objectID) == [puppy.objectID, cat.objectID, dog.objectID])
   }
 
+  /// IDs are equal whatever their labels; a program may go by the label.
+  @Test func selectedIDsAreLabelledWithTheClass() throws {
+    _ = try store()
+    let dogs = try context.fetch(From<Dog>().select(\.objectID))
+    #expect(Set(dogs.map(\.entityName)) == ["Dog", "Puppy"])
+    let animals = try context.fetch(From<Animal>().orderBy(\.name).select(\.objectID))
+    let fetched = try context.fetch(From<Animal>().orderBy(\.name)).map(\.objectID)
+    #expect(animals.map(\.uriRepresentation) == fetched.map(\.uriRepresentation))
+    let values = try context.fetch(From<Animal>().orderBy(\.name).values(Animal.Values.self))
+    #expect(values.map(\.objectID?.entityName) == fetched.map(\.entityName))
+  }
+
   @Test func valuesAreWrittenBack() throws {
     let (dog, puppy, cat) = try store()
     var values = Dog.Values(dog)

@@ -179,8 +179,18 @@ extension ManagedObjectContext {
     }
     for pairs in request.pairs { accept(pairs) }
     for changes in request.entities {
-      for number in changes.deleted where try shows(number, changes.entity) {
-        delete(object(number, of: changes.entity), callsHooks: false)
+      for (number, slots) in changes.ownReferences.sorted(by: { $0.key < $1.key })
+      where try shows(number, changes.entity) {
+        // Where they lead here, the child has taken them away from before it deleted the object.
+        let object = object(number, of: changes.entity)
+        for slot in changes.entity.slots(slots) { relationships.set(object, slot: slot, to: .none) }
+      }
+    }
+    try tellingChildren { () throws(ContextError) in
+      for changes in request.entities {
+        for number in changes.deleted where try shows(number, changes.entity) {
+          deleteCascading(object(number, of: changes.entity), callsHooks: false, by: request)
+        }
       }
     }
     for changes in request.entities { announceChanges(changes) }

@@ -14,6 +14,8 @@ package final class StoreCoordinator: Sendable {
   let classes: [ModelClasses]
   /// Whether models of any entity inherit from each other. Where none do, finding an object costs no look at classes.
   let hasHierarchies: Bool
+  /// Whether the schema has many-to-many relationships.
+  let hasPairs: Bool
   /// What the objects are made after, by the entity's ordinal.
   let models: [ModelDescription]
   /// The rules of the attributes that have any, by the entity's ordinal.
@@ -35,13 +37,20 @@ package final class StoreCoordinator: Sendable {
   private let listeners = Mutex<[UInt64: @Sendable () -> Void]>([:])
   private let nextListener = Atomic<UInt64>(1)
 
-  /// - Parameter queue: runs the blocks that write; nil for a queue of the system's.
-  init(_ engine: any StoreEngine, types: [any ManagedObject.Type], queue: DispatchQueue? = nil) {
+  /// - Parameters:
+  ///   - described: entities without classes as the program has described them: their relationships may lead to a subclass, where the schema's lead to its root.
+  ///   - queue: runs the blocks that write; nil for a queue of the system's.
+  init(
+    _ engine: any StoreEngine,
+    types: [any ManagedObject.Type],
+    described: [EntityDescription] = [],
+    queue: DispatchQueue? = nil
+  ) {
     writer = QueueExecutor(label: "cambium.writer", target: queue)
     self.engine = engine
     self.types = types
     let models = zip(engine.schema.schema.entities, types).map { entity, type in
-      type == ManagedRecord.self ? ModelDescription(entity) : type._$model
+      type == ManagedRecord.self ? ModelDescription(entity.leading(as: described)) : type._$model
     }
     self.models = models
     checks = zip(engine.schema.entities, models).map { entity, model in
@@ -71,6 +80,9 @@ package final class StoreCoordinator: Sendable {
     let classes = zip(engine.schema.entities, models).map(ModelClasses.init)
     self.classes = classes
     hasHierarchies = !classes.allSatisfy(\.isEmpty)
+    hasPairs = engine.schema.entities.contains { entity in
+      entity.toManys.contains { if case .pairs = $0.storage { true } else { false } }
+    }
     ordinals = Dictionary(
       zip(types, models).enumerated().flatMap { ordinal, pair in
         let (type, model) = pair
@@ -175,5 +187,21 @@ extension ModelDescription {
       return nil
     }
     return attribute
+  }
+}
+
+extension EntityDescription {
+  /// The entity with relationships that lead to the classes which a program's description of it names.
+  fileprivate func leading(as described: [EntityDescription]) -> EntityDescription {
+    guard let given = described.first(where: { $0.name == name }) else { return self }
+    var entity = self
+    entity.properties = properties.map { property in
+      guard case .relationship(var relationship) = property,
+        let destination = given.property(named: relationship.name)?.relationship?.destination
+      else { return property }
+      relationship.destination = destination
+      return .relationship(relationship)
+    }
+    return entity
   }
 }

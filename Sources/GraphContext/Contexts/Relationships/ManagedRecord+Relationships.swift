@@ -188,8 +188,9 @@ extension ManagedObjectContext {
     as type: any ManagedObject.Type
   ) throws(ContextError) -> StoredEntity {
     let destination = destination(of: record, property: property)
-    let known = coordinator.types[destination.ordinal]
-    guard known == type else {
+    let declared = record.entity.property(named: name)?.relationship?.destination ?? destination.name
+    guard coordinator.hasObjects(of: declared, destination, as: type) else {
+      let known = coordinator.types[destination.ordinal]
       throw record.error(
         .wrongDestination,
         name,

@@ -16,6 +16,9 @@ struct ContainerModels: Sendable {
   /// How stores of earlier versions get to these models; nil where every change is inferred.
   private(set) var plan: MigrationPlan?
 
+  /// The entities without classes that the program has described.
+  var described: [EntityDescription] { if case .described(let entities) = others { entities } else { [] } }
+
   /// The schema that these make with a store.
   ///
   /// - Parameter stored: the store's; empty if it has none yet.

@@ -115,6 +115,7 @@ struct OpenedStore {
       return OpenedStore(
         PageStoreEngine(store: store.uncounted(), schema: schema, numbers: ObjectNumbers(leased: leased)),
         types: schema.entities.map { models.type(named: $0.name) },
+        described: models.described,
         queue: opening.queue
       )
     } catch {
@@ -124,8 +125,14 @@ struct OpenedStore {
 }
 
 extension OpenedStore {
-  init(_ engine: PageStoreEngine, types: [any ManagedObject.Type], queue: DispatchQueue? = nil) {
-    self.init(coordinator: StoreCoordinator(engine, types: types, queue: queue), engine: engine)
+  init(
+    _ engine: PageStoreEngine,
+    types: [any ManagedObject.Type],
+    described: [EntityDescription] = [],
+    queue: DispatchQueue? = nil
+  ) {
+    let coordinator = StoreCoordinator(engine, types: types, described: described, queue: queue)
+    self.init(coordinator: coordinator, engine: engine)
   }
 }
 

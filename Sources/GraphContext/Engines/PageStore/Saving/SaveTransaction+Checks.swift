@@ -42,8 +42,7 @@ extension SaveTransaction {
   func checkDestinations(_ transaction: inout WriteTransaction) throws {
     for entity in schema.entities {
       for (place, toOne) in entity.toOnes.enumerated() {
-        let batch = added[entity.ordinal][entity.declaredIndexes.count + place]
-        guard !batch.isEmpty else { continue }
+        guard let batch = addedKeys(entity.declaredIndexes.count + place, of: entity) else { continue }
         let destination = schema.entities[toOne.destination]
         var checked = ObjectNumber.none
         for entry in batch.entries {
@@ -138,8 +137,7 @@ extension SaveTransaction {
   func checkUniqueness(_ transaction: inout WriteTransaction) throws {
     for entity in schema.entities {
       for (place, index) in entity.declaredIndexes.enumerated() where index.isUnique {
-        let batch = added[entity.ordinal][place]
-        guard !batch.isEmpty else { continue }
+        guard let batch = addedKeys(place, of: entity) else { continue }
         let tree = try tree(entity.treeName(of: index.id), &transaction)
         // A few keys in a big tree are looked up one by one; many are checked by walking the tree once.
         let pairs =

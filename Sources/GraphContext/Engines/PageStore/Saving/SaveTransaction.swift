@@ -51,14 +51,8 @@ final class SaveTransaction {
   var blobCount: UInt32 = 0
   var deadBlobs: [DeadBlob] = []
   private var trees: [String: WriteTree] = [:]
-  private var recordTrees: [WriteTree?]
-  /// By the entity's ordinal; nil until a record of it is read.
-  private var readers: [RecordReader?]
-  /// Keys to add, by the ordinals of the entity and the index.
-  var added: [[KeyBatch]]
-  private var removed: [[KeyBatch]]
-  /// The ordinals of entities that have lost every object: their trees of keys are emptied.
-  private var emptied: Set<Int> = []
+  /// By the entity's ordinal; nil until the save has to do with the entity.
+  private var entities: [EntityWork?]
 
   init(
     _ request: SaveRequest,
@@ -80,10 +74,38 @@ final class SaveTransaction {
     self.showsValues = showsValues
     changeSet = ChangeSet(commit: commit)
     changeSet.author = request.origin.author
-    recordTrees = schema.entities.map { _ in nil }
-    readers = schema.entities.map { _ in nil }
-    added = schema.entities.map { entity in Array(repeating: KeyBatch(), count: entity.indexTreeNames.count) }
-    removed = added
+    entities = Array(repeating: nil, count: schema.entities.count)
+  }
+
+  /// What the save knows of one entity.
+  private final class EntityWork {
+    var records: WriteTree?
+    lazy var reader = RecordReader(entity)
+    private let entity: StoredEntity
+    /// Keys to add, by the ordinal of the index.
+    var added: [KeyBatch]
+    var removed: [KeyBatch]
+    /// Whether the entity has lost every object: its trees of keys are emptied.
+    var isEmptied = false
+
+    init(_ entity: StoredEntity) {
+      self.entity = entity
+      added = Array(repeating: KeyBatch(), count: entity.indexTreeNames.count)
+      removed = added
+    }
+  }
+
+  /// Keys that were added to a tree of an entity; nil for none.
+  func addedKeys(_ place: Int, of entity: StoredEntity) -> KeyBatch? {
+    guard let batch = entities[entity.ordinal]?.added[place], !batch.isEmpty else { return nil }
+    return batch
+  }
+
+  private func work(on entity: StoredEntity) -> EntityWork {
+    if let known = entities[entity.ordinal] { return known }
+    let work = EntityWork(entity)
+    entities[entity.ordinal] = work
+    return work
   }
 
   /// A review has refused what delete rules lead to.
@@ -118,7 +140,7 @@ final class SaveTransaction {
     for changes in request.entities {
       changeSet.setObjects(ChangeSet.Objects(changes), of: changes.entity.number)
     }
-    changeSet.merge(ruleChanges)
+    changeSet.merge(ruleChanges, in: schema)
     try history?.append(changeSet, request.origin, schema)
     return changeSet
   }
@@ -131,18 +153,14 @@ final class SaveTransaction {
 
   func records(_ entity: StoredEntity, _ transaction: inout WriteTransaction) throws(StoreError) -> WriteTree
   {
-    if let tree = recordTrees[entity.ordinal] { return tree }
+    let work = work(on: entity)
+    if let tree = work.records { return tree }
     let tree = try transaction.tree(entity.treeName)
-    recordTrees[entity.ordinal] = tree
+    work.records = tree
     return tree
   }
 
-  func reader(of entity: StoredEntity) -> RecordReader {
-    if let reader = readers[entity.ordinal] { return reader }
-    let reader = RecordReader(entity)
-    readers[entity.ordinal] = reader
-    return reader
-  }
+  func reader(of entity: StoredEntity) -> RecordReader { work(on: entity).reader }
 
   func tree(_ name: String, _ transaction: inout WriteTransaction) throws(StoreError) -> WriteTree {
     if let tree = trees[name] { return tree }
@@ -250,7 +268,7 @@ extension SaveTransaction {
     }
     if let failure { throw failure }
     try tree.remove(changes.deleted)
-    if !notesKeys { emptied.insert(entity.ordinal) }
+    if !notesKeys { work(on: entity).isEmptied = true }
     if entity.canBeReferredTo { for number in changes.deleted { deletions.append((entity, number)) } }
   }
 
@@ -279,23 +297,23 @@ extension SaveTransaction {
     _ entity: StoredEntity,
     changed: UInt64
   ) {
-    let ordinal = entity.ordinal
+    let work = work(on: entity)
     noteDerived(from: old, to: new, number, entity)
     for (place, index) in entity.declaredIndexes.enumerated() where index.slotMask & changed != 0 {
       if index.isOfElements {
         noteElementKeys(index, place, from: old, to: new, number, entity)
         continue
       }
-      if let old { removed[ordinal][place].append { index.appendKey(of: old, number, to: &$0) } }
+      if let old { work.removed[place].append { index.appendKey(of: old, number, to: &$0) } }
       guard let new else { continue }
-      let count = added[ordinal][place].append {
+      let count = work.added[place].append {
         index.appendKey(of: new, number, to: &$0) && index.isUnique
       }
-      if old != nil, KeyBatch.lastAreEqual(removed[ordinal][place], added[ordinal][place]) {
-        removed[ordinal][place].removeLast()
-        added[ordinal][place].removeLast()
+      if old != nil, KeyBatch.lastAreEqual(work.removed[place], work.added[place]) {
+        work.removed[place].removeLast()
+        work.added[place].removeLast()
       } else if !isShortEnough(count, index, number, entity) {
-        added[ordinal][place].removeLast()
+        work.added[place].removeLast()
       }
     }
     for (place, toOne) in entity.toOnes.enumerated() where changed & 1 << UInt64(toOne.slot) != 0 {
@@ -304,8 +322,8 @@ extension SaveTransaction {
       counted.note(before, in: toOne.treeName)
       counted.note(after, in: toOne.treeName)
       let place = entity.declaredIndexes.count + place
-      if !before.isNone { removed[ordinal][place].append(pair: before, number) }
-      if !after.isNone { added[ordinal][place].append(pair: after, number) }
+      if !before.isNone { work.removed[place].append(pair: before, number) }
+      if !after.isNone { work.added[place].append(pair: after, number) }
     }
   }
 
@@ -318,12 +336,13 @@ extension SaveTransaction {
     _ number: ObjectNumber,
     _ entity: StoredEntity
   ) {
+    let work = work(on: entity)
     let (before, after) = (
       old.map { index.keys(of: $0, number) } ?? [], new.map { index.keys(of: $0, number) } ?? []
     )
-    for key in before.subtracting(after) { removed[entity.ordinal][place].append(key) }
+    for key in before.subtracting(after) { work.removed[place].append(key) }
     for key in after.subtracting(before) where isShortEnough(key.count, index, number, entity) {
-      added[entity.ordinal][place].append(key)
+      work.added[place].append(key)
     }
   }
 
@@ -351,18 +370,19 @@ extension SaveTransaction {
 
   /// Brings what was noted into an entity's trees.
   private func storeKeys(_ entity: StoredEntity, _ transaction: inout WriteTransaction) throws(StoreError) {
-    if emptied.contains(entity.ordinal) {
+    let work = work(on: entity)
+    if work.isEmptied {
       for name in entity.indexTreeNames { try transaction.treeIfPresent(name)?.removeRange(.all) }
       return
     }
     for (place, treeName) in entity.indexTreeNames.enumerated() {
-      if removed[entity.ordinal][place].isEmpty && added[entity.ordinal][place].isEmpty { continue }
+      if work.removed[place].isEmpty && work.added[place].isEmpty { continue }
       let tree = try tree(treeName, &transaction)
-      removed[entity.ordinal][place].sort()
-      try tree.remove(removed[entity.ordinal][place])
-      removed[entity.ordinal][place].removeAll()
-      added[entity.ordinal][place].sort()
-      try tree.put(added[entity.ordinal][place])
+      work.removed[place].sort()
+      try tree.remove(work.removed[place])
+      work.removed[place].removeAll()
+      work.added[place].sort()
+      try tree.put(work.added[place])
     }
   }
 }

@@ -1,0 +1,212 @@
+import Cambium
+import Foundation
+import Testing
+
+@testable import GraphContext
+
+@Model final class Jury {
+  @Relationship(deleteRule: .cascade, inverse: \Medal.jury) var medals: [Medal] = []
+
+  init() {}
+}
+
+@Model final class Medal {
+  @Relationship var jury: Jury?
+  @Relationship(inverse: \Winner.medals) var winners: [Winner] = []
+
+  init() {}
+}
+
+@Model final class Winner {
+  var name: String = ""
+  @Relationship var medals: [Medal] = []
+
+  init() {}
+}
+
+@Model final class Carton {
+  @Relationship(deleteRule: .cascade, inverse: \Parcel.carton) var parcels: [Parcel] = []
+
+  init() {}
+}
+
+@Model final class Parcel {
+  @Relationship var carton: Carton?
+  @Relationship(deleteRule: .cascade) var gift: Gift?
+  @Relationship(deleteRule: .deny) var customs: Customs?
+
+  init() {}
+}
+
+@Model final class Gift {
+  init() {}
+}
+
+@Model final class Customs {
+  init() {}
+}
+
+@Model final class GiftTag {
+  var note: String = ""
+  var hangs: Bool = false
+  @Relationship var gift: Gift?
+
+  init() {}
+
+  func validateForUpdate() throws {
+    if hangs, gift == nil { throw ValidationError("hangs on nothing", properties: ["gift"]) }
+  }
+}
+
+/// Where a deletion follows references: those that a context has set before it deletes an object lead to what it has decided on.
+struct FollowedReferenceTests {
+  private let store: PersistentContainer
+  private let context: ManagedObjectContext
+  private let parcel = Parcel()
+  private let gift = Gift()
+  private let customs = Customs()
+
+  init() async throws {
+    store = try await PersistentContainer(
+      "Parcels",
+      models: [
+        Carton.self, Parcel.self, Gift.self, Customs.self, GiftTag.self, Jury.self, Medal.self, Winner.self,
+      ],
+      at: .inMemory
+    )
+    context = try store.context()
+    for object in [parcel, gift, customs] as [any ManagedObject] { context.insert(object) }
+    parcel.gift = gift
+    try context.save()
+  }
+
+  /// What a program may do before it deletes a parcel without its gift.
+  enum Rescue: CaseIterable, Sendable { case takesOut, replaces, deletesCarton, discardsDeletion }
+
+  @Test(arguments: Rescue.allCases, [0, 1, 2]) func whatWasTakenOutStays(_ rescue: Rescue, depth: Int) throws
+  {
+    if rescue == .deletesCarton {
+      let carton = Carton()
+      context.insert(carton)
+      parcel.carton = carton
+      try context.save()
+    }
+    var lowest = context
+    var children: [ManagedObjectContext] = []
+    for _ in 0..<depth {
+      lowest = lowest.makeChild()
+      children.append(lowest)
+    }
+    let same = try lowest.existingObject(Parcel.self, with: parcel.objectID)
+    let sameGift = try lowest.existingObject(Gift.self, with: gift.objectID)
+    var expected = 1
+    switch rescue {
+    case .takesOut:
+      same.gift = nil
+      lowest.delete(same)
+    case .replaces:
+      let other = Gift()
+      lowest.insert(other)
+      same.gift = other
+      lowest.delete(same)
+    case .deletesCarton:
+      same.gift = nil
+      lowest.delete(try #require(same.carton))
+    case .discardsDeletion:
+      lowest.delete(same)
+      lowest.discardChanges(of: sameGift)
+      if sameGift.isDeleted { expected = 0 }
+    }
+    #expect(try lowest.count(From<Gift>()) == expected)
+    for child in children.reversed() { try child.save() }
+    #expect(try context.count(From<Gift>()) == expected)
+    try context.save()
+    #expect(try context.count(From<Gift>()) == expected)
+    #expect(try context.count(From<Parcel>()) == 0)
+    #expect(try store.verify().map(\.description) == [])
+  }
+
+  /// The parent makes the parcel lead to another gift after its child has deleted it: the deletion takes along what the parcel leads to now.
+  @Test func whatTheParentHasSetSinceIsTakenAlong() throws {
+    let child = context.makeChild()
+    child.delete(try child.existingObject(Parcel.self, with: parcel.objectID))
+    let other = Gift()
+    context.insert(other)
+    parcel.gift = other
+    try context.save()
+    try child.save()
+    try context.save()
+    #expect(try context.fetch(From<Gift>()).filter { $0 === other }.isEmpty)
+    #expect(try store.verify().map(\.description) == [])
+  }
+
+  @Test(arguments: [false, true]) func whatDeniesMayBeTakenOutBefore(usesChild: Bool) throws {
+    parcel.customs = customs
+    try context.save()
+    let lowest = usesChild ? context.makeChild() : context
+    let same = try lowest.existingObject(Parcel.self, with: parcel.objectID)
+    same.customs = nil
+    lowest.delete(same)
+    if usesChild { try lowest.save() }
+    try context.save()
+    #expect(try context.count(From<Parcel>()) == 0)
+    #expect(try context.count(From<Customs>()) == 1)
+  }
+
+  /// Others have set the reference, too: what this context has set counts.
+  @Test func whatOthersHaveSetIsLeftAlone() throws {
+    context.mergePolicy = .mergeByPropertyObjectTrump
+    let other = try store.context()
+    defer { other.end() }
+    let theirs = Gift()
+    other.insert(theirs)
+    try other.existingObject(Parcel.self, with: parcel.objectID).gift = theirs
+    try other.save()
+    parcel.gift = nil
+    context.delete(parcel)
+    try context.save()
+    #expect(try context.count(From<Gift>()) == 2)
+  }
+
+  /// The context in which a merged object is validated shows what is stored, and no more deletions.
+  @Test func validationsSeeWhatWasTakenOut() throws {
+    let tag = GiftTag()
+    context.insert(tag)
+    tag.gift = gift
+    try context.save()
+    context.mergePolicy = .mergeByPropertyObjectTrump
+    let other = try store.context()
+    defer { other.end() }
+    try other.existingObject(GiftTag.self, with: tag.objectID).note = "theirs"
+    try other.save()
+    tag.hangs = true
+    parcel.gift = nil
+    context.delete(parcel)
+    try context.save()
+    #expect(tag.gift === gift && tag.note == "theirs" && tag.hangs)
+  }
+
+  /// A link that is added here and goes with an object that a rule deletes never was in the store, whichever end the rule has come from.
+  @Test func passingLinksAreNoChange() async throws {
+    let (jury, medal, winner) = (Jury(), Medal(), Winner())
+    for object in [jury, medal, winner] as [any ManagedObject] { context.insert(object) }
+    try context.save()
+    let (other, third) = (try store.context(), try store.context())
+    defer { [other, third].forEach { $0.end() } }
+    try other.existingObject(Medal.self, with: medal.objectID).jury = other.existingObject(
+      with: jury.objectID
+    )
+    try other.save()
+    var updated: [ManagedObjectID] = []
+    try third.refresh()
+    let subscription = third.onObjectsDidChange { updated += $0.updated }
+    context.mergePolicy = .mergeByPropertyObjectTrump
+    winner.medals = [medal]
+    context.delete(jury)
+    try context.save()
+    try third.refresh()
+    #expect(try third.count(From<Medal>()) == 0)
+    #expect(updated == [])
+    withExtendedLifetime(subscription) {}
+  }
+}
