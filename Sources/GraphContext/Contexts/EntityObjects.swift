@@ -16,6 +16,8 @@ struct EntityObjects {
   var deletedInParent: Set<ObjectNumber> = []
   /// Of a child: what the cascading references of objects led to when it deleted them, by slot. The parent may have them lead elsewhere since.
   var cascaded: [ObjectNumber: [Int: ObjectNumber]] = [:]
+  /// Bits of the references that a child had set in objects before it deleted them: it has looked after their delete rules.
+  var decidedReferences: [ObjectNumber: UInt64] = [:]
   /// Unsaved changes of the to-one relationships, by their positions: links from the destination to the object. Made when a to-many
   /// relationship is first asked for; nil before.
   private(set) var references: [PendingLinks?]
@@ -80,6 +82,7 @@ struct EntityObjects {
     conflicts = [:]
     deletedInParent = []
     cascaded = [:]
+    decidedReferences = [:]
     for position in pairs.indices {
       // Most are empty: setting them would cost each save as much as there are relationships in the schema.
       if !pairs[position].isEmpty { pairs[position] = PendingLinks() }

@@ -76,6 +76,8 @@ extension ManagedObjectContext {
     }
     // An object may only be deleted if the relationships it leads to can be read.
     let toManys = entity.toManys.map { elements(of: object, toMany: $0.ordinal) }
+    entities[entity.ordinal].decidedReferences[number] =
+      request?.entities[entity.ordinal].ownReferences[number]
     for toOne in entity.toOnes {
       let follows = request?.follows(toOne, ofDeleted: number, entity) ?? true
       release(toOne, of: object, entity, follows: follows, &queue)

@@ -86,17 +86,18 @@ struct ChangeEncoder {
 
   // MARK: Relationships
 
-  /// Notes which references of a deleted object the context has set, and which ones the parent has made lead to something else since: to that the parent
-  /// applies its cascading rules.
-  private func noteReferences(
+  /// Notes for the parent which references of a deleted object the context has set, and which ones the parent has made lead to something else since: to
+  /// that the parent applies its cascading rules.
+  private mutating func noteReferences(
     ofDeleted object: any ManagedObject,
     _ changes: EntityChanges
   ) throws(ContextError) {
+    guard context.parent != nil else { return }
     let entity = changes.entity
     let number = object._$state.number
-    let own = object._$state.changed & entity.referenceSlots
+    let decided = context.entities[entity.ordinal].decidedReferences[number] ?? 0
+    let own = object._$state.changed & entity.referenceSlots | decided
     changes.noteOwnReferences(own, of: number)
-    guard context.parent != nil else { return }
     for toOne in entity.toOnes where toOne.deleteRule == .cascade && own & 1 << UInt64(toOne.slot) == 0 {
       let known = context.entities[entity.ordinal].cascaded[number]?[toOne.slot] ?? .none
       let present = try context.source.reference(at: toOne.slot, of: number, entity)
@@ -108,8 +109,10 @@ struct ChangeEncoder {
   /// store says at that moment, which the store checks for the outermost context.
   private mutating func noteDenials(_ object: any ManagedObject, _ changes: EntityChanges) {
     let entity = changes.entity
+    let decided = context.entities[entity.ordinal].decidedReferences[object._$state.number] ?? 0
     for toOne in entity.toOnes where toOne.deleteRule == .deny {
       let bit: UInt64 = 1 << UInt64(toOne.slot)
+      if decided & bit != 0 { continue }
       if context.parent == nil, object._$state.changed & bit == 0 {
         changes.follow(bit, of: object._$state.number)
         continue

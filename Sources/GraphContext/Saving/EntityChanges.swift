@@ -27,8 +27,7 @@ final class EntityChanges {
   var deleted: [ObjectNumber] = []
   /// Bits of the references of deleted objects that lead where the store says, not the context: the engine applies their delete rules.
   private(set) var followed: [ObjectNumber: UInt64] = [:]
-  /// Bits of the references of deleted objects that the context had set itself. Where they lead has been decided: in the store, or in the parent, they
-  /// may lead to something else, which the deletion leaves alone.
+  /// Bits of the references of deleted objects that a child had set itself. In the parent they may lead to what the deletion leaves alone.
   private(set) var ownReferences: [ObjectNumber: UInt64] = [:]
 
   init(_ entity: StoredEntity) {
@@ -43,7 +42,7 @@ final class EntityChanges {
     if slots != 0 { followed[number, default: 0] |= slots }
   }
 
-  /// Notes the references that the context has set in an object that the save deletes.
+  /// Notes the references that a child has set in an object that the save deletes.
   func noteOwnReferences(_ slots: UInt64, of number: ObjectNumber) {
     if slots != 0 { ownReferences[number] = slots }
   }

@@ -232,8 +232,7 @@ struct MergeResolver {
       if policy == .error, theirs.slots & ~changes.entity.placeSlots != 0 {
         noteConflict(number, changes.entity, 0)
       }
-      let ownReferences = changes.ownReferences[number] ?? 0
-      changes.follow(theirs.slots & changes.entity.referenceSlots & ~ownReferences, of: number)
+      changes.follow(theirs.slots & changes.entity.referenceSlots, of: number)
       deleted.append(number)
     }
     changes.deleted = deleted

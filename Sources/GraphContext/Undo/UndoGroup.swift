@@ -247,7 +247,7 @@ extension ManagedObjectContext {
       _ = try source.loaded(record, in: slots, of: entity, &encoder)
       return true
     } catch {
-      return false
+      return error.code != .corrupt
     }
   }
 }

@@ -46,6 +46,18 @@ import Testing
   init() {}
 }
 
+@Model final class Padlock {
+  @Relationship(deleteRule: .cascade, inverse: \PadlockKey.lock) var key: PadlockKey?
+
+  init() {}
+}
+
+@Model final class PadlockKey {
+  @Relationship var lock: Padlock?
+
+  init() {}
+}
+
 @Model final class GiftTag {
   var note: String = ""
   var hangs: Bool = false
@@ -71,6 +83,7 @@ struct FollowedReferenceTests {
       "Parcels",
       models: [
         Carton.self, Parcel.self, Gift.self, Customs.self, GiftTag.self, Jury.self, Medal.self, Winner.self,
+        Padlock.self, PadlockKey.self,
       ],
       at: .inMemory
     )
@@ -153,8 +166,8 @@ struct FollowedReferenceTests {
     #expect(try context.count(From<Customs>()) == 1)
   }
 
-  /// Others have set the reference, too: what this context has set counts.
-  @Test func whatOthersHaveSetIsLeftAlone() throws {
+  /// Others have set the reference, too: the deletion follows it to where it leads in the store.
+  @Test func whatOthersHaveSetIsTakenAlong() throws {
     context.mergePolicy = .mergeByPropertyObjectTrump
     let other = try store.context()
     defer { other.end() }
@@ -165,7 +178,27 @@ struct FollowedReferenceTests {
     parcel.gift = nil
     context.delete(parcel)
     try context.save()
-    #expect(try context.count(From<Gift>()) == 2)
+    #expect(try context.fetch(From<Gift>()) == [gift])
+  }
+
+  /// Both ends of a one-to-one relationship are deleted in the child, while the parent gives one of them another partner.
+  @Test(arguments: [false, true]) func aPartnerThatTheParentHasGivenLeadsNowhere(clears: Bool) throws {
+    let (padlock, key, other) = (Padlock(), PadlockKey(), PadlockKey())
+    for object in [padlock, key, other] as [any ManagedObject] { context.insert(object) }
+    padlock.key = key
+    try context.save()
+    let child = context.makeChild()
+    let same = try child.existingObject(Padlock.self, with: padlock.objectID)
+    if clears { same.key = nil }
+    child.delete(same)
+    // Without it the deletion takes the key along.
+    if clears { child.delete(try child.existingObject(PadlockKey.self, with: key.objectID)) }
+    padlock.key = other
+    try child.save()
+    #expect(other.isDeleted || other.lock == nil)
+    try context.save()
+    #expect(try context.count(From<Padlock>()) == 0)
+    #expect(try store.verify().map(\.description) == [])
   }
 
   /// The context in which a merged object is validated shows what is stored, and no more deletions.

@@ -178,14 +178,6 @@ extension ManagedObjectContext {
       }
     }
     for pairs in request.pairs { accept(pairs) }
-    for changes in request.entities {
-      for (number, slots) in changes.ownReferences.sorted(by: { $0.key < $1.key })
-      where try shows(number, changes.entity) {
-        // Where they lead here, the child has taken them away from before it deleted the object.
-        let object = object(number, of: changes.entity)
-        for slot in changes.entity.slots(slots) { relationships.set(object, slot: slot, to: .none) }
-      }
-    }
     try tellingChildren { () throws(ContextError) in
       for changes in request.entities {
         for number in changes.deleted where try shows(number, changes.entity) {
@@ -257,11 +249,16 @@ extension ManagedObjectContext {
     former?._$state.becomeNew()
     let object = former ?? make(coordinator.type(of: number, entity.ordinal))
     var loader = RecordLoader(bytes, entity.layout)
-    var unsaved = SlotFiller(value: .null)
     for slot in entity.schema.stored.indices {
       // A new object has no derived values until it is saved, also one that had some before its deletion. One that the store has reads them there.
       let isDerived = entity.derivedSlots & 1 << UInt64(slot) != 0
-      if isDerived { object._$visit(slot, &unsaved) } else { load(slot, of: object, &loader) }
+      if isDerived {
+        let isRequired = entity.requiredSlots & 1 << UInt64(slot) != 0
+        var unsaved = SlotFiller(value: isRequired ? entity.schema.stored[slot].kind.emptyValue : .null)
+        object._$visit(slot, &unsaved)
+      } else {
+        load(slot, of: object, &loader)
+      }
     }
     object._$state.enter(self, number: number)
     if observation?.observes(ObjectKey(entity: entity.ordinal, number: number)) == true {

@@ -20,7 +20,9 @@ extension ManagedRecord {
     guard let context else { return nil }
     let destination = try context.destination(of: self, property: slot, name, as: type)
     let number = try target(at: slot, in: context)
-    return number.isNone ? nil : context.object(type, number: number, destination.ordinal)
+    if number.isNone { return nil }
+    try check([number], name, destination, type, in: context)
+    return context.object(type, number: number, destination.ordinal)
   }
 
   /// Makes a to-one relationship lead to an object, or with nil nowhere; the inverse follows. A required one may lead nowhere until it is
@@ -38,6 +40,20 @@ extension ManagedRecord {
     guard old != new else { return }
     setReference(at: slot, to: new)
     context.didSetToOne(of: self, slot: slot, from: old, to: new)
+  }
+
+  /// - Throws: `wrongDestination` for a link to an object of another class than the one asked for: an earlier program may have made it.
+  private func check(
+    _ numbers: [ObjectNumber],
+    _ name: String,
+    _ destination: StoredEntity,
+    _ type: any ManagedObject.Type,
+    in context: ManagedObjectContext
+  ) throws(ContextError) {
+    for number in numbers where !context.isClass(of: number, type, destination.ordinal) {
+      let label = destination.label(of: number).name
+      throw error(.wrongDestination, name, "leads to \(label) \(number), which is no \(type)")
+    }
   }
 
   private func target(at slot: Int, in context: ManagedObjectContext) throws(ContextError) -> ObjectNumber {
@@ -74,6 +90,7 @@ extension ManagedRecord {
     noteReading(.toMany(place))
     let numbers = context.elements(of: self, toMany: place)
     try context.checkUsable()
+    try check(numbers, name, destination, type, in: context)
     return numbers.map { context.object(type, number: $0, destination.ordinal) }
   }
 
@@ -92,6 +109,7 @@ extension ManagedRecord {
     noteReading(.toMany(place))
     let numbers = context.elements(of: self, toMany: place, at: positions)
     try context.checkUsable()
+    try check(numbers, name, destination, type, in: context)
     return numbers.map { context.object(type, number: $0, destination.ordinal) }
   }
 
