@@ -110,6 +110,8 @@ extension ManagedObjectContext {
   ) {
     let target = object.reference(at: toOne.slot)
     let number = object._$state.number
+    let decided = entities[entity.ordinal].decidedReferences[number] ?? 0
+    let isDecided = decided & 1 << UInt64(toOne.slot) != 0
     let isSaved = object._$state.phase == .persistent
     if parent != nil, toOne.deleteRule == .cascade {
       entities[entity.ordinal].cascaded[number, default: [:]][toOne.slot] = target
@@ -119,8 +121,10 @@ extension ManagedObjectContext {
     relationships.relink(number, entity, toOne, from: target, to: .none)
     let destination = self.entity(toOne.destination)
     switch toOne.deleteRule {
-    case .cascade: if follows { queue.append(self.object(target, of: destination)) }
-    case .deny where isSaved: return
+    case .cascade where follows || toOne.isRequiredBack(by: target, destination):
+      queue.append(self.object(target, of: destination))
+    case .cascade: break
+    case .deny where isSaved && !isDecided: return
     case .deny, .nullify: break
     }
     if case .toOne(let inverse) = toOne.inverse {
@@ -162,6 +166,14 @@ extension ManagedObjectContext {
         relationships.set(self.object(referrer, of: entity), slot: incoming.toOne.slot, to: .none)
       }
     }
+  }
+}
+
+extension StoredToOne {
+  /// Whether an object at the other end can't be without the one that leads to it.
+  fileprivate func isRequiredBack(by target: ObjectNumber, _ destination: StoredEntity) -> Bool {
+    guard case .toOne(let slot) = inverse else { return false }
+    return destination.requiredSlots(of: target) & 1 << UInt64(slot) != 0
   }
 }
 

@@ -227,6 +227,15 @@ extension ManagedObjectContext {
     guard let object = knownObject(key.number, of: entity(key.entity)) else { return isBelow(key) }
     return object._$state.phase == .inserted || object._$state.phase == .persistent
   }
+
+  /// ``isShown(_:)``, of which a fault isn't taken for an object: something may have led to one that is gone.
+  func isThere(_ key: ObjectKey) -> Bool {
+    let object = knownObject(key.number, of: entity(key.entity))
+    let isFault = object.map {
+      $0._$state.phase == .persistent && !$0._$state.hasChanges && $0._$state.currentRecord == nil
+    }
+    return isFault == true ? isBelow(key) : isShown(key)
+  }
 }
 
 // MARK: - Telling

@@ -98,6 +98,8 @@ struct ChangeEncoder {
     let decided = context.entities[entity.ordinal].decidedReferences[number] ?? 0
     let own = object._$state.changed & entity.referenceSlots | decided
     changes.noteOwnReferences(own, of: number)
+    // The parent may have deleted the object as well, or others have: there nothing is left to follow.
+    guard try context.source.contains(number, of: entity) else { return }
     for toOne in entity.toOnes where toOne.deleteRule == .cascade && own & 1 << UInt64(toOne.slot) == 0 {
       let known = context.entities[entity.ordinal].cascaded[number]?[toOne.slot] ?? .none
       let present = try context.source.reference(at: toOne.slot, of: number, entity)

@@ -42,6 +42,9 @@ final class EntityChanges {
     if slots != 0 { followed[number, default: 0] |= slots }
   }
 
+  /// Takes back that the engine applies the delete rules of some references.
+  func unfollow(_ slots: UInt64, of number: ObjectNumber) { followed[number]? &= ~slots }
+
   /// Notes the references that a child has set in an object that the save deletes.
   func noteOwnReferences(_ slots: UInt64, of number: ObjectNumber) {
     if slots != 0 { ownReferences[number] = slots }

@@ -74,9 +74,9 @@ struct PartnerRivals {
     let index = changes.patchIndex(of: number)
     let bit: UInt64 = 1 << UInt64(slot)
     if let index, changes.updated[index].slots & bit != 0 { return }
-    guard !changes.deletes(number),
-      try newest.reference(at: slot, of: number, entity) == target
-    else { return }
+    guard try newest.reference(at: slot, of: number, entity) == target else { return }
+    // The deletion doesn't take along what this save gives to another object.
+    if changes.deletes(number) { return changes.unfollow(bit, of: number) }
     if entity.requiredSlots(of: number) & bit != 0 {
       return request.failures.note(.conflict(id(number, entity), "changed", entity.names(of: bit)))
     }

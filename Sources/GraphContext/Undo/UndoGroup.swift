@@ -139,7 +139,7 @@ struct UndoGroup {
     var isChanged = !pairs.isEmpty
     for (key, image) in images {
       var image = image
-      image.isThereAfter = context.isShown(key)
+      image.isThereAfter = context.isThere(key)
       let object = context.knownObject(key.number, of: context.entity(key.entity))
       if !image.isThereAfter, image.isDeletedByOthers(object) {
         removeImage(of: key)

@@ -29,7 +29,7 @@ struct UndoReplay {
     for pair in group.pairs.reversed() where isWhole(pair.end) {
       context.relationships.change(pair.end, isLinked: !pair.isLinked)
     }
-    for (key, image) in images where image.values == nil && context.isShown(key) {
+    for (key, image) in images where image.values == nil && context.isThere(key) {
       context.delete(context.object(key.number, of: context.entity(key.entity)), callsHooks: false)
     }
     partners.part()
@@ -43,8 +43,8 @@ struct UndoReplay {
   /// Whether both objects of a pair exist. Another context may have deleted one.
   private func isWhole(_ pair: PairEnd) -> Bool {
     let destination = context.entity(pair.entity).toManys[pair.position].destination
-    return context.isShown(ObjectKey(entity: pair.entity, number: pair.owner))
-      && context.isShown(ObjectKey(entity: destination, number: pair.element))
+    return context.isThere(ObjectKey(entity: pair.entity, number: pair.owner))
+      && context.isThere(ObjectKey(entity: destination, number: pair.element))
   }
 
   /// What was derived from references is to be worked out anew.
@@ -57,8 +57,8 @@ struct UndoReplay {
   private func bringBack(_ key: ObjectKey, _ object: any ManagedObject, _ values: UndoGroup.Values) {
     let entity = context.entity(key.entity)
     if let known = context.knownObject(key.number, of: entity) {
-      guard known._$state.phase == .deleted else { return }
-      return context.undelete(known, entity)
+      if known._$state.phase == .deleted { return context.undelete(known, entity) }
+      if context.isThere(key) { return }
     }
     if isThere(key.number, entity) {
       _ = context.object(key.number, of: entity)
@@ -83,7 +83,7 @@ struct UndoReplay {
   }
 
   private func restore(_ key: ObjectKey, _ values: UndoGroup.Values, in slots: UInt64) {
-    guard slots != 0, context.isShown(key) else { return }
+    guard slots != 0, context.isThere(key) else { return }
     let entity = context.entity(key.entity)
     let object = context.object(key.number, of: entity)
     context.noteChange(of: object, slots: slots)

@@ -49,10 +49,10 @@ struct UndonePartners {
   /// Clears restored references to deleted objects, and one-to-one references whose target doesn't lead back. Called after the undo has restored all objects.
   func part() {
     for reference in references
-    where context.isShown(reference.owner) && !context.isShown(reference.target) {
+    where context.isThere(reference.owner) && !context.isThere(reference.target) {
       clear(reference.owner, slot: reference.slot, leadingTo: reference.target.number)
     }
-    for link in links where context.isShown(link.owner) {
+    for link in links where context.isThere(link.owner) {
       if reference(of: link.target, at: link.inverse) == link.owner.number { continue }
       clear(link.owner, slot: link.slot, leadingTo: link.target.number)
     }
@@ -60,7 +60,7 @@ struct UndonePartners {
 
   /// The number that a slot of an object leads to; nil where it leads nowhere, or the object isn't there.
   private func reference(of key: ObjectKey, at slot: Int) -> ObjectNumber? {
-    guard !key.number.isNone, context.isShown(key),
+    guard !key.number.isNone, context.isThere(key),
       context.entity(key.entity).ownSlots(of: key.number) & 1 << UInt64(slot) != 0
     else { return nil }
     let number = object(key).reference(at: slot)

@@ -58,6 +58,30 @@ import Testing
   init() {}
 }
 
+@Model final class Strongroom {
+  @Relationship(deleteRule: .deny, inverse: \StrongroomCode.vault) var code: StrongroomCode?
+
+  init() {}
+}
+
+@Model final class StrongroomCode {
+  @Relationship var vault: Strongroom?
+
+  init() {}
+}
+
+@Model final class Mount {
+  @Relationship(deleteRule: .cascade, inverse: \MountedPhoto.mount) var photo: MountedPhoto?
+
+  init() {}
+}
+
+@Model final class MountedPhoto {
+  @Relationship var mount: Mount
+
+  init(_ mount: Mount) { self.mount = mount }
+}
+
 @Model final class GiftTag {
   var note: String = ""
   var hangs: Bool = false
@@ -83,7 +107,7 @@ struct FollowedReferenceTests {
       "Parcels",
       models: [
         Carton.self, Parcel.self, Gift.self, Customs.self, GiftTag.self, Jury.self, Medal.self, Winner.self,
-        Padlock.self, PadlockKey.self,
+        Padlock.self, PadlockKey.self, Strongroom.self, StrongroomCode.self, Mount.self, MountedPhoto.self,
       ],
       at: .inMemory
     )
@@ -198,6 +222,65 @@ struct FollowedReferenceTests {
     #expect(other.isDeleted || other.lock == nil)
     try context.save()
     #expect(try context.count(From<Padlock>()) == 0)
+    #expect(try store.verify().map(\.description) == [])
+  }
+
+  /// Others have given the deleted object a partner that this save gives to another one: that one keeps it.
+  @Test func aPartnerThatIsGivenAwayStays() throws {
+    let (first, second) = (Padlock(), Padlock())
+    let (key, other) = (PadlockKey(), PadlockKey())
+    for object in [first, second, key, other] as [any ManagedObject] { context.insert(object) }
+    first.key = key
+    try context.save()
+    let theirs = try store.context()
+    defer { theirs.end() }
+    try theirs.existingObject(Padlock.self, with: first.objectID).key = theirs.existingObject(
+      PadlockKey.self,
+      with: other.objectID
+    )
+    try theirs.save()
+    context.mergePolicy = .mergeByPropertyObjectTrump
+    second.key = other
+    first.key = nil
+    context.delete(first)
+    try context.save()
+    #expect(second.key === other && !key.isDeleted)
+    #expect(try context.count(From<PadlockKey>()) == 2)
+    #expect(try store.verify().map(\.description) == [])
+  }
+
+  @Test func whatAChildHasDecidedMayBeDenied() throws {
+    let (vault, code, other) = (Strongroom(), StrongroomCode(), StrongroomCode())
+    for object in [vault, code, other] as [any ManagedObject] { context.insert(object) }
+    vault.code = code
+    try context.save()
+    let child = context.makeChild()
+    let same = try child.existingObject(Strongroom.self, with: vault.objectID)
+    same.code = nil
+    child.delete(same)
+    vault.code = other
+    try child.save()
+    #expect(other.vault == nil)
+    try context.save()
+    #expect(try context.count(From<Strongroom>()) == 0 && context.count(From<StrongroomCode>()) == 2)
+  }
+
+  /// The parent has mounted a photo that can't be without its mount.
+  @Test func whatCannotBeWithoutTheDeletedObjectIsTakenAlong() throws {
+    let (mount, second) = (Mount(), Mount())
+    let (photo, other) = (MountedPhoto(mount), MountedPhoto(second))
+    for object in [mount, second, photo, other] as [any ManagedObject] { context.insert(object) }
+    try context.save()
+    let child = context.makeChild()
+    let third = Mount()
+    child.insert(third)
+    try child.existingObject(MountedPhoto.self, with: photo.objectID).mount = third
+    child.delete(try child.existingObject(Mount.self, with: mount.objectID))
+    other.mount = mount
+    try child.save()
+    try context.save()
+    #expect(!photo.isDeleted && photo.mount.objectID == third.objectID)
+    #expect(try context.count(From<MountedPhoto>()) == 1)
     #expect(try store.verify().map(\.description) == [])
   }
 

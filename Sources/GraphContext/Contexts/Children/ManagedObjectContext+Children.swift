@@ -253,7 +253,7 @@ extension ManagedObjectContext {
       // A new object has no derived values until it is saved, also one that had some before its deletion. One that the store has reads them there.
       let isDerived = entity.derivedSlots & 1 << UInt64(slot) != 0
       if isDerived {
-        let isRequired = entity.requiredSlots & 1 << UInt64(slot) != 0
+        let isRequired = entity.requiredSlots(of: number) & 1 << UInt64(slot) != 0
         var unsaved = SlotFiller(value: isRequired ? entity.schema.stored[slot].kind.emptyValue : .null)
         object._$visit(slot, &unsaved)
       } else {
