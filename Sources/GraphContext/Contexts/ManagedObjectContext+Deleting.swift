@@ -170,7 +170,7 @@ extension ManagedObjectContext {
 }
 
 extension StoredToOne {
-  /// Whether an object at the other end can't be without the one that leads to it.
+  /// Returns true if the inverse is a required reference of the target.
   fileprivate func isRequiredBack(by target: ObjectNumber, _ destination: StoredEntity) -> Bool {
     guard case .toOne(let slot) = inverse else { return false }
     return destination.requiredSlots(of: target) & 1 << UInt64(slot) != 0

@@ -208,7 +208,7 @@ extension ManagedObjectContext {
   ///
   /// - Parameter own: a commit to leave out.
   func changeSets(to newest: any ObjectSource, without own: ChangeSet?) -> [ChangeSet] {
-    // The usual case after a save: nobody else has saved.
+    // The usual case after a save: no other context has committed since.
     if let own, newest.commit == own.commit, source.commit + 1 == own.commit { return [] }
     return coordinator.engine.changeSets(from: source, to: newest).filter { $0.commit != own?.commit }
   }

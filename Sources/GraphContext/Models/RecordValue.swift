@@ -53,7 +53,7 @@ extension AttributeKind {
 }
 
 extension AttributeKind {
-  /// What a required derived attribute of this kind shows in a new object, before the store has made its value.
+  /// The value of a required derived attribute of this kind in a new object. The first save derives the real one.
   var emptyValue: AttributeValue {
     switch self {
     case .string, .externalString: .string("")

@@ -39,7 +39,7 @@ struct QueryColumn {
 }
 
 extension EntitySchema {
-  /// How the store knows the classes that are meant, by class tag. Their IDs are labelled with the class.
+  /// The identities of the classes, by class tag. The ID of an object is labelled with the identity of its class.
   fileprivate var classIdentities: [UInt16: EntityIdentity] {
     guard let identity else { return [:] }
     let identities = classes.map { member in

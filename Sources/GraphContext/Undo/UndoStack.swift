@@ -5,7 +5,7 @@ struct UndoStack {
   private var groups: [UndoGroup] = []
   /// The number of groups at the beginning that are forgotten, and empty.
   private var forgotten = 0
-  /// What the groups take in memory, about.
+  /// The approximate number of bytes that the groups take in memory.
   private var byteCount = 0
 
   var count: Int { groups.count - forgotten }

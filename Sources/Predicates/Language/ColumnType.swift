@@ -16,7 +16,7 @@ public struct ColumnOrigin: Sendable, Hashable {
   public let storeID: UUID
   /// How the store knows that entity; nil also where the schema is of no store.
   package let entityIdentity: EntityIdentity?
-  /// The same for the classes of a hierarchy, by class tag; empty where there is none.
+  /// The identities of the classes of a hierarchy, by class tag; empty for an entity without a hierarchy.
   package let classIdentities: [UInt16: EntityIdentity]
 
   package init(

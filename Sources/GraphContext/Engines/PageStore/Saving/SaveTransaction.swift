@@ -77,7 +77,7 @@ final class SaveTransaction {
     entities = Array(repeating: nil, count: schema.entities.count)
   }
 
-  /// What the save knows of one entity.
+  /// The trees, the reader and the keys of one entity, while the save lasts.
   private final class EntityWork {
     var records: WriteTree?
     lazy var reader = RecordReader(entity)
@@ -85,7 +85,7 @@ final class SaveTransaction {
     /// Keys to add, by the ordinal of the index.
     var added: [KeyBatch]
     var removed: [KeyBatch]
-    /// Whether the entity has lost every object: its trees of keys are emptied.
+    /// True if the save deletes every object of the entity. Then its trees of keys are emptied.
     var isEmptied = false
 
     init(_ entity: StoredEntity) {
