@@ -69,7 +69,11 @@ extension ManagedObjectContext {
 
   /// Whether there is anything to save. O(unsaved changes).
   public var hasChanges: Bool {
-    for ordinal in entities.indices where entities[ordinal].hasChanges { return true }
+    for ordinal in entities.indices where entities[ordinal].mayHaveChanges {
+      // A copy of the lists alone: asking the entity in place would copy all that the context has of it.
+      let changes = entities[ordinal].changes
+      if changes.hasAny || entities[ordinal].hasRelinks { return true }
+    }
     return false
   }
 

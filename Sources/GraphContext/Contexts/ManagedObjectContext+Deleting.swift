@@ -12,7 +12,7 @@ extension ManagedObjectContext {
 
   /// - Parameter callsHooks: whether objects are prepared for their deletion.
   func delete(_ object: any ManagedObject, callsHooks: Bool) {
-    tellingChildren { deleteCascading(object, callsHooks: callsHooks) }
+    tellingChildren { deleteCascading([object], callsHooks: callsHooks) }
   }
 
   /// Runs `body`, which deletes objects, and then tells what a child's objects show otherwise than before: it is gone with those of its parent. O(observed properties).
@@ -22,15 +22,31 @@ extension ManagedObjectContext {
     try body()
   }
 
-  /// Deletes an object and what its deletion takes along. Its caller is in ``tellingChildren(_:)``.
+  /// Who has decided what a deletion takes along by its to-one relationships.
+  enum DeletionOrigin {
+    /// The context decides, as the delete rules say.
+    case program
+    /// The save of a child, which has followed the references of the objects that it deletes.
+    case child(SaveRequest)
+    /// A group that is undone or redone: what it has to delete besides has an image of its own. The images say which references the program had emptied before.
+    case replay([ObjectKey: UndoGroup.Image])
+  }
+
+  /// Deletes objects one after the other, each with what its deletion takes along. Its caller is in ``tellingChildren(_:)``.
   ///
-  /// - Parameters:
-  ///   - callsHooks: whether objects are prepared for their deletion; a child has done that for those that it deletes.
-  ///   - request: the save of a child that deletes the object, and has followed the references of those that it deletes; nil where none does.
-  func deleteCascading(_ object: any ManagedObject, callsHooks: Bool, by request: SaveRequest? = nil) {
-    if let host = object._$state.host, host !== self { return deferred.note(Self.isOther(object, "deleted")) }
+  /// - Parameter callsHooks: whether objects are prepared for their deletion; a child has done that for those that it deletes.
+  func deleteCascading(
+    _ objects: [any ManagedObject],
+    callsHooks: Bool,
+    as origin: DeletionOrigin = .program
+  ) {
+    for object in objects {
+      if let host = object._$state.host, host !== self {
+        return deferred.note(Self.isOther(object, "deleted"))
+      }
+    }
     guard checkWritable() else { return }
-    var queue: [any ManagedObject] = [object]
+    var queue = Array(objects.reversed())
     var deleted: [[ObjectNumber]] = children.isEmpty ? [] : entities.map { _ in [] }
     while let next = queue.popLast() {
       guard canBeDeleted(next) else { continue }
@@ -39,7 +55,7 @@ extension ManagedObjectContext {
       if deleted.isEmpty, !children.isEmpty { deleted = entities.map { _ in [] } }
       guard canBeDeleted(next) else { continue }
       if !deleted.isEmpty { deleted[entity(of: next).ordinal].append(next._$state.number) }
-      delete(next, by: request, &queue)
+      delete(next, as: origin, &queue)
     }
     children.forEach { $0.parentDidReplace(deleted) }
   }
@@ -57,7 +73,7 @@ extension ManagedObjectContext {
 
   private func delete(
     _ object: any ManagedObject,
-    by request: SaveRequest?,
+    as origin: DeletionOrigin,
     _ queue: inout [any ManagedObject]
   ) {
     let shown = shownValues(of: object)
@@ -76,10 +92,9 @@ extension ManagedObjectContext {
     }
     // An object may only be deleted if the relationships it leads to can be read.
     let toManys = entity.toManys.map { elements(of: object, toMany: $0.ordinal) }
-    entities[entity.ordinal].decidedReferences[number] =
-      request?.entities[entity.ordinal].ownReferences[number]
+    entities[entity.ordinal].decidedReferences[number] = origin.decidedReferences(of: number, entity)
     for toOne in entity.toOnes {
-      let follows = request?.follows(toOne, ofDeleted: number, entity) ?? true
+      let follows = origin.follows(toOne, ofDeleted: number, entity)
       release(toOne, of: object, entity, follows: follows, &queue)
     }
     for (relationship, elements) in zip(entity.toManys, toManys) {
@@ -100,7 +115,7 @@ extension ManagedObjectContext {
 
   /// What a deleted object's to-one relationship leads to loses its link back, or is deleted too.
   ///
-  /// - Parameter follows: false if a child has decided what its deletion takes along.
+  /// - Parameter follows: false if it has been decided what the deletion takes along.
   private func release(
     _ toOne: StoredToOne,
     of object: any ManagedObject,
@@ -121,7 +136,7 @@ extension ManagedObjectContext {
     relationships.relink(number, entity, toOne, from: target, to: .none)
     let destination = self.entity(toOne.destination)
     switch toOne.deleteRule {
-    case .cascade where follows || toOne.isRequiredBack(by: target, destination):
+    case .cascade where follows || isRequiredBack(by: target, toOne, number):
       queue.append(self.object(target, of: destination))
     case .cascade: break
     case .deny where isSaved && !isDecided: return
@@ -169,23 +184,52 @@ extension ManagedObjectContext {
   }
 }
 
-extension StoredToOne {
-  /// Returns true if the inverse is a required reference of the target.
-  fileprivate func isRequiredBack(by target: ObjectNumber, _ destination: StoredEntity) -> Bool {
-    guard case .toOne(let slot) = inverse else { return false }
-    return destination.requiredSlots(of: target) & 1 << UInt64(slot) != 0
+extension ManagedObjectContext {
+  /// Returns whether the target of a reference leads back to its owner and must not lead nowhere.
+  private func isRequiredBack(by target: ObjectNumber, _ toOne: StoredToOne, _ owner: ObjectNumber) -> Bool {
+    guard case .toOne(let slot) = toOne.inverse else { return false }
+    let destination = entity(toOne.destination)
+    guard destination.requiredSlots(of: target) & 1 << UInt64(slot) != 0 else { return false }
+    return object(target, of: destination).reference(at: slot) == owner
   }
 }
 
-extension SaveRequest {
-  /// Returns whether a cascading rule applies to what a reference of a deleted object leads to in the context that the save is handed to. The request
-  /// has the objects that its own context has deleted with it.
+extension ManagedObjectContext.DeletionOrigin {
+  /// Returns whether a cascading rule applies to what a reference of a deleted object leads to. A child's request has the objects that its own context has
+  /// deleted with it.
   fileprivate func follows(
     _ toOne: StoredToOne,
     ofDeleted number: ObjectNumber,
     _ entity: StoredEntity
   ) -> Bool {
-    let changes = entities[entity.ordinal]
-    return !changes.deletes(number) || (changes.followed[number] ?? 0) & 1 << UInt64(toOne.slot) != 0
+    switch self {
+    case .program: return true
+    case .replay: return false
+    case .child(let request):
+      let changes = request.entities[entity.ordinal]
+      return !changes.deletes(number) || (changes.followed[number] ?? 0) & 1 << UInt64(toOne.slot) != 0
+    }
+  }
+
+  /// Bits of the references of an object that were decided on before its deletion; nil for none.
+  fileprivate func decidedReferences(of number: ObjectNumber, _ entity: StoredEntity) -> UInt64? {
+    switch self {
+    case .program: nil
+    case .child(let request): request.entities[entity.ordinal].ownReferences[number]
+    case .replay(let images): images[ObjectKey(entity: entity.ordinal, number: number)]?.decidedReferences
+    }
+  }
+}
+
+extension ManagedObjectContext {
+  /// Bits of the references of a deleted object that were emptied before its deletion, or that a child had decided on.
+  func decidedReferences(ofDeleted object: any ManagedObject) -> UInt64 {
+    let entity = entity(of: object)
+    let state = object._$state
+    var decided = entities[entity.ordinal].decidedReferences[state.number] ?? 0
+    for toOne in entity.toOnes where state.changed & 1 << UInt64(toOne.slot) != 0 {
+      if object.reference(at: toOne.slot).isNone { decided |= 1 << UInt64(toOne.slot) }
+    }
+    return decided
   }
 }

@@ -5,7 +5,7 @@ import Predicates
 extension ManagedObjectContext {
   /// Deletes objects as ``delete(_:)`` does. Those that are in no context any more are left alone. O(objects).
   public func delete(contentsOf objects: some Sequence<some ManagedObject>) {
-    tellingChildren { for object in objects { deleteCascading(object, callsHooks: true) } }
+    tellingChildren { for object in objects { deleteCascading([object], callsHooks: true) } }
   }
 
   /// Deletes the objects of these IDs that exist in the context.

@@ -203,10 +203,11 @@ extension ManagedObjectContext {
       showsValues: coordinator.showsValues
     ) { newest throws(ContextError) in
       base = newest
-      let request = if let request { request } else { try ChangeEncoder(self, hooks.failures).encode() }
-      let merged = try merged(request, newest, decisions, &settlement)
-      let settled = try settled(merged, policies, newest, &settlement)
-      return try validated(settled, hooks, newest, validations, &settlement)
+      var request = if let request { request } else { try ChangeEncoder(self, hooks.failures).encode() }
+      try merge(&request, with: newest, decisions, &settlement)
+      try settle(&request, policies, newest, &settlement)
+      try validate(&request, hooks, newest, validations, &settlement)
+      return request
     } reviewing: { request, rules, links, failures throws(ContextError) in
       guard let base, request.deletesObjects, settlement.isShowable else { return true }
       let effects = RuleEffects(rules, links, beyond: request, in: coordinator.schema)
@@ -297,20 +298,19 @@ extension ManagedObjectContext {
   /// Merges a request with what others have saved since, if they have.
   ///
   /// - Parameter settlement: receives the objects of which not everything is stored that the context shows.
-  private func merged(
-    _ request: SaveRequest,
-    _ base: SaveBase,
+  private func merge(
+    _ request: inout SaveRequest,
+    with base: SaveBase,
     _ decisions: MergeDecisions,
     _ settlement: inout SaveSettlement
-  ) throws(ContextError) -> SaveRequest {
-    if base.commit == request.baseCommit, !request.hasConflicts { return request }
+  ) throws(ContextError) {
+    if base.commit == request.baseCommit, !request.hasConflicts { return }
     let newest: any ObjectSource = base.commit == request.baseCommit ? source : try base.source()
     let changeSets = coordinator.engine.changeSets(from: source, to: newest)
     if changeSets.isEmpty, !request.hasConflicts {
       // Commits that change no objects, such as those that lease numbers.
-      var request = request
       request.baseCommit = newest.commit
-      return request
+      return
     }
     var resolver = MergeResolver(
       request,
@@ -324,28 +324,27 @@ extension ManagedObjectContext {
     try resolver.resolve()
     if !resolver.undecided.isEmpty {
       settlement.undecided = resolver.undecided
-      return .nothing(on: base.commit)
+      request = .nothing(on: base.commit)
+      return
     }
     settlement.reverted = resolver.reverted
     settlement.merged = resolver.merged
-    return resolver.request
+    request = resolver.request
   }
 
   /// Settles new objects with existing ones that have their unique values.
   ///
   /// - Parameter settlement: receives what is settled.
-  private func settled(
-    _ request: SaveRequest,
+  private func settle(
+    _ request: inout SaveRequest,
     _ policies: UniquePolicies,
     _ base: SaveBase,
     _ settlement: inout SaveSettlement
-  ) throws(ContextError) -> SaveRequest {
-    guard policies.settlesAny, request.entities.contains(where: { !$0.inserted.isEmpty }) else {
-      return request
-    }
+  ) throws(ContextError) {
+    guard policies.settlesAny, request.entities.contains(where: { !$0.inserted.isEmpty }) else { return }
     var resolver = UniqueResolver(request, settlement.reverted, policies, in: try base.source(), coordinator)
     try resolver.resolve()
-    if resolver.aliases.allSatisfy(\.isEmpty) { return request }
+    if resolver.aliases.allSatisfy(\.isEmpty) { return }
     // Those that lead to an existing object now instead of a new one, or that have lost it, and new ones that get values of others.
     for changes in resolver.request.entities {
       let ordinal = changes.entity.ordinal
@@ -358,7 +357,7 @@ extension ManagedObjectContext {
     settlement.reverted = resolver.reverted
     settlement.aliases = resolver.aliases
     settlement.owners = resolver.changed
-    return resolver.request
+    request = resolver.request
   }
 
   /// The state to which a save leads, and what those observed properties show before that may show something else there: what others have saved

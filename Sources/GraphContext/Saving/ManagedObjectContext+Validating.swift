@@ -4,27 +4,26 @@ import Predicates
 
 extension ManagedObjectContext {
   /// Has objects validated that get values which their validations haven't seen together. As long as there are any, nothing is stored.
-  func validated(
-    _ request: SaveRequest,
+  func validate(
+    _ request: inout SaveRequest,
     _ hooks: SaveHooks.Outcome,
     _ base: SaveBase,
     _ validations: SettledValidations,
     _ settlement: inout SaveSettlement
-  ) throws(ContextError) -> SaveRequest {
+  ) throws(ContextError) {
     // A request that is refused anyway may have values that no object can show.
     settlement.isShowable = request.failures.isEmpty
-    if settlement.merged.isEmpty, settlement.owners.allSatisfy(\.isEmpty) { return request }
+    if settlement.merged.isEmpty, settlement.owners.allSatisfy(\.isEmpty) { return }
     var keys = Set(settlement.merged).filter { hooks.mayRule($0, request.change(of: $0), validations) }
     for (ordinal, numbers) in settlement.owners.enumerated() {
       keys.formUnion(numbers.lazy.map { ObjectKey(entity: ordinal, number: $0) })
     }
-    if keys.isEmpty || !settlement.isShowable { return request }
-    var request = request
+    if keys.isEmpty || !settlement.isShowable { return }
     let owners = try request.owners(keys, in: try base.source())
     settlement.unvalidated = validations.unknown(among: owners, on: request.baseCommit, &request.failures)
-    if settlement.unvalidated.isEmpty { return request }
+    if settlement.unvalidated.isEmpty { return }
     settlement.unvalidatedRequest = request
-    return .nothing(on: base.commit)
+    request = .nothing(on: base.commit)
   }
 
   /// Has objects validated from which delete rules take what this context hasn't known of, and those that they delete. Returns whether all have been.

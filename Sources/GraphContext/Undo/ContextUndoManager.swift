@@ -113,7 +113,9 @@ extension ContextUndoManager {
     guard registers, !open.contains(key) else { return }
     let phase = object._$state.phase
     guard phase == .inserted || phase == .persistent else {
-      return open.add(UndoGroup.Image(object: object, values: nil), key)
+      var image = UndoGroup.Image(object: object, values: nil)
+      if phase == .deleted { image.decidedReferences = context.decidedReferences(ofDeleted: object) }
+      return open.add(image, key)
     }
     guard let record = context.recordOfValues(of: object, context.entity(key.entity)) else { return }
     let values = UndoGroup.Values(

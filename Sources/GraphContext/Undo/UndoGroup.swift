@@ -24,6 +24,8 @@ struct UndoGroup {
     var hasOtherValues = false
     /// Whether the object is there after the group.
     var isThereAfter = true
+    /// Bits of the references of a deleted object that were emptied before its deletion, or that a child had decided on.
+    var decidedReferences: UInt64 = 0
 
     /// About what the image takes in memory.
     var byteCount: Int { 160 + (values?.record.count ?? 0) }

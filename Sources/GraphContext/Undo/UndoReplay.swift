@@ -26,18 +26,25 @@ struct UndoReplay {
       if let values = image.values { restore(key, values, in: slots(of: image, key)) }
     }
     forgetLinks()
-    for pair in group.pairs.reversed() where isWhole(pair.end) {
+    // A link to an object that another context has deleted can be taken back, not made.
+    for pair in group.pairs.reversed() where pair.isLinked || isWhole(pair.end) {
       context.relationships.change(pair.end, isLinked: !pair.isLinked)
     }
-    for (key, image) in images where image.values == nil && context.isThere(key) {
-      context.delete(context.object(key.number, of: context.entity(key.entity)), callsHooks: false)
-    }
+    delete(images.filter { $0.value.values == nil && context.isThere($0.key) }.map(\.key))
     partners.part()
     forgetLinks()
     context.normalisePairs()
     var numbers: [[ObjectNumber]] = context.entities.map { _ in [] }
     for (key, _) in images { numbers[key.entity].append(key.number) }
     context.children.forEach { $0.parentDidReplace(numbers) }
+  }
+
+  /// Deletes objects that weren't there before the group. What their deletion took along when the group was made is among them.
+  private func delete(_ keys: [ObjectKey]) {
+    let objects = keys.map { context.object($0.number, of: context.entity($0.entity)) }
+    context.tellingChildren {
+      context.deleteCascading(objects, callsHooks: false, as: .replay(group.images))
+    }
   }
 
   /// Whether both objects of a pair exist. Another context may have deleted one.

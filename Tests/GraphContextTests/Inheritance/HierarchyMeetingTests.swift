@@ -1,5 +1,6 @@
 import Cambium
 import Foundation
+import TestSupport
 import Testing
 
 @testable import GraphContext
@@ -62,5 +63,25 @@ struct HierarchyMeetingTests {
       try context.save()
     }
     #expect(try zoo.verify().map(\.description) == [])
+  }
+
+  /// The store has the same schema, whichever class of the hierarchy a relationship leads to. Its containers have to agree on the class all the same.
+  @Test func containersOfOneStoreLeadToTheSameClasses() async throws {
+    let folder = try TemporaryFolder()
+    func zoo(walking destination: String) async throws -> PersistentContainer {
+      let walk = EntityDescription(name: "Walk", properties: [.toOne("animal", to: destination)])
+      return try await PersistentContainer(
+        "Zoo",
+        models: Animal.self,
+        Keeper.self,
+        entities: [walk],
+        at: URL(fileURLWithPath: folder.file("zoo.cambium"))
+      )
+    }
+    let dogs = try await zoo(walking: "Dog")
+    let same = try await zoo(walking: "Dog")
+    #expect(dogs.coordinator === same.coordinator)
+    let error = await #expect(throws: ContextError.self) { try await zoo(walking: "Animal") }
+    #expect(error?.code == .schemaMismatch)
   }
 }

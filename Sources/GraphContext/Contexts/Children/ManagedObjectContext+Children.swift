@@ -178,15 +178,21 @@ extension ManagedObjectContext {
       }
     }
     for pairs in request.pairs { accept(pairs) }
-    try tellingChildren { () throws(ContextError) in
-      for changes in request.entities {
-        for number in changes.deleted where try shows(number, changes.entity) {
-          deleteCascading(object(number, of: changes.entity), callsHooks: false, by: request)
-        }
-      }
-    }
+    try deleteObjects(of: request)
     for changes in request.entities { announceChanges(changes) }
     try checkUsable()
+  }
+
+  private func deleteObjects(of request: SaveRequest) throws(ContextError) {
+    try tellingChildren { () throws(ContextError) in
+      var deleted: [any ManagedObject] = []
+      for changes in request.entities {
+        for number in changes.deleted where try shows(number, changes.entity) {
+          deleted.append(object(number, of: changes.entity))
+        }
+      }
+      deleteCascading(deleted, callsHooks: false, as: .child(request))
+    }
   }
 
   private func checkExistence(_ request: SaveRequest) throws(ContextError) {

@@ -190,6 +190,17 @@ extension ModelDescription {
   }
 }
 
+extension StoreCoordinator {
+  /// Whether the relationships of entities without classes lead to the same classes here as a program's descriptions of them name.
+  func leads(as described: [EntityDescription]) -> Bool {
+    zip(models, types).allSatisfy { model, type in
+      guard type == ManagedRecord.self else { return true }
+      let asked = model.entity.leading(as: described).relationships
+      return zip(model.entity.relationships, asked).allSatisfy { $0.destination == $1.destination }
+    }
+  }
+}
+
 extension EntityDescription {
   /// The entity with relationships that lead to the classes which a program's description of it names.
   fileprivate func leading(as described: [EntityDescription]) -> EntityDescription {

@@ -7,13 +7,9 @@ import Predicates
 package final class StoreView: ObjectSource {
   package let schema: StoredSchema
   private let source: Result<Snapshot, ContextError>
-  /// By the entity's ordinal.
-  private var recordTrees: [Opened]
+  /// By the entity's ordinal. Empty until something of an entity is asked for: a context that saves without a pause makes views that nobody reads.
+  private var entities: [OpenEntity] = []
   private var otherTrees: [String: Opened] = [:]
-  /// Trees of declared indexes, by the entity's ordinal and the index's; those of an entity are added when the first is asked for.
-  private var indexTrees: [[Opened]]
-  /// By the entity's ordinal; nil until a record of it is looked up.
-  private var readers: [RecordReader?]
   /// Copies of records, because objects and rows point to them and pages come and go.
   // Each access is one call of a method of the arena, which calls nothing else.
   @exclusivity(unchecked) private var kept = RecordArena()
@@ -25,6 +21,15 @@ package final class StoreView: ObjectSource {
   var cancellation: Cancellation?
   /// The log of the store's queries; nil for a view whose reads are no queries of a program.
   var queryLogging: QueryLogging?
+
+  /// What the view has opened of an entity.
+  private struct OpenEntity {
+    var records = Opened.notYet
+    /// Trees of declared indexes, by the index's ordinal; added when the first is asked for.
+    var indexes: [Opened] = []
+    /// Nil until a record is looked up.
+    var reader: RecordReader?
+  }
 
   private enum Opened {
     case notYet
@@ -40,9 +45,6 @@ package final class StoreView: ObjectSource {
   init(_ schema: StoredSchema, _ source: Result<Snapshot, ContextError>) {
     self.schema = schema
     self.source = source
-    recordTrees = Array(repeating: .notYet, count: schema.entities.count)
-    readers = Array(repeating: nil, count: schema.entities.count)
-    indexTrees = Array(repeating: [], count: schema.entities.count)
   }
 
   /// - Throws: `closed` for a view that shows no snapshot; see ``failure``.
@@ -78,14 +80,19 @@ package final class StoreView: ObjectSource {
 // MARK: - Trees
 
 extension StoreView {
+  private func makeEntitiesIfNeeded() {
+    if entities.isEmpty { entities = Array(repeating: OpenEntity(), count: schema.entities.count) }
+  }
+
   /// The tree of an entity's records: object number, 8 bytes big-endian → record. Nil while there was none yet.
   package func records(of entity: StoredEntity) throws(StoreError) -> TreeReader? {
-    switch recordTrees[entity.ordinal] {
+    makeEntitiesIfNeeded()
+    switch entities[entity.ordinal].records {
     case .tree(let tree): return tree
     case .missing: return nil
     case .notYet:
       let tree = try snapshot.treeIfPresent(entity.treeName)
-      recordTrees[entity.ordinal] = tree.map(Opened.tree) ?? .missing
+      entities[entity.ordinal].records = tree.map(Opened.tree) ?? .missing
       return tree
     }
   }
@@ -94,15 +101,19 @@ extension StoreView {
   /// object number → nothing; of a relationship's: destination's and object's number, 8 bytes each → nothing.
   package func tree(of index: ResolvedIndex) throws(StoreError) -> TreeReader? {
     let (entity, ordinal) = (index.id.entity.ordinal, index.id.ordinal)
-    if indexTrees[entity].isEmpty {
-      indexTrees[entity] = Array(repeating: .notYet, count: schema.entities[entity].schema.indexes.count)
+    makeEntitiesIfNeeded()
+    if entities[entity].indexes.isEmpty {
+      entities[entity].indexes = Array(
+        repeating: .notYet,
+        count: schema.entities[entity].schema.indexes.count
+      )
     }
-    switch indexTrees[entity][ordinal] {
+    switch entities[entity].indexes[ordinal] {
     case .tree(let tree): return tree
     case .missing: return nil
     case .notYet:
       let tree = try tree(named: schema.treeName(of: index.id))
-      indexTrees[entity][ordinal] = tree.map(Opened.tree) ?? .missing
+      entities[entity].indexes[ordinal] = tree.map(Opened.tree) ?? .missing
       return tree
     }
   }
@@ -185,9 +196,10 @@ extension StoreView {
   }
 
   func reader(of entity: StoredEntity) -> RecordReader {
-    if let reader = readers[entity.ordinal] { return reader }
+    makeEntitiesIfNeeded()
+    if let reader = entities[entity.ordinal].reader { return reader }
     let reader = RecordReader(entity)
-    readers[entity.ordinal] = reader
+    entities[entity.ordinal].reader = reader
     return reader
   }
 

@@ -77,7 +77,9 @@ struct ContainerModels: Sendable {
     case .stored: return true
     case .schema, .described:
       let catalogue = known.engine.schema.catalogue
+      // The catalogue has no subclasses: where a relationship leads to one, only the coordinator knows.
       return SchemaChange(from: catalogue, to: try schema(in: catalogue)).isEmpty
+        && known.coordinator.leads(as: described)
     }
   }
 }

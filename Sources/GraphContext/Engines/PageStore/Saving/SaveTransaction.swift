@@ -82,14 +82,16 @@ final class SaveTransaction {
     var records: WriteTree?
     lazy var reader = RecordReader(entity)
     private let entity: StoredEntity
-    /// Keys to add, by the ordinal of the index.
-    var added: [KeyBatch]
-    var removed: [KeyBatch]
+    /// Keys to add, by the ordinal of the index; empty until there is a key to add or to remove.
+    var added: [KeyBatch] = []
+    var removed: [KeyBatch] = []
     /// True if the save deletes every object of the entity. Then its trees of keys are emptied.
     var isEmptied = false
 
-    init(_ entity: StoredEntity) {
-      self.entity = entity
+    init(_ entity: StoredEntity) { self.entity = entity }
+
+    func makeBatchesIfNeeded() {
+      if !added.isEmpty { return }
       added = Array(repeating: KeyBatch(), count: entity.indexTreeNames.count)
       removed = added
     }
@@ -97,8 +99,8 @@ final class SaveTransaction {
 
   /// Keys that were added to a tree of an entity; nil for none.
   func addedKeys(_ place: Int, of entity: StoredEntity) -> KeyBatch? {
-    guard let batch = entities[entity.ordinal]?.added[place], !batch.isEmpty else { return nil }
-    return batch
+    guard let work = entities[entity.ordinal], !work.added.isEmpty else { return nil }
+    return work.added[place].isEmpty ? nil : work.added[place]
   }
 
   private func work(on entity: StoredEntity) -> EntityWork {
@@ -300,6 +302,7 @@ extension SaveTransaction {
     let work = work(on: entity)
     noteDerived(from: old, to: new, number, entity)
     for (place, index) in entity.declaredIndexes.enumerated() where index.slotMask & changed != 0 {
+      work.makeBatchesIfNeeded()
       if index.isOfElements {
         noteElementKeys(index, place, from: old, to: new, number, entity)
         continue
@@ -319,6 +322,7 @@ extension SaveTransaction {
     for (place, toOne) in entity.toOnes.enumerated() where changed & 1 << UInt64(toOne.slot) != 0 {
       let (before, after) = (old?.reference(toOne.slot) ?? .none, new?.reference(toOne.slot) ?? .none)
       guard before != after else { continue }
+      work.makeBatchesIfNeeded()
       counted.note(before, in: toOne.treeName)
       counted.note(after, in: toOne.treeName)
       let place = entity.declaredIndexes.count + place
@@ -375,6 +379,7 @@ extension SaveTransaction {
       for name in entity.indexTreeNames { try transaction.treeIfPresent(name)?.removeRange(.all) }
       return
     }
+    if work.added.isEmpty { return }
     for (place, treeName) in entity.indexTreeNames.enumerated() {
       if work.removed[place].isEmpty && work.added[place].isEmpty { continue }
       let tree = try tree(treeName, &transaction)
