@@ -14,24 +14,20 @@ package struct ChangedObjects {
 
   init(in host: ObjectHost) { self.host = ObjectIdentifier(host) }
 
-  @inline(__always) package var isEmpty: Bool {
-    insertedEntries.isEmpty && updatedEntries.isEmpty && deletedEntries.isEmpty
-  }
+  package var isEmpty: Bool { insertedEntries.isEmpty && updatedEntries.isEmpty && deletedEntries.isEmpty }
 
   /// Whether any object is inserted, updated or deleted. O(entries), and O(1) where the first entry is one.
-  @inline(__always) package var hasAny: Bool {
+  package var hasAny: Bool {
     insertedEntries.contains { isInserted($0._$state) }
       || updatedEntries.contains { isUpdated($0._$state) }
       || deletedEntries.contains { isDeleted($0._$state) }
   }
 
-  @inline(__always) private func isInserted(_ state: ObjectState) -> Bool {
+  private func isInserted(_ state: ObjectState) -> Bool {
     state.phase == .inserted && state.host.map { ObjectIdentifier($0) } == host
   }
-  @inline(__always) private func isUpdated(_ state: ObjectState) -> Bool {
-    state.phase == .persistent && state.changed != 0
-  }
-  @inline(__always) private func isDeleted(_ state: ObjectState) -> Bool { state.phase == .deleted }
+  private func isUpdated(_ state: ObjectState) -> Bool { state.phase == .persistent && state.changed != 0 }
+  private func isDeleted(_ state: ObjectState) -> Bool { state.phase == .deleted }
 
   mutating func noteInserted(_ object: any ManagedObject) { insertedEntries.append(object) }
   mutating func noteUpdated(_ object: any ManagedObject) { updatedEntries.append(object) }

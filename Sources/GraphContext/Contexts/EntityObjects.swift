@@ -41,7 +41,6 @@ struct EntityObjects {
 
   /// True if an object or a pair of the entity has unsaved changes. O(objects with unsaved changes).
   // These are inlined so that no caller copies the whole value to ask.
-  @inline(__always) var hasChanges: Bool { changes.hasAny || hasRelinks }
   /// False only if there are no changes. O(relationships).
   @inline(__always) var mayHaveChanges: Bool { !changes.isEmpty || hasRelinks }
   /// Whether a many-to-many link has unsaved changes. O(relationships).

@@ -28,7 +28,8 @@ extension ManagedObjectContext {
     case program
     /// The save of a child, which has followed the references of the objects that it deletes.
     case child(SaveRequest)
-    /// A group that is undone or redone: what it has to delete besides has an image of its own. The images say which references the program had emptied before.
+    /// A group that is undone or redone, with its images. A reference that leads where the group has left it takes nothing along: what the group deletes besides
+    /// has an image of its own. One that was set since follows its rule.
     case replay([ObjectKey: UndoGroup.Image])
   }
 
@@ -40,6 +41,7 @@ extension ManagedObjectContext {
     callsHooks: Bool,
     as origin: DeletionOrigin = .program
   ) {
+    if objects.isEmpty { return }
     for object in objects {
       if let host = object._$state.host, host !== self {
         return deferred.note(Self.isOther(object, "deleted"))
@@ -92,11 +94,8 @@ extension ManagedObjectContext {
     }
     // An object may only be deleted if the relationships it leads to can be read.
     let toManys = entity.toManys.map { elements(of: object, toMany: $0.ordinal) }
-    entities[entity.ordinal].decidedReferences[number] = origin.decidedReferences(of: number, entity)
-    for toOne in entity.toOnes {
-      let follows = origin.follows(toOne, ofDeleted: number, entity)
-      release(toOne, of: object, entity, follows: follows, &queue)
-    }
+    entities[entity.ordinal].decidedReferences[number] = origin.decidedReferences(of: object, entity)
+    for toOne in entity.toOnes { release(toOne, of: object, entity, as: origin, &queue) }
     for (relationship, elements) in zip(entity.toManys, toManys) {
       release(relationship, elements, of: object, &queue)
     }
@@ -114,13 +113,11 @@ extension ManagedObjectContext {
   }
 
   /// What a deleted object's to-one relationship leads to loses its link back, or is deleted too.
-  ///
-  /// - Parameter follows: false if it has been decided what the deletion takes along.
   private func release(
     _ toOne: StoredToOne,
     of object: any ManagedObject,
     _ entity: StoredEntity,
-    follows: Bool,
+    as origin: DeletionOrigin,
     _ queue: inout [any ManagedObject]
   ) {
     let target = object.reference(at: toOne.slot)
@@ -136,9 +133,11 @@ extension ManagedObjectContext {
     relationships.relink(number, entity, toOne, from: target, to: .none)
     let destination = self.entity(toOne.destination)
     switch toOne.deleteRule {
-    case .cascade where follows || isRequiredBack(by: target, toOne, number):
-      queue.append(self.object(target, of: destination))
-    case .cascade: break
+    case .cascade:
+      let follows = origin.follows(toOne, ofDeleted: number, leadingTo: target, entity)
+      if follows || isRequiredBack(by: target, toOne, number) {
+        queue.append(self.object(target, of: destination))
+      }
     case .deny where isSaved && !isDecided: return
     case .deny, .nullify: break
     }
@@ -200,11 +199,13 @@ extension ManagedObjectContext.DeletionOrigin {
   fileprivate func follows(
     _ toOne: StoredToOne,
     ofDeleted number: ObjectNumber,
+    leadingTo target: ObjectNumber,
     _ entity: StoredEntity
   ) -> Bool {
     switch self {
     case .program: return true
-    case .replay: return false
+    case .replay(let images):
+      return images[ObjectKey(entity: entity.ordinal, number: number)]?.leftReferences[toOne.slot] != target
     case .child(let request):
       let changes = request.entities[entity.ordinal]
       return !changes.deletes(number) || (changes.followed[number] ?? 0) & 1 << UInt64(toOne.slot) != 0
@@ -212,11 +213,18 @@ extension ManagedObjectContext.DeletionOrigin {
   }
 
   /// Bits of the references of an object that were decided on before its deletion; nil for none.
-  fileprivate func decidedReferences(of number: ObjectNumber, _ entity: StoredEntity) -> UInt64? {
+  fileprivate func decidedReferences(of object: any ManagedObject, _ entity: StoredEntity) -> UInt64? {
+    let number = object._$state.number
     switch self {
-    case .program: nil
-    case .child(let request): request.entities[entity.ordinal].ownReferences[number]
-    case .replay(let images): images[ObjectKey(entity: entity.ordinal, number: number)]?.decidedReferences
+    case .program: return nil
+    case .child(let request): return request.entities[entity.ordinal].ownReferences[number]
+    case .replay(let images):
+      guard let image = images[ObjectKey(entity: entity.ordinal, number: number)] else { return nil }
+      var decided: UInt64 = 0
+      for (slot, target) in image.leftReferences where object.reference(at: slot) == target {
+        decided |= image.decidedReferences & 1 << UInt64(slot)
+      }
+      return decided
     }
   }
 }

@@ -113,9 +113,7 @@ extension ContextUndoManager {
     guard registers, !open.contains(key) else { return }
     let phase = object._$state.phase
     guard phase == .inserted || phase == .persistent else {
-      var image = UndoGroup.Image(object: object, values: nil)
-      if phase == .deleted { image.decidedReferences = context.decidedReferences(ofDeleted: object) }
-      return open.add(image, key)
+      return open.add(UndoGroup.Image(object: object, values: nil), key)
     }
     guard let record = context.recordOfValues(of: object, context.entity(key.entity)) else { return }
     let values = UndoGroup.Values(
@@ -131,6 +129,11 @@ extension ContextUndoManager {
   func captureEntry(of object: any ManagedObject, _ key: ObjectKey) {
     guard registers, !open.contains(key) else { return }
     open.add(UndoGroup.Image(object: object, values: nil), key)
+  }
+
+  /// A replay has brought an object back: the group that takes the replay back deletes it again, under the same rules.
+  func noteDecidedReferences(_ slots: UInt64, of key: ObjectKey) {
+    open.noteDecidedReferences(slots, of: key)
   }
 
   func capture(_ pair: UndoGroup.Pair) { if registers { open.add(pair) } }

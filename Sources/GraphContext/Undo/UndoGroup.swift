@@ -24,11 +24,14 @@ struct UndoGroup {
     var hasOtherValues = false
     /// Whether the object is there after the group.
     var isThereAfter = true
-    /// Bits of the references of a deleted object that were emptied before its deletion, or that a child had decided on.
-    var decidedReferences: UInt64 = 0
+    /// Bits of the references whose rules deny nothing when a replay deletes the object: all of an object that the group has inserted; of one that it has deleted
+    /// those that were emptied before, or that a child had decided on.
+    var decidedReferences: UInt64 = .max
+    /// Where the references with other rules than `nullify` have led when the group ended, by slot, of an object that was not there before.
+    var leftReferences: [Int: ObjectNumber] = [:]
 
     /// About what the image takes in memory.
-    var byteCount: Int { 160 + (values?.record.count ?? 0) }
+    var byteCount: Int { 160 + (values?.record.count ?? 0) + 32 * leftReferences.count }
   }
 
   struct Values {
@@ -104,6 +107,11 @@ struct UndoGroup {
     }
   }
 
+  /// Hands on to the group of a replay what the replayed group knows of an object that it brings back.
+  mutating func noteDecidedReferences(_ slots: UInt64, of key: ObjectKey) {
+    images[key]?.decidedReferences = slots
+  }
+
   mutating func add(_ pair: Pair) {
     pairs.append(pair)
     byteCount += Self.pairByteCount
@@ -118,7 +126,9 @@ struct UndoGroup {
       case .inserted:
         images[key]?.isInsertionSaved = true
         images[key]?.savedSlots |= image.values?.slots(thatDifferFrom: object, in: context, key) ?? 0
-      case .deleted: images[key]?.isDeletionSaved = true
+      case .deleted:
+        images[key]?.isDeletionSaved = true
+        images[key]?.decidedReferences = context.decidedReferences(ofDeleted: object)
       default: break
       }
     }
@@ -147,6 +157,7 @@ struct UndoGroup {
         removeImage(of: key)
         continue
       }
+      if let object { image.noteReferences(of: object, in: context) }
       if let values = image.values, let object {
         // What the image refers to may have gone with the object.
         let gone = image.isThereAfter ? 0 : context.entity(key.entity).externalSlots
@@ -190,6 +201,17 @@ struct UndoGroup {
 }
 
 extension UndoGroup.Image {
+  /// Notes what a replay has to know of the references of an object that it deletes.
+  fileprivate mutating func noteReferences(of object: any ManagedObject, in context: ManagedObjectContext) {
+    if object._$state.phase == .deleted {
+      decidedReferences = context.decidedReferences(ofDeleted: object)
+    } else if isThereAfter, values == nil {
+      for toOne in context.entity(of: object).toOnes where toOne.deleteRule != .nullify {
+        leftReferences[toOne.slot] = object.reference(at: toOne.slot)
+      }
+    }
+  }
+
   /// Whether it was others that have deleted the object, as the context hasn't.
   fileprivate func isDeletedByOthers(_ object: (any ManagedObject)?) -> Bool {
     guard values?.isSaved == true || isInsertionSaved else { return false }

@@ -20,7 +20,9 @@ struct UndoReplay {
       partners.note(key, values, in: image.isThereAfter ? image.slots : .max)
     }
     for (key, image) in images {
-      if let values = image.values, !image.isThereAfter { bringBack(key, image.object, values) }
+      guard let values = image.values, !image.isThereAfter else { continue }
+      bringBack(key, image.object, values)
+      manager.noteDecidedReferences(image.decidedReferences, of: key)
     }
     for (key, image) in images {
       if let values = image.values { restore(key, values, in: slots(of: image, key)) }

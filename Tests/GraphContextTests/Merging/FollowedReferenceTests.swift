@@ -94,6 +94,20 @@ import Testing
   }
 }
 
+extension Parcel {
+  /// An empty store in memory with the models of this file.
+  static func store() async throws -> PersistentContainer {
+    try await PersistentContainer(
+      "Parcels",
+      models: [
+        Carton.self, Parcel.self, Gift.self, Customs.self, GiftTag.self, Jury.self, Medal.self, Winner.self,
+        Padlock.self, PadlockKey.self, Strongroom.self, StrongroomCode.self, Mount.self, MountedPhoto.self,
+      ],
+      at: .inMemory
+    )
+  }
+}
+
 /// Where a deletion follows references: those that a context has set before it deletes an object lead to what it has decided on.
 struct FollowedReferenceTests {
   private let store: PersistentContainer
@@ -103,14 +117,7 @@ struct FollowedReferenceTests {
   private let customs = Customs()
 
   init() async throws {
-    store = try await PersistentContainer(
-      "Parcels",
-      models: [
-        Carton.self, Parcel.self, Gift.self, Customs.self, GiftTag.self, Jury.self, Medal.self, Winner.self,
-        Padlock.self, PadlockKey.self, Strongroom.self, StrongroomCode.self, Mount.self, MountedPhoto.self,
-      ],
-      at: .inMemory
-    )
+    store = try await Parcel.store()
     context = try store.context()
     for object in [parcel, gift, customs] as [any ManagedObject] { context.insert(object) }
     parcel.gift = gift

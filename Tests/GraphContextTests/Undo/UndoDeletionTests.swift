@@ -13,14 +13,7 @@ struct UndoDeletionTests {
   private let customs = Customs()
 
   init() async throws {
-    store = try await PersistentContainer(
-      "Parcels",
-      models: [
-        Carton.self, Parcel.self, Gift.self, Customs.self, GiftTag.self, Jury.self, Medal.self, Winner.self,
-        Padlock.self, PadlockKey.self, Mount.self, MountedPhoto.self,
-      ],
-      at: .inMemory
-    )
+    store = try await Parcel.store()
     context = try store.context()
     for object in [parcel, gift, customs] as [any ManagedObject] { context.insert(object) }
     parcel.gift = gift
@@ -105,15 +98,21 @@ struct UndoDeletionTests {
     #expect(try context.count(From<Gift>()) == 0)
   }
 
-  /// A rule denies the redone deletion if it has denied the first one, and only then.
-  @Test(arguments: [false, true]) func aRedoneDeletionIsDeniedAsTheFirst(isTakenOut: Bool) throws {
+  /// A rule denies the redone deletion if it has denied the first one, and only then: also if the deletion and its undo were saved.
+  @Test(arguments: [(false, false), (true, false), (true, true)])
+  func aRedoneDeletionIsDeniedAsTheFirst(isTakenOut: Bool, isSaved: Bool) throws {
     parcel.customs = customs
     try context.save()
     recordUndo()
-    if isTakenOut { parcel.customs = nil }
-    context.delete(parcel)
-    context.processPendingChanges()
-    #expect(context.undo())
+    for _ in 0..<2 {
+      if isTakenOut { parcel.customs = nil }
+      context.delete(parcel)
+      context.processPendingChanges()
+      if isSaved { try context.save() }
+      #expect(context.undo())
+      if isSaved { try context.save() }
+      #expect(parcel.customs === customs)
+    }
     #expect(context.redo())
     if isTakenOut {
       try context.save()
@@ -159,5 +158,75 @@ struct UndoDeletionTests {
     #expect(!context.hasChanges)
     try context.save()
     #expect(try context.fetch(From<Winner>()).first?.medals.isEmpty == true)
+  }
+
+  /// An earlier group has emptied the reference, and another context has set it since: the rule counts again.
+  @Test func aRedoneDeletionIsDeniedByWhatOthersHaveSet() throws {
+    parcel.customs = customs
+    try context.save()
+    recordUndo()
+    parcel.customs = nil
+    context.processPendingChanges()
+    context.delete(parcel)
+    context.processPendingChanges()
+    #expect(context.undo())
+    try context.save()
+    try setInAnotherContext { parcel, other in
+      parcel.customs = try other.existingObject(Customs.self, with: customs.objectID)
+    }
+    #expect(context.redo())
+    let error = #expect(throws: ContextError.self) { try context.save() }
+    #expect(error?.code == .deletionDenied)
+  }
+
+  /// What the new object got after its group goes with it: nothing else leads there.
+  @Test func anInsertionTakesAlongWhatItGotLater() throws {
+    recordUndo()
+    let second = Parcel()
+    context.insert(second)
+    context.processPendingChanges()
+    try context.save()
+    try setInAnotherContext(second.objectID) { parcel, other in
+      let part = Gift()
+      other.insert(part)
+      parcel.gift = part
+    }
+    #expect(try context.count(From<Gift>()) == 2)
+    #expect(context.undo())
+    try context.save()
+    #expect(try context.count(From<Gift>()) == 1)
+    #expect(!gift.isDeleted)
+  }
+
+  /// The group that has inserted an object has also set its reference, so the reference denies nothing when the group is undone.
+  @Test func aSavedInsertionIsUndoneThoughARuleDeniesDeletions() throws {
+    recordUndo()
+    let second = Parcel()
+    context.insert(second)
+    second.customs = customs
+    context.processPendingChanges()
+    try context.save()
+    #expect(context.undo())
+    try context.save()
+    #expect(try context.count(From<Parcel>()) == 1)
+    #expect(context.redo())
+    try context.save()
+    #expect(second.customs === customs)
+    #expect(context.undo())
+    try context.save()
+    #expect(try context.count(From<Parcel>()) == 1)
+    #expect(try context.count(From<Customs>()) == 1)
+  }
+
+  /// Changes a parcel in another context, saves it, and shows it in this one.
+  private func setInAnotherContext(
+    _ id: ManagedObjectID? = nil,
+    _ change: (Parcel, ManagedObjectContext) throws -> Void
+  ) throws {
+    let other = try store.context()
+    defer { other.end() }
+    try change(other.existingObject(Parcel.self, with: id ?? parcel.objectID), other)
+    try other.save()
+    try context.refresh()
   }
 }

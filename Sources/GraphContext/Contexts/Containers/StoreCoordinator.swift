@@ -191,7 +191,7 @@ extension ModelDescription {
 }
 
 extension StoreCoordinator {
-  /// Whether the relationships of entities without classes lead to the same classes here as a program's descriptions of them name.
+  /// Returns whether each relationship of an entity without a class leads to the class that `described` names.
   func leads(as described: [EntityDescription]) -> Bool {
     zip(models, types).allSatisfy { model, type in
       guard type == ManagedRecord.self else { return true }

@@ -7,7 +7,7 @@ import Predicates
 package final class StoreView: ObjectSource {
   package let schema: StoredSchema
   private let source: Result<Snapshot, ContextError>
-  /// By the entity's ordinal. Empty until something of an entity is asked for: a context that saves without a pause makes views that nobody reads.
+  /// By the entity's ordinal. Empty until the first read: each save makes a view, and many of them are never read.
   private var entities: [OpenEntity] = []
   private var otherTrees: [String: Opened] = [:]
   /// Copies of records, because objects and rows point to them and pages come and go.
@@ -22,7 +22,7 @@ package final class StoreView: ObjectSource {
   /// The log of the store's queries; nil for a view whose reads are no queries of a program.
   var queryLogging: QueryLogging?
 
-  /// What the view has opened of an entity.
+  /// The open trees of an entity, and the reader of its records.
   private struct OpenEntity {
     var records = Opened.notYet
     /// Trees of declared indexes, by the index's ordinal; added when the first is asked for.
