@@ -23,7 +23,11 @@ extension ModelDiagnostic {
   static let notAClass = ModelDiagnostic(id: "notAClass", message: "'@Model' can only be attached to a class")
 
   static func notFinal(_ name: String) -> ModelDiagnostic {
-    ModelDiagnostic(id: "notFinal", message: "a model can't be subclassed: '\(name)' must be final")
+    ModelDiagnostic(
+      id: "notFinal",
+      message:
+        "'\(name)' must be final, or name the models that inherit from it: '@Model(subclasses: [\"…\"])'"
+    )
   }
 
   static func hasLocalScope(_ name: String) -> ModelDiagnostic {

@@ -22,7 +22,8 @@ struct MistakeTests {
   @Test func aModelMustBeFinal() {
     #expect(
       Expansion("@Model class Song { var title: String; init() {} }").mistakes == [
-        "1:8: a model can't be subclassed: 'Song' must be final", "fix: insert 'final': final class",
+        "1:8: 'Song' must be final, or name the models that inherit from it: '@Model(subclasses: [\"…\"])'",
+        "fix: insert 'final': final class",
       ]
     )
   }

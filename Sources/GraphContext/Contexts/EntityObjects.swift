@@ -14,10 +14,10 @@ struct EntityObjects {
   private(set) var conflicts: [ObjectNumber: ForeignChange] = [:]
   /// Objects with unsaved changes that the parent has deleted. Unlike a conflict, this ends when the parent rolls its deletion back.
   var deletedInParent: Set<ObjectNumber> = []
-  /// Of a child: what the cascading references of objects led to when it deleted them, by slot. The parent may have them lead elsewhere since.
-  var cascaded: [ObjectNumber: [Int: ObjectNumber]] = [:]
-  /// Bits of the references that a child had set in objects before it deleted them: it has looked after their delete rules.
-  var decidedReferences: [ObjectNumber: UInt64] = [:]
+  /// Of a child: where the references of objects whose rules aren't `nullify` led when it deleted the objects, by slot. The parent may have them lead elsewhere since.
+  var ruledReferences: [ObjectNumber: [Int: ObjectNumber]] = [:]
+  /// The references of deleted objects whose delete rules were looked after before.
+  var decidedReferences: [ObjectNumber: DecidedReferences] = [:]
   /// Unsaved changes of the to-one relationships, by their positions: links from the destination to the object. Made when a to-many
   /// relationship is first asked for; nil before.
   private(set) var references: [PendingLinks?]
@@ -39,7 +39,6 @@ struct EntityObjects {
     settledPairs = pairs
   }
 
-  /// True if an object or a pair of the entity has unsaved changes. O(objects with unsaved changes).
   // These are inlined so that no caller copies the whole value to ask.
   /// False only if there are no changes. O(relationships).
   @inline(__always) var mayHaveChanges: Bool { !changes.isEmpty || hasRelinks }
@@ -80,7 +79,7 @@ struct EntityObjects {
     changes.removeAll()
     conflicts = [:]
     deletedInParent = []
-    cascaded = [:]
+    ruledReferences = [:]
     decidedReferences = [:]
     for position in pairs.indices {
       // Most are empty: setting them would cost each save as much as there are relationships in the schema.
@@ -183,4 +182,14 @@ extension ChangedObjects {
     for object in deleted { links.move(object._$state.number, from: stored(object), to: .none) }
     return links
   }
+}
+
+/// References of a deleted object whose delete rules are not to be applied again, as bits of slots.
+struct DecidedReferences {
+  /// Those that a child had set before it deleted the object.
+  var byChildren: UInt64 = 0
+  /// Those that led where a group had left them when an undo or a redo deleted the object.
+  var byReplay: UInt64 = 0
+
+  var all: UInt64 { byChildren | byReplay }
 }

@@ -122,11 +122,11 @@ extension ManagedObjectContext {
   ) {
     let target = object.reference(at: toOne.slot)
     let number = object._$state.number
-    let decided = entities[entity.ordinal].decidedReferences[number] ?? 0
+    let decided = entities[entity.ordinal].decidedReferences[number]?.all ?? 0
     let isDecided = decided & 1 << UInt64(toOne.slot) != 0
     let isSaved = object._$state.phase == .persistent
-    if parent != nil, toOne.deleteRule == .cascade {
-      entities[entity.ordinal].cascaded[number, default: [:]][toOne.slot] = target
+    if parent != nil, toOne.deleteRule != .nullify {
+      entities[entity.ordinal].ruledReferences[number, default: [:]][toOne.slot] = target
     }
     guard !target.isNone else { return }
     relationships.tellOfRelinking(number, entity, toOne, from: target, to: .none)
@@ -212,17 +212,21 @@ extension ManagedObjectContext.DeletionOrigin {
     }
   }
 
-  /// Bits of the references of an object that were decided on before its deletion; nil for none.
-  fileprivate func decidedReferences(of object: any ManagedObject, _ entity: StoredEntity) -> UInt64? {
+  /// The references of an object that were decided on before its deletion; nil for none.
+  fileprivate func decidedReferences(
+    of object: any ManagedObject,
+    _ entity: StoredEntity
+  ) -> DecidedReferences? {
     let number = object._$state.number
     switch self {
     case .program: return nil
-    case .child(let request): return request.entities[entity.ordinal].ownReferences[number]
+    case .child(let request):
+      return request.entities[entity.ordinal].ownReferences[number].map { DecidedReferences(byChildren: $0) }
     case .replay(let images):
       guard let image = images[ObjectKey(entity: entity.ordinal, number: number)] else { return nil }
-      var decided: UInt64 = 0
+      var decided = DecidedReferences()
       for (slot, target) in image.leftReferences where object.reference(at: slot) == target {
-        decided |= image.decidedReferences & 1 << UInt64(slot)
+        decided.byReplay |= image.decidedReferences & 1 << UInt64(slot)
       }
       return decided
     }
@@ -230,13 +234,12 @@ extension ManagedObjectContext.DeletionOrigin {
 }
 
 extension ManagedObjectContext {
-  /// Bits of the references of a deleted object that were emptied before its deletion, or that a child had decided on.
+  /// Bits of the references of a deleted object that led nowhere at its deletion, or that were decided on before.
   func decidedReferences(ofDeleted object: any ManagedObject) -> UInt64 {
     let entity = entity(of: object)
-    let state = object._$state
-    var decided = entities[entity.ordinal].decidedReferences[state.number] ?? 0
-    for toOne in entity.toOnes where state.changed & 1 << UInt64(toOne.slot) != 0 {
-      if object.reference(at: toOne.slot).isNone { decided |= 1 << UInt64(toOne.slot) }
+    var decided = entities[entity.ordinal].decidedReferences[object._$state.number]?.all ?? 0
+    for toOne in entity.toOnes where object.reference(at: toOne.slot).isNone {
+      decided |= 1 << UInt64(toOne.slot)
     }
     return decided
   }

@@ -115,14 +115,16 @@ extension ManagedObjectContext {
   }
 
   private func updateOwnTracking() {
-    let wasTracking = tracksChanges
-    let wasNaming = namesChanges
-    (tracksChanges, namesChanges) = (undoManager != nil, !events.objectsDidChange.isEmpty)
+    let (wasTracking, wasNaming) = (tracksChanges, namesChanges)
+    var (tracks, names) = (undoManager != nil, !events.objectsDidChange.isEmpty)
     children.forEach { child in
-      tracksChanges = tracksChanges || child.tracksChanges
-      namesChanges = namesChanges || child.namesChanges
+      tracks = tracks || child.tracksChanges
+      names = names || child.namesChanges
     }
-    tracksChanges = tracksChanges || namesChanges
+    tracks = tracks || names
+    // The usual case: each save comes here several times.
+    if tracks == wasTracking, names == wasNaming { return }
+    (tracksChanges, namesChanges) = (tracks, names)
     if tracksChanges, !wasTracking { events.kept = keptByChanges() }
     if tracksChanges, !wasTracking || namesChanges && !wasNaming { announceChanges() }
     if !tracksChanges, wasTracking { events.stopNoting() }

@@ -241,7 +241,8 @@ public struct OrderBy<Root: PredicateRoot>: Sendable {
     self.init(names: .success(DynamicQuery.names(keyPath)), isAscending: isAscending)
   }
 
-  /// The key of one of Foundation's sort descriptors. Strings are sorted by their bytes, whatever comparator it has.
+  /// The key of one of Foundation's sort descriptors. Strings are sorted by their bytes: `.lexical` is the only comparator of strings that a
+  /// descriptor can have on Linux.
   ///
   /// A descriptor that sorts by another comparator than that of its values is a mistake, thrown when the key is used.
   public init(_ descriptor: SortDescriptor<Root>) {

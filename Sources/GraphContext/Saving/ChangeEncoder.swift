@@ -31,8 +31,9 @@ struct ChangeEncoder {
       for object in pending.inserted { encode(inserted: object, changes) }
       for object in pending.updated { try encode(updated: object, changes) }
       for object in pending.deleted {
-        try noteReferences(ofDeleted: object, changes)
-        noteDenials(object, changes)
+        let decided = try decidedReferences(ofDeleted: object, entity)
+        try noteReferences(ofDeleted: object, decided, changes)
+        try noteDenials(object, decided, changes)
         changes.deleted.append(object._$state.number)
       }
       try encodePairs(of: entity)
@@ -86,22 +87,40 @@ struct ChangeEncoder {
 
   // MARK: Relationships
 
-  /// Notes for the parent which references of a deleted object the context has set, and which ones the parent has made lead to something else since: to
-  /// that the parent applies its cascading rules.
+  /// Bits of the references of a deleted object whose delete rules were looked after before. Those that a replay has left alone are no longer if the parent has
+  /// made them lead elsewhere since.
+  private func decidedReferences(
+    ofDeleted object: any ManagedObject,
+    _ entity: StoredEntity
+  ) throws(ContextError) -> UInt64 {
+    let number = object._$state.number
+    let objects = context.entities[entity.ordinal]
+    guard let decided = objects.decidedReferences[number] else { return 0 }
+    guard context.parent != nil, try context.source.contains(number, of: entity) else { return decided.all }
+    var slots = decided.all
+    for slot in entity.slots(decided.byReplay & ~decided.byChildren) {
+      let known = objects.ruledReferences[number]?[slot] ?? .none
+      if try context.source.reference(at: slot, of: number, entity) != known { slots &= ~(1 << UInt64(slot)) }
+    }
+    return slots
+  }
+
+  /// Notes for the parent the references of a deleted object that the context has set or decided on, and those that the parent has made lead to something else
+  /// since: to that the parent applies its cascading rules.
   private mutating func noteReferences(
     ofDeleted object: any ManagedObject,
+    _ decided: UInt64,
     _ changes: EntityChanges
   ) throws(ContextError) {
     guard context.parent != nil else { return }
     let entity = changes.entity
     let number = object._$state.number
-    let decided = context.entities[entity.ordinal].decidedReferences[number] ?? 0
     let own = object._$state.changed & entity.referenceSlots | decided
     changes.noteOwnReferences(own, of: number)
     // The parent may have deleted the object as well, or others have: there nothing is left to follow.
     guard try context.source.contains(number, of: entity) else { return }
     for toOne in entity.toOnes where toOne.deleteRule == .cascade && own & 1 << UInt64(toOne.slot) == 0 {
-      let known = context.entities[entity.ordinal].cascaded[number]?[toOne.slot] ?? .none
+      let known = context.entities[entity.ordinal].ruledReferences[number]?[toOne.slot] ?? .none
       let present = try context.source.reference(at: toOne.slot, of: number, entity)
       if present != known { changes.follow(1 << UInt64(toOne.slot), of: number) }
     }
@@ -109,9 +128,12 @@ struct ChangeEncoder {
 
   /// A to-one relationship whose rule is `deny` must lead nowhere, or to an object that is deleted too. One that is not changed here leads where the
   /// store says at that moment, which the store checks for the outermost context.
-  private mutating func noteDenials(_ object: any ManagedObject, _ changes: EntityChanges) {
+  private mutating func noteDenials(
+    _ object: any ManagedObject,
+    _ decided: UInt64,
+    _ changes: EntityChanges
+  ) throws(ContextError) {
     let entity = changes.entity
-    let decided = context.entities[entity.ordinal].decidedReferences[object._$state.number] ?? 0
     for toOne in entity.toOnes where toOne.deleteRule == .deny {
       let bit: UInt64 = 1 << UInt64(toOne.slot)
       if decided & bit != 0 { continue }
@@ -121,9 +143,7 @@ struct ChangeEncoder {
       }
       let number = object.reference(at: toOne.slot)
       let destination = context.entity(toOne.destination)
-      guard !number.isNone, context.knownObject(number, of: destination)?._$state.phase != .deleted else {
-        continue
-      }
+      guard !number.isNone, try context.isUndeleted(number, destination) else { continue }
       let failure = ContextError(
         .deletionDenied,
         "\(entity.name) \(object._$state.number) can't be deleted: its \(toOne.name) leads to \(destination.name) \(number)",
@@ -181,6 +201,12 @@ extension ManagedObjectContext {
   /// Returns whether the context shows an object, or shows it as deleted and will say so itself.
   fileprivate func isThere(_ number: ObjectNumber, _ entity: StoredEntity) throws(ContextError) -> Bool {
     if knownObject(number, of: entity) != nil { return true }
+    return try source.contains(number, of: entity)
+  }
+
+  /// Returns whether an object is there, and the context hasn't deleted it. A new object that is deleted leaves the context.
+  fileprivate func isUndeleted(_ number: ObjectNumber, _ entity: StoredEntity) throws(ContextError) -> Bool {
+    if let object = knownObject(number, of: entity) { return object._$state.phase != .deleted }
     return try source.contains(number, of: entity)
   }
 }

@@ -27,7 +27,8 @@ final class EntityChanges {
   var deleted: [ObjectNumber] = []
   /// Bits of the references of deleted objects that lead where the store says, not the context: the engine applies their delete rules.
   private(set) var followed: [ObjectNumber: UInt64] = [:]
-  /// Bits of the references of deleted objects that a child had set itself. In the parent they may lead to what the deletion leaves alone.
+  /// Bits of the references of deleted objects that a child had set itself, or that its undo or redo has left alone. In the parent they may lead to what the
+  /// deletion leaves alone.
   private(set) var ownReferences: [ObjectNumber: UInt64] = [:]
 
   init(_ entity: StoredEntity) {

@@ -91,7 +91,7 @@ extension ManagedObjectContext {
     if isRunningSaveHooks {
       throw ContextError(
         .saveNotAllowed,
-        "willSave or a validation of an object saves its context, which is being saved"
+        "a hook, a validation, a listener of events or a merge policy saves the context while it is being saved"
       )
     }
     guard hasChanges else { return SaveHooks.Outcome() }
@@ -390,17 +390,16 @@ extension ManagedObjectContext {
     let saved = SavedObjects()
     unfinishedSaves.append(saved)
     for ordinal in entities.indices where entities[ordinal].mayHaveChanges || updated != nil {
-      let changes = entities[ordinal].changes
-      let (kept, deleted) = (
-        changes.inserted + (updated?[ordinal] ?? updatedObjects(of: ordinal)), changes.deleted
-      )
+      let (inserted, deleted) = (entities[ordinal].changes.inserted, entities[ordinal].changes.deleted)
+      let others = updated?[ordinal] ?? updatedObjects(of: ordinal)
+      let kept = inserted.isEmpty ? others : inserted + others
       for object in kept where object._$state.hasChanges { object._$state.becomeSaved() }
       if entity(ordinal).derivedSlots != 0 {
         for object in kept { forgetDerivedValues(of: object._$state.number, entity(ordinal)) }
       }
       for object in deleted { letGo(of: object, ordinal) }
-      saved.kept += kept
-      saved.deleted += deleted
+      if saved.kept.isEmpty { saved.kept = kept } else { saved.kept += kept }
+      if saved.deleted.isEmpty { saved.deleted = deleted } else { saved.deleted += deleted }
     }
     forgetChanges()
     return saved

@@ -43,7 +43,7 @@ struct RecordChecks {
     }
     if let refused {
       let kind = entity.schema.stored[refused].kind
-      note(.missingValue, refused) {
+      note(.wrongValue, refused) {
         "\($0) is given a value that \(kind == .coded ? "can't be encoded" : "is no \(kind)")"
       }
     }

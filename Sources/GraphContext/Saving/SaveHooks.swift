@@ -14,7 +14,7 @@ struct SaveHooks {
     /// The failures of objects that refuse to be saved.
     var failures = SaveFailures()
     /// What is known to have no rules in code.
-    var unruled: Set<ValidatedKind> = []
+    var unruled = UnruledKinds()
   }
 
   func run() throws(ContextError) -> Outcome {

@@ -46,7 +46,7 @@ struct SettledValidations {
   }
   private var outcomes: [Question: Outcome] = [:]
   /// What was found to have no rules in code: others may change it as often as they like.
-  private(set) var unruled: Set<ValidatedKind> = []
+  private(set) var unruled = UnruledKinds()
   private var rounds = 0
 
   /// Returns the objects whose values have yet to be validated. The failures of the others are added to `failures`.

@@ -27,3 +27,14 @@ struct ValidatedKind: Hashable {
     (entity, classTag, self.change) = (key.entity, key.number.classTag, change)
   }
 }
+
+/// The kinds that were found to have no rules in code. A program has few: so they are a list, whose last one is most often asked for.
+struct UnruledKinds {
+  private var kinds: [ValidatedKind] = []
+
+  func contains(_ kind: ValidatedKind) -> Bool { kinds.last == kind || kinds.contains(kind) }
+
+  mutating func insert(_ kind: ValidatedKind) {
+    if !contains(kind) { kinds.append(kind) }
+  }
+}

@@ -25,9 +25,9 @@ struct UndoGroup {
     /// Whether the object is there after the group.
     var isThereAfter = true
     /// Bits of the references whose rules deny nothing when a replay deletes the object: all of an object that the group has inserted; of one that it has deleted
-    /// those that were emptied before, or that a child had decided on.
+    /// those that led nowhere then, or that were decided on before.
     var decidedReferences: UInt64 = .max
-    /// Where the references with other rules than `nullify` have led when the group ended, by slot, of an object that was not there before.
+    /// Where the group has had the references with other rules than `nullify` lead, by slot, of an object that was not there before.
     var leftReferences: [Int: ObjectNumber] = [:]
 
     /// About what the image takes in memory.
@@ -66,8 +66,12 @@ struct UndoGroup {
     if leads { return true }
     return images.contains { key, image in
       if isSettled(key.number, key.entity) { return true }
-      guard let values = image.values else { return false }
       let entity = schema.entities[key.entity]
+      guard let values = image.values else {
+        return entity.toOnes.contains { toOne in
+          image.leftReferences[toOne.slot].map { isSettled($0, toOne.destination) } ?? false
+        }
+      }
       return values.record.withUnsafeBytes { bytes in
         let record = RecordView(validated: bytes, layout: entity.layout)
         return entity.toOnes.contains { isSettled(record.reference($0.slot), $0.destination) }
@@ -121,16 +125,17 @@ struct UndoGroup {
   mutating func noteSave(in context: ManagedObjectContext) {
     for (key, image) in images {
       guard let object = context.knownObject(key.number, of: context.entity(key.entity)) else { continue }
+      var image = image
+      image.noteReferences(of: object, in: context)
       switch object._$state.phase {
-      case .persistent: images[key]?.savedSlots |= object._$state.changed
+      case .persistent: image.savedSlots |= object._$state.changed
       case .inserted:
-        images[key]?.isInsertionSaved = true
-        images[key]?.savedSlots |= image.values?.slots(thatDifferFrom: object, in: context, key) ?? 0
-      case .deleted:
-        images[key]?.isDeletionSaved = true
-        images[key]?.decidedReferences = context.decidedReferences(ofDeleted: object)
-      default: break
+        image.isInsertionSaved = true
+        image.savedSlots |= image.values?.slots(thatDifferFrom: object, in: context, key) ?? 0
+      case .deleted: image.isDeletionSaved = true
+      default: continue
       }
+      replaceImage(of: key, by: image)
     }
   }
 
@@ -201,12 +206,15 @@ struct UndoGroup {
 }
 
 extension UndoGroup.Image {
-  /// Notes what a replay has to know of the references of an object that it deletes.
+  /// Notes what a replay has to know of the references of an object that it deletes. Called before each save in the group, and at its end.
   fileprivate mutating func noteReferences(of object: any ManagedObject, in context: ManagedObjectContext) {
     if object._$state.phase == .deleted {
       decidedReferences = context.decidedReferences(ofDeleted: object)
     } else if isThereAfter, values == nil {
-      for toOne in context.entity(of: object).toOnes where toOne.deleteRule != .nullify {
+      // What others have set since a save of the group was not left so by the group.
+      let own = isInsertionSaved ? object._$state.changed : ~0
+      for toOne in context.entity(of: object).toOnes
+      where toOne.deleteRule != .nullify && own & 1 << UInt64(toOne.slot) != 0 {
         leftReferences[toOne.slot] = object.reference(at: toOne.slot)
       }
     }

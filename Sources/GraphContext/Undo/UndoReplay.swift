@@ -28,8 +28,8 @@ struct UndoReplay {
       if let values = image.values { restore(key, values, in: slots(of: image, key)) }
     }
     forgetLinks()
-    // A link to an object that another context has deleted can be taken back, not made.
-    for pair in group.pairs.reversed() where pair.isLinked || isWhole(pair.end) {
+    // An unsaved link to an object that another context has deleted can be taken back. It can't be made.
+    for pair in group.pairs.reversed() where isWhole(pair.end) || pair.isLinked && isPending(pair.end) {
       context.relationships.change(pair.end, isLinked: !pair.isLinked)
     }
     delete(images.filter { $0.value.values == nil && context.isThere($0.key) }.map(\.key))
@@ -54,6 +54,12 @@ struct UndoReplay {
     let destination = context.entity(pair.entity).toManys[pair.position].destination
     return context.isThere(ObjectKey(entity: pair.entity, number: pair.owner))
       && context.isThere(ObjectKey(entity: destination, number: pair.element))
+  }
+
+  /// Whether the link is an unsaved one.
+  private func isPending(_ pair: PairEnd) -> Bool {
+    let links = context.entities[pair.entity].pairs[pair.position]
+    return links.added[pair.owner]?.contains(pair.element) == true
   }
 
   /// What was derived from references is to be worked out anew.

@@ -28,7 +28,8 @@ final class TransactionState {
     dirty = DirtySet(commit: commit, pool: pool, isCommitTaken: stamp == base.commit)
     directory = base.directory
     nextTreeID = base.nextTreeID
-    editors = Array(repeating: nil, count: base.roots.count)
+    // Unlike `Array(repeating:)` this is specialised.
+    editors = base.roots.map { _ in nil }
   }
 
   /// The link of the commit in the list of commits.

@@ -170,7 +170,7 @@ struct DerivedMigrationTests {
     }
     let folded = PropertyDescription.attribute("folded", String.self, derived: "title[cd]")
     let count = PropertyDescription.attribute("count", Int8.self, derived: "songs.@count")
-    for (property, code) in [(folded, ContextError.Code.indexedValueTooLong), (count, .schemaMismatch)] {
+    for (property, code) in [(folded, ContextError.Code.indexedValueTooLong), (count, .validationFailed)] {
       let next = try Self.schema([property], indexes: [IndexDescription([property.name])])
       let error = await #expect(throws: ContextError.self) {
         _ = try await PersistentContainer("Derived", schema: next, at: url)

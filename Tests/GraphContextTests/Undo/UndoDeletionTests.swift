@@ -218,6 +218,134 @@ struct UndoDeletionTests {
     #expect(try context.count(From<Customs>()) == 1)
   }
 
+  /// A deletion in an open group is denied by nothing if an earlier save of the group has stored the empty reference.
+  @Test func aRedoneDeletionOfALongGroupIsNotDenied() throws {
+    parcel.customs = customs
+    try context.save()
+    recordUndo()
+    context.undoManager?.beginUndoGrouping()
+    parcel.customs = nil
+    try context.save()
+    context.delete(parcel)
+    context.undoManager?.endUndoGrouping()
+    #expect(context.undo())
+    #expect(parcel.customs === customs)
+    #expect(context.redo())
+    try context.save()
+    #expect(try context.count(From<Parcel>()) == 0)
+  }
+
+  /// What others set while a group is open was not left so by the group.
+  @Test(arguments: [false, true]) func whatOthersSetInAnOpenGroupFollowsItsRule(isDenied: Bool) throws {
+    recordUndo()
+    context.undoManager?.beginUndoGrouping()
+    let second = Parcel()
+    context.insert(second)
+    try context.save()
+    try setInAnotherContext(second.objectID) { parcel, other in
+      if isDenied {
+        parcel.customs = try other.existingObject(Customs.self, with: customs.objectID)
+      } else {
+        let part = Gift()
+        other.insert(part)
+        parcel.gift = part
+      }
+    }
+    context.undoManager?.endUndoGrouping()
+    #expect(context.undo())
+    if isDenied {
+      let error = #expect(throws: ContextError.self) { try context.save() }
+      #expect(error?.code == .deletionDenied)
+    } else {
+      try context.save()
+      #expect(try context.count(From<Gift>()) == 1)
+    }
+  }
+
+  /// A child undoes the insertion of a parcel, and the parent makes it lead somewhere before the child is saved.
+  @Test(arguments: [false, true]) func aChildsUndoFollowsWhatTheParentHasSetSince(isDenied: Bool) throws {
+    let child = context.makeChild()
+    child.undoManager = ContextUndoManager()
+    let second = Parcel()
+    child.insert(second)
+    try child.save()
+    try context.save()
+    #expect(child.undo())
+    let same = try context.existingObject(Parcel.self, with: second.objectID)
+    if isDenied {
+      same.customs = customs
+      let error = #expect(throws: ContextError.self) { try child.save() }
+      #expect(error?.code == .deletionDenied)
+    } else {
+      let part = Gift()
+      context.insert(part)
+      same.gift = part
+      try child.save()
+      try context.save()
+      #expect(try context.count(From<Gift>()) == 1)
+      #expect(try context.count(From<Parcel>()) == 1)
+    }
+  }
+
+  /// A save has settled what a new object leads to with a stored object: undo must not delete that one.
+  @Test func undoLeavesWhatASaveHasSettledWith() async throws {
+    let store = try await PersistentContainer("Seals", models: WaxSeal.self, Charter.self, at: .inMemory)
+    let context = try store.context()
+    let stored = WaxSeal("lion")
+    context.insert(stored)
+    try context.save()
+    context.undoManager = ContextUndoManager()
+    let twin = WaxSeal("lion")
+    context.insert(twin)
+    context.processPendingChanges()
+    let charter = Charter()
+    context.insert(charter)
+    charter.seal = twin
+    context.processPendingChanges()
+    try context.save()
+    #expect(charter.seal === stored)
+    while context.undo() {}
+    #expect(!stored.isDeleted)
+    try context.save()
+    #expect(try context.count(From<WaxSeal>()) == 1)
+  }
+
+  /// The new object that the reference leads to has left the context.
+  @Test func aNewObjectThatIsDeletedTooDeniesNothing() throws {
+    let fresh = Customs()
+    context.insert(fresh)
+    parcel.customs = fresh
+    context.delete(parcel)
+    context.delete(fresh)
+    try context.save()
+    #expect(try context.count(From<Parcel>()) == 0)
+    #expect(try context.count(From<Customs>()) == 1)
+  }
+
+  /// The link has gone with the object that others have deleted: to take it back is no change.
+  @Test func aSavedLinkToWhatIsGoneIsNoChange() throws {
+    let (medal, winner) = (Medal(), Winner())
+    context.insert(medal)
+    context.insert(winner)
+    try context.save()
+    recordUndo()
+    winner.medals = [medal]
+    context.processPendingChanges()
+    try context.save()
+    let other = try store.context()
+    defer { other.end() }
+    other.delete(try other.existingObject(Medal.self, with: medal.objectID))
+    try other.save()
+    try context.refresh()
+    var updated: [ManagedObjectID] = []
+    let subscription = context.onObjectsDidChange { updated += $0.updated }
+    defer { subscription.cancel() }
+    #expect(context.undo())
+    context.processPendingChanges()
+    #expect(updated.isEmpty)
+    #expect(context.undoManager?.canRedo == false)
+  }
+
   /// Changes a parcel in another context, saves it, and shows it in this one.
   private func setInAnotherContext(
     _ id: ManagedObjectID? = nil,
@@ -229,4 +357,16 @@ struct UndoDeletionTests {
     try other.save()
     try context.refresh()
   }
+}
+
+@Model private final class WaxSeal {
+  @Attribute(.unique(ifExists: .keep)) var crest: String
+
+  init(_ crest: String) { self.crest = crest }
+}
+
+@Model private final class Charter {
+  @Relationship(deleteRule: .cascade) var seal: WaxSeal?
+
+  init() {}
 }

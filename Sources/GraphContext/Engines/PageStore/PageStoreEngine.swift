@@ -88,7 +88,7 @@ extension PageStoreEngine {
         try checkWritable()
         let request = try request(SaveBase(commit: transaction.baseCommit, source: viewOfWriter))
         guard !request.isEmpty else { return SaveOutcome() }
-        let save = SaveTransaction(
+        var save = SaveTransaction(
           request,
           schema: schema,
           numbers: numbers,

@@ -154,7 +154,7 @@ struct CodedAttributeTests {
       context.insert(crate)
       crate.content = Fragile(isBroken: true)
       let error = #expect(throws: ContextError.self) { try context.save() }
-      #expect(error?.context.properties == ["content"])
+      #expect(error?.code == .wrongValue && error?.context.properties == ["content"])
       #expect(error?.message == "Crate.content is given a value that can't be encoded")
       crate.content = Fragile(isBroken: false)
       try context.save()

@@ -87,7 +87,10 @@ struct OpenedStore {
     guard let known else { return try make(store, models, opening) }
     if try models.areServed(by: known) { return known }
     guard opening.takesOver, !store.options.isReadOnly else {
-      throw ContextError(.schemaMismatch, "the store is open with other models in this process")
+      throw ContextError(
+        .schemaMismatch,
+        "the store is open with other models in this process: close those containers, or open with takesOver: true"
+      )
     }
     // Contexts that follow the store learn that it is another's.
     defer { known.coordinator.tellListeners() }

@@ -48,7 +48,7 @@ struct DerivedValues<Tree: OrderedTree> {
 
   /// All derived values of an object, by slot.
   ///
-  /// - Throws: `schemaMismatch` for a number that the kind of its attribute doesn't have.
+  /// - Throws: `validationFailed` for a number that the kind of its attribute doesn't have.
   mutating func all(
     of entity: StoredEntity,
     _ number: ObjectNumber,
@@ -58,12 +58,7 @@ struct DerivedValues<Tree: OrderedTree> {
     let own = entity.ownSlots(of: number)
     for derivation in entity.derivations where own & derivation.bit != 0 {
       guard let value = try value(of: derivation, number, record) else {
-        let name = entity.schema.stored[derivation.slot].name
-        throw ContextError(
-          .schemaMismatch,
-          "\(entity.name).\(name) of object \(number) would be a number that \(derivation.kind) doesn't have",
-          context: .init(entity: entity.name, properties: [name])
-        )
+        throw ContextError.tooGreat(derivation, of: number, entity)
       }
       values[derivation.slot] = value
     }
@@ -99,5 +94,22 @@ extension RecordView {
   func folded(_ slot: Int, _ options: StringOptions) -> AttributeValue {
     guard case .string(let text) = value(slot) else { return .null }
     return .string(StringFolding.fold(text, options))
+  }
+}
+
+extension ContextError {
+  /// A derived attribute would be a number that its kind doesn't have.
+  static func tooGreat(
+    _ derivation: StoredDerivation,
+    of number: ObjectNumber,
+    _ entity: StoredEntity,
+    _ id: ManagedObjectID? = nil
+  ) -> ContextError {
+    let name = entity.schema.stored[derivation.slot].name
+    return ContextError(
+      .validationFailed,
+      "\(entity.name).\(name) of object \(number) would be a number that \(derivation.kind) doesn't have",
+      context: .init(entity: entity.name, objectID: id, properties: [name])
+    )
   }
 }

@@ -13,7 +13,7 @@ extension SaveTransaction {
   /// New records, with references in the place of long values, which are stored.
   ///
   /// - Parameter encoder: owns records that are others.
-  func storeBlobs(
+  mutating func storeBlobs(
     of records: [EntityChanges.Record],
     _ entity: StoredEntity,
     _ encoder: inout RecordEncoder,
@@ -31,7 +31,7 @@ extension SaveTransaction {
   }
 
   /// A copy of a record with references in the place of long values, which are stored; nil if it has none.
-  func storeBlobs(
+  mutating func storeBlobs(
     of record: RecordView,
     in slots: UInt64,
     _ entity: StoredEntity,
@@ -61,7 +61,7 @@ extension SaveTransaction {
   }
 
   /// A record of this save refers to a staged value, which is not a staged one any more.
-  private func takeStaged(
+  private mutating func takeStaged(
     _ reference: ExternalReference,
     in treeName: String,
     _ transaction: inout WriteTransaction
@@ -72,7 +72,7 @@ extension SaveTransaction {
     }
   }
 
-  private func store(
+  private mutating func store(
     _ value: UnsafeRawBufferPointer,
     in tree: WriteTree
   ) throws(StoreError) -> ExternalReference {
@@ -94,14 +94,14 @@ extension SaveTransaction {
   }
 
   /// Notes the values that a stored record refers to, because it is to refer to them no more.
-  func noteDeadBlobs(of record: RecordView, in slots: UInt64, _ entity: StoredEntity) {
+  mutating func noteDeadBlobs(of record: RecordView, in slots: UInt64, _ entity: StoredEntity) {
     for slot in entity.slots(entity.externalSlots & slots) {
       guard let reference = record.externalReference(slot) else { continue }
       deadBlobs.append(DeadBlob(treeName: entity.blobTreeName(at: slot), reference: reference))
     }
   }
 
-  func removeDeadBlobs(_ transaction: inout WriteTransaction) throws(StoreError) {
+  mutating func removeDeadBlobs(_ transaction: inout WriteTransaction) throws(StoreError) {
     for blob in deadBlobs {
       try tree(blob.treeName, &transaction).removeRange(.prefix(BlobKey.prefix(blob.reference)))
     }

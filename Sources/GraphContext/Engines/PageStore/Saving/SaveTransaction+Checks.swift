@@ -9,7 +9,7 @@ extension SaveTransaction {
   /// An embedded value that is nil has nil in all its parts, and another one has all that are required: whoever has set the flag and the parts, each by itself.
   ///
   /// - Parameter slots: bits of the slots that have changed.
-  func checkEmbedded(
+  mutating func checkEmbedded(
     _ record: RecordView,
     in slots: UInt64 = .max,
     _ number: ObjectNumber,
@@ -39,7 +39,7 @@ extension SaveTransaction {
   /// Every reference that this save stored leads to an object that exists now. A reference to an object that a delete rule has deleted in this
   /// save is taken away; one to an object that the context itself has deleted is a mistake.
   /// The keys are sorted by destination, so each destination that exists is looked for once.
-  func checkDestinations(_ transaction: inout WriteTransaction) throws {
+  mutating func checkDestinations(_ transaction: inout WriteTransaction) throws {
     for entity in schema.entities {
       for (place, toOne) in entity.toOnes.enumerated() {
         guard let batch = addedKeys(entity.declaredIndexes.count + place, of: entity) else { continue }
@@ -62,7 +62,7 @@ extension SaveTransaction {
   }
 
   /// No rule has deleted an object that a new one was settled with.
-  func checkSettledOwners() {
+  mutating func checkSettledOwners() {
     for (entity, owners) in zip(schema.entities, request.settledOwners) {
       for number in owners.sorted() where isDeletedByRule(number, entity) {
         let failure = ContextError(
@@ -79,7 +79,7 @@ extension SaveTransaction {
     ruleChanges.objects[entity.number]?.deleted.contains(number) == true
   }
 
-  func checkExists(
+  mutating func checkExists(
     _ number: ObjectNumber,
     _ destination: StoredEntity,
     _ relationship: String,
@@ -108,7 +108,7 @@ extension SaveTransaction {
 
 extension SaveTransaction {
   /// The objects whose to-many relationships this save has changed have as many members as the rules say.
-  func checkCounts(_ transaction: inout WriteTransaction) throws {
+  mutating func checkCounts(_ transaction: inout WriteTransaction) throws {
     for (treeName, owners) in counted.owners.sorted(by: { $0.key < $1.key }) {
       guard let rule = counted.rules.byTree[treeName] else { continue }
       let entity = schema.entities[rule.entity]
@@ -134,7 +134,7 @@ extension SaveTransaction {
 // MARK: - Uniqueness
 
 extension SaveTransaction {
-  func checkUniqueness(_ transaction: inout WriteTransaction) throws {
+  mutating func checkUniqueness(_ transaction: inout WriteTransaction) throws {
     for entity in schema.entities {
       for (place, index) in entity.declaredIndexes.enumerated() where index.isUnique {
         guard let batch = addedKeys(place, of: entity) else { continue }
@@ -226,7 +226,7 @@ extension SaveTransaction {
     return index.slots.contains { reader.next(entity.layout.fields[$0].kind)?.isNull ?? true }
   }
 
-  private func notUnique(
+  private mutating func notUnique(
     _ twins: Twins,
     _ index: ResolvedIndex,
     _ entity: StoredEntity,
@@ -258,15 +258,14 @@ extension SaveTransaction {
 // MARK: - Numbers
 
 extension SaveTransaction {
-  /// Leases the next block of numbers of each entity that has new objects, when less than half of the last one is left.
-  func leaseNumbers(_ transaction: inout WriteTransaction) throws {
-    for changes in request.entities where !changes.inserted.isEmpty {
-      let tree = try tree(SchemaTree.name, &transaction)
-      let key = SchemaTree.numbersKey(changes.entity.number)
-      let stored = SchemaTree.number(try tree.value(for: key))
-      guard let end = numbers.endWanted(changes.entity.ordinal, stored: stored) else { continue }
-      try tree.put(key, SchemaTree.bytes(end))
-      leasedEnds.append((changes.entity.ordinal, end))
-    }
+  /// Leases the next block of numbers of an entity that has new objects, when less than half of the last one is left.
+  mutating func leaseNumbers(_ changes: EntityChanges, _ transaction: inout WriteTransaction) throws {
+    if changes.inserted.isEmpty { return }
+    let tree = try tree(SchemaTree.name, &transaction)
+    let key = SchemaTree.numbersKey(changes.entity.number)
+    let stored = SchemaTree.number(try tree.value(for: key))
+    guard let end = numbers.endWanted(changes.entity.ordinal, stored: stored) else { return }
+    try tree.put(key, SchemaTree.bytes(end))
+    leasedEnds.append((changes.entity.ordinal, end))
   }
 }

@@ -5,7 +5,7 @@ import Predicates
 // here they meet what others have saved since, record by record.
 
 extension SaveTransaction {
-  func applyDeleteRules(_ transaction: inout WriteTransaction) throws {
+  mutating func applyDeleteRules(_ transaction: inout WriteTransaction) throws {
     while true {
       if let (entity, number) = condemned.popLast() {
         try delete(number, entity, &transaction)
@@ -18,7 +18,7 @@ extension SaveTransaction {
   }
 
   /// Applies the rules of everything that leads to a deleted object.
-  private func release(
+  private mutating func release(
     _ number: ObjectNumber,
     _ entity: StoredEntity,
     _ transaction: inout WriteTransaction
@@ -31,7 +31,7 @@ extension SaveTransaction {
   }
 
   /// Applies a rule to the objects whose to-one relationship leads to a deleted object.
-  private func release(
+  private mutating func release(
     _ number: ObjectNumber,
     _ entity: StoredEntity,
     _ incoming: IncomingToOne,
@@ -58,7 +58,7 @@ extension SaveTransaction {
     }
   }
 
-  private func releasePairs(
+  private mutating func releasePairs(
     of number: ObjectNumber,
     _ entity: StoredEntity,
     _ relationship: StoredToMany,
@@ -110,7 +110,7 @@ extension SaveTransaction {
     let key: [UInt8]
   }
 
-  private func checkDenials(_ transaction: inout WriteTransaction) throws {
+  private mutating func checkDenials(_ transaction: inout WriteTransaction) throws {
     for denial in denials where try tree(denial.treeName, &transaction).contains(denial.key) {
       if let pairs = denial.pairs, try !isThere(denial.other, denial.otherEntity, &transaction) {
         // What is deleted on both ends denies nothing.
@@ -124,7 +124,7 @@ extension SaveTransaction {
     }
   }
 
-  private func isThere(
+  private mutating func isThere(
     _ number: ObjectNumber,
     _ entity: StoredEntity,
     _ transaction: inout WriteTransaction
@@ -150,7 +150,7 @@ extension SaveTransaction {
   // MARK: One record
 
   /// Sets a to-one relationship of a stored object to nil.
-  private func nullify(
+  private mutating func nullify(
     _ toOne: StoredToOne,
     of number: ObjectNumber,
     from target: ObjectNumber,
@@ -182,7 +182,7 @@ extension SaveTransaction {
   }
 
   /// Deletes a stored object, and condemns what its own rules take along.
-  private func delete(
+  private mutating func delete(
     _ number: ObjectNumber,
     _ entity: StoredEntity,
     _ transaction: inout WriteTransaction
@@ -206,7 +206,7 @@ extension SaveTransaction {
   /// Notes what the rules of a deleted object's to-one relationships delete or deny.
   ///
   /// - Parameter slots: bits of the references that this is about.
-  func followToOnes(
+  mutating func followToOnes(
     of record: RecordView,
     in slots: UInt64,
     _ number: ObjectNumber,
@@ -235,7 +235,7 @@ extension SaveTransaction {
   }
 
   /// A copy of a record in the newest layout, checked.
-  func storedBytes(
+  mutating func storedBytes(
     _ number: ObjectNumber,
     _ entity: StoredEntity,
     _ transaction: inout WriteTransaction
@@ -250,7 +250,7 @@ extension SaveTransaction {
   }
 
   /// Brings the trees of keys from one state of a record to another, at once.
-  func replaceKeys(
+  mutating func replaceKeys(
     from old: RecordView,
     to new: RecordView?,
     _ number: ObjectNumber,
@@ -280,7 +280,7 @@ extension SaveTransaction {
   // MARK: Pairs
 
   /// Stores the links of many-to-many relationships that were added, and removes those that were removed.
-  func storePairs(_ transaction: inout WriteTransaction) throws {
+  mutating func storePairs(_ transaction: inout WriteTransaction) throws {
     for changes in request.pairs {
       let destination = schema.entities[changes.relationship.destination]
       for (owner, elements) in changes.links.removed {
@@ -298,13 +298,13 @@ extension SaveTransaction {
 
   private func element(_ elements: Set<ObjectNumber>) -> ObjectNumber { elements.min() ?? .none }
 
-  private func noteCounted(_ owner: ObjectNumber, _ element: ObjectNumber, _ trees: PairTrees) {
+  private mutating func noteCounted(_ owner: ObjectNumber, _ element: ObjectNumber, _ trees: PairTrees) {
     counted.note(owner, in: trees.forward)
     counted.note(element, in: trees.backward)
     noteDerived(owner, element, trees)
   }
 
-  private func addPair(
+  private mutating func addPair(
     _ owner: ObjectNumber,
     _ element: ObjectNumber,
     _ trees: PairTrees,
@@ -317,7 +317,7 @@ extension SaveTransaction {
     _ = try tree(trees.backward, &transaction).put(KeyCoder.pair(element, owner), [])
   }
 
-  private func removePair(
+  private mutating func removePair(
     _ owner: ObjectNumber,
     _ element: ObjectNumber,
     _ trees: PairTrees,
@@ -331,7 +331,7 @@ extension SaveTransaction {
   }
 
   /// The numbers that follow `number` in a tree of pairs of numbers.
-  func linked(
+  mutating func linked(
     to number: ObjectNumber,
     in treeName: String,
     _ transaction: inout WriteTransaction

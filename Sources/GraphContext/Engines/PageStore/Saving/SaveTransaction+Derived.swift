@@ -62,7 +62,7 @@ extension SaveTransaction {
 
 extension SaveTransaction {
   /// Notes what a changed record means for the objects that it is a member of; nil stands for no record.
-  func noteDerived(
+  mutating func noteDerived(
     from old: RecordView?,
     to new: RecordView?,
     _ number: ObjectNumber,
@@ -88,7 +88,7 @@ extension SaveTransaction {
   }
 
   /// Notes what a link of a many-to-many relationship that comes or goes means for its ends.
-  func noteDerived(_ owner: ObjectNumber, _ element: ObjectNumber, _ trees: PairTrees) {
+  mutating func noteDerived(_ owner: ObjectNumber, _ element: ObjectNumber, _ trees: PairTrees) {
     if !schema.derivesFromPairs { return }
     for entity in schema.entities {
       for derivation in entity.derivations {
@@ -104,7 +104,7 @@ extension SaveTransaction {
 
 extension SaveTransaction {
   /// Brings the derived values of all objects whose members have changed up to date.
-  func storeDerived(_ transaction: inout WriteTransaction) throws {
+  mutating func storeDerived(_ transaction: inout WriteTransaction) throws {
     if derived.isEmpty { return }
     try noteOwnersOfChangedMembers(&transaction)
     for entity in schema.entities where !entity.derivations.isEmpty {
@@ -121,7 +121,7 @@ extension SaveTransaction {
     }
   }
 
-  private func noteOwnersOfChangedMembers(_ transaction: inout WriteTransaction) throws {
+  private mutating func noteOwnersOfChangedMembers(_ transaction: inout WriteTransaction) throws {
     for (treeName, members) in derived.takeChangedMembers() {
       for entity in schema.entities {
         for derivation in entity.derivations {
@@ -138,7 +138,7 @@ extension SaveTransaction {
     }
   }
 
-  private func treesOfMembers(
+  private mutating func treesOfMembers(
     of entity: StoredEntity,
     _ transaction: inout WriteTransaction
   ) throws -> [String: WriteTree] {
@@ -147,7 +147,7 @@ extension SaveTransaction {
     return trees
   }
 
-  private func store(
+  private mutating func store(
     _ change: DerivedChanges.Owner,
     of number: ObjectNumber,
     _ entity: StoredEntity,
@@ -179,7 +179,7 @@ extension SaveTransaction {
   }
 
   /// The derived values of an object that differ from those in its record, by slot. Notes a failure for a number that an attribute's kind doesn't have.
-  private func changedValues(
+  private mutating func changedValues(
     by change: DerivedChanges.Owner,
     of number: ObjectNumber,
     _ record: RecordView,
@@ -196,25 +196,12 @@ extension SaveTransaction {
         case .unknown: try values.value(of: derivation, number, record)
         }
       guard let value else {
-        failures.note(tooGreat(derivation, number, entity))
+        failures.note(.tooGreat(derivation, of: number, entity, id(number, entity)))
         continue
       }
       if value != stored { changed[derivation.slot] = value }
     }
     return changed
-  }
-
-  private func tooGreat(
-    _ derivation: StoredDerivation,
-    _ number: ObjectNumber,
-    _ entity: StoredEntity
-  ) -> ContextError {
-    let name = entity.schema.stored[derivation.slot].name
-    return ContextError(
-      .validationFailed,
-      "\(entity.name).\(name) of object \(number) would be a number that \(derivation.kind) doesn't have",
-      context: .init(entity: entity.name, objectID: id(number, entity), properties: [name])
-    )
   }
 }
 

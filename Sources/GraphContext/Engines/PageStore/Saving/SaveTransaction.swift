@@ -20,7 +20,7 @@ import Predicates
 ///
 /// Failures of objects are gathered until the end, so that one error lists all of them. Any error aborts the transaction and leaves nothing in
 /// the store.
-final class SaveTransaction {
+struct SaveTransaction: ~Copyable {
   let schema: StoredSchema
   let request: SaveRequest
   let numbers: ObjectNumbers
@@ -74,7 +74,8 @@ final class SaveTransaction {
     self.showsValues = showsValues
     changeSet = ChangeSet(commit: commit)
     changeSet.author = request.origin.author
-    entities = Array(repeating: nil, count: schema.entities.count)
+    // Unlike `Array(repeating:)` this is specialised.
+    entities = schema.entities.map { _ in nil }
   }
 
   /// The trees, the reader and the keys of one entity, while the save lasts.
@@ -103,7 +104,7 @@ final class SaveTransaction {
     return work.added[place].isEmpty ? nil : work.added[place]
   }
 
-  private func work(on entity: StoredEntity) -> EntityWork {
+  private mutating func work(on entity: StoredEntity) -> EntityWork {
     if let known = entities[entity.ordinal] { return known }
     let work = EntityWork(entity)
     entities[entity.ordinal] = work
@@ -116,17 +117,18 @@ final class SaveTransaction {
   /// Does all of it, and returns the changes of the commit.
   ///
   /// - Throws: ``Refusal`` if the review refuses it.
-  func run(
+  mutating func run(
     _ transaction: inout WriteTransaction,
     reviewing review: SaveReview
   ) throws -> ChangeSet {
     if keepsHistory { history = try HistoryWriter(&transaction) }
-    for changes in request.entities where !changes.isEmpty {
+    let changed = request.entities.filter { !$0.isEmpty }
+    for changes in changed {
       try storeInserted(changes, &transaction)
       try storeUpdated(changes, &transaction)
       try removeDeleted(changes, &transaction)
     }
-    for changes in request.entities where !changes.isEmpty { try storeKeys(changes.entity, &transaction) }
+    for changes in changed { try storeKeys(changes.entity, &transaction) }
     try storePairs(&transaction)
     try applyDeleteRules(&transaction)
     checkSettledOwners()
@@ -137,9 +139,9 @@ final class SaveTransaction {
     try failures.throwIfAny()
     try storeDerived(&transaction)
     try failures.throwIfAny()
-    try leaseNumbers(&transaction)
+    for changes in changed { try leaseNumbers(changes, &transaction) }
     try removeDeadBlobs(&transaction)
-    for changes in request.entities {
+    for changes in changed {
       changeSet.setObjects(ChangeSet.Objects(changes), of: changes.entity.number)
     }
     changeSet.merge(ruleChanges, in: schema)
@@ -153,8 +155,10 @@ final class SaveTransaction {
 
   // MARK: Trees
 
-  func records(_ entity: StoredEntity, _ transaction: inout WriteTransaction) throws(StoreError) -> WriteTree
-  {
+  mutating func records(
+    _ entity: StoredEntity,
+    _ transaction: inout WriteTransaction
+  ) throws(StoreError) -> WriteTree {
     let work = work(on: entity)
     if let tree = work.records { return tree }
     let tree = try transaction.tree(entity.treeName)
@@ -162,9 +166,9 @@ final class SaveTransaction {
     return tree
   }
 
-  func reader(of entity: StoredEntity) -> RecordReader { work(on: entity).reader }
+  mutating func reader(of entity: StoredEntity) -> RecordReader { work(on: entity).reader }
 
-  func tree(_ name: String, _ transaction: inout WriteTransaction) throws(StoreError) -> WriteTree {
+  mutating func tree(_ name: String, _ transaction: inout WriteTransaction) throws(StoreError) -> WriteTree {
     if let tree = trees[name] { return tree }
     let tree = try transaction.tree(name)
     trees[name] = tree
@@ -175,7 +179,8 @@ final class SaveTransaction {
 // MARK: - Records
 
 extension SaveTransaction {
-  private func storeInserted(_ changes: EntityChanges, _ transaction: inout WriteTransaction) throws {
+  private mutating func storeInserted(_ changes: EntityChanges, _ transaction: inout WriteTransaction) throws
+  {
     guard !changes.inserted.isEmpty else { return }
     let entity = changes.entity
     let tree = try records(entity, &transaction)
@@ -202,7 +207,7 @@ extension SaveTransaction {
     }
   }
 
-  private func storeUpdated(_ changes: EntityChanges, _ transaction: inout WriteTransaction) throws {
+  private mutating func storeUpdated(_ changes: EntityChanges, _ transaction: inout WriteTransaction) throws {
     guard !changes.updated.isEmpty else { return }
     let entity = changes.entity
     let tree = try records(entity, &transaction)
@@ -243,7 +248,8 @@ extension SaveTransaction {
     }
   }
 
-  private func removeDeleted(_ changes: EntityChanges, _ transaction: inout WriteTransaction) throws {
+  private mutating func removeDeleted(_ changes: EntityChanges, _ transaction: inout WriteTransaction) throws
+  {
     guard !changes.deleted.isEmpty else { return }
     let entity = changes.entity
     let tree = try records(entity, &transaction)
@@ -277,7 +283,7 @@ extension SaveTransaction {
   /// The stored record of an object that this save changes.
   ///
   /// - Throws: `conflict` when another context has changed the object.
-  private func unchanged(
+  private mutating func unchanged(
     _ stored: UnsafeRawBufferPointer,
     _ number: ObjectNumber,
     _ entity: StoredEntity
@@ -292,7 +298,7 @@ extension SaveTransaction {
 
 extension SaveTransaction {
   /// Notes what has to change in the trees of keys when a record changes; nil stands for no record.
-  private func noteKeys(
+  private mutating func noteKeys(
     from old: RecordView?,
     to new: RecordView?,
     _ number: ObjectNumber,
@@ -332,7 +338,7 @@ extension SaveTransaction {
   }
 
   /// The same for an index with an entry for each element of a list.
-  private func noteElementKeys(
+  private mutating func noteElementKeys(
     _ index: ResolvedIndex,
     _ place: Int,
     from old: RecordView?,
@@ -351,7 +357,7 @@ extension SaveTransaction {
   }
 
   /// Returns whether a key can be stored, and notes a failure if it can't.
-  func isShortEnough(
+  mutating func isShortEnough(
     _ byteCount: Int,
     _ index: ResolvedIndex,
     _ number: ObjectNumber,
@@ -373,7 +379,10 @@ extension SaveTransaction {
   }
 
   /// Brings what was noted into an entity's trees.
-  private func storeKeys(_ entity: StoredEntity, _ transaction: inout WriteTransaction) throws(StoreError) {
+  private mutating func storeKeys(
+    _ entity: StoredEntity,
+    _ transaction: inout WriteTransaction
+  ) throws(StoreError) {
     let work = work(on: entity)
     if work.isEmptied {
       for name in entity.indexTreeNames { try transaction.treeIfPresent(name)?.removeRange(.all) }
