@@ -186,6 +186,7 @@ struct ContextEvents {
 
   /// Returns the observers whose subscriptions have ended, and keeps them no longer. The caller releases them: what ends with them may use the context.
   mutating func takeUnsubscribed() -> [AnyObject] {
+    if keptObservers.isEmpty { return [] }
     var ended: [AnyObject] = []
     keptObservers.removeAll { kept in
       guard kept.flag.isCancelled else { return false }

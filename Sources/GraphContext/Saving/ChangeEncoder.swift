@@ -23,9 +23,8 @@ struct ChangeEncoder {
 
   consuming func encode() throws(ContextError) -> SaveRequest {
     for failure in context.deletedLinkFailures() { request.failures.note(failure) }
-    for entity in context.coordinator.schema.entities {
-      let changes = EntityChanges(entity)
-      request.entities.append(changes)
+    request.entities = context.coordinator.schema.entities.map(EntityChanges.init)
+    for (entity, changes) in zip(context.coordinator.schema.entities, request.entities) {
       if !context.entities[entity.ordinal].mayHaveChanges { continue }
       let pending = context.entities[entity.ordinal].changes
       for object in pending.inserted { encode(inserted: object, changes) }
