@@ -51,7 +51,7 @@ public actor LazyContainer {
       do {
         let container = try await open()
         do { try await configure(container) } catch {
-          try? container.close()
+          try? await container.close()
           throw error
         }
         published.set(.loaded)

@@ -251,8 +251,8 @@ extension ContextError {
     public static let store = Code("store")
     /// A required attribute or relationship has no value.
     public static let missingValue = Code("missingValue")
-    /// A value breaks a rule of its attribute, or an object's validation refuses to save it; then ``ContextError/underlyingError`` is what
-    /// it threw.
+    /// A value breaks a rule of its attribute; or a derived value would be a number that its attribute can't hold; or an object's validation refuses to save it:
+    /// then ``ContextError/underlyingError`` is what it threw.
     public static let validationFailed = Code("validationFailed")
     /// `willSave` of models, or a listener of a context, goes on changing objects before a save.
     public static let unsettledChanges = Code("unsettledChanges")
@@ -274,7 +274,8 @@ extension ContextError {
     public static let abstractClass = Code("abstractClass")
     /// A record has no attribute, or no relationship, of the name that was given.
     public static let unknownProperty = Code("unknownProperty")
-    /// A record's attribute was to be set to a value of another kind or out of its range, or read as another type.
+    /// A value is of another kind than its attribute, out of its range, or can't be encoded, or is not what the whole object allows; or an attribute was read as
+    /// another type.
     public static let wrongValue = Code("wrongValue")
     /// A record's attribute was to be set that the store makes of other values.
     public static let derivedValue = Code("derivedValue")
@@ -305,8 +306,8 @@ extension ContextError {
     public static let closed = Code("closed")
     /// A custom stage of a migration failed; the store has the schema that it had before the stage.
     public static let stageFailed = Code("stageFailed")
-    /// A graph that a custom stage works with was saved where that is not allowed; a hook saved the context whose save runs it; or a block of
-    /// `write` waits for another one.
+    /// A graph that a custom stage works with was saved where that is not allowed; a hook, a validation, a merge policy or a listener that a save calls saved the
+    /// context whose save runs it; or a block of `write` waits for another one.
     public static let saveNotAllowed = Code("saveNotAllowed")
     /// The store keeps no history.
     public static let noHistory = Code("noHistory")

@@ -49,7 +49,7 @@ enum MigrationRoute {
       case .plan(let plan):
         try await PersistentContainer("cambium", plan: plan, at: url, options: options, monitor: monitor)
       }
-    try container.close()
+    try await container.close()
   }
 
   // MARK: Versions

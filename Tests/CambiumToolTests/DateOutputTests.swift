@@ -24,7 +24,7 @@ struct DateOutputTests {
       context.insert(book)
       try context.save()
     }
-    try container.close()
+    try await container.close()
     #expect(
       try ToolRun("query", path, "Book", "--select", "bought", "--output", "csv").output.contains(
         "\r\n\(text)\r\n"

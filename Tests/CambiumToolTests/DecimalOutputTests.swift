@@ -29,7 +29,7 @@ struct DecimalOutputTests {
       context.insert(Receipt(number: 2, total: Decimal(-5) / 100))
       try context.save()
     }
-    try container.close()
+    try await container.close()
     let table = try ToolRun("query", path, "Receipt", "total < 0", "--select", "total")
     #expect(table.lines.last == "-0.05")
     let condition = "total == 12345678901234567890.123456789"

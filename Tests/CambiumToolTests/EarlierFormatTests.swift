@@ -80,7 +80,7 @@ struct EarlierFormatTests {
     let rows = try await rows(container)
     #expect(dump.hasSuffix(rows) && rows.count > 1_000)
     try SmallStoreDump.expectSound(container)
-    try container.close()
+    try await container.close()
     #expect(try bytes() == before)
   }
 
@@ -91,7 +91,7 @@ struct EarlierFormatTests {
       let container = try await open()
       try SmallStoreDump.expectSound(container)
       #expect(dump.hasSuffix(try await rows(container)))
-      try container.close()
+      try await container.close()
       let now = try SmallStoreDump.make(of: path)
       #expect(withoutSchema(now) == withoutSchema(dump))
       #expect(try schemaValues([SchemaTree.formatKey]) == [SchemaTree.bytes(SchemaTree.formatVersion)])
@@ -104,7 +104,7 @@ struct EarlierFormatTests {
     let lease = SchemaTree.number(try schemaValues([Array("numbers/Tag".utf8)])[0])
     let reader = try await open(isReadOnly: true)
     let before = try await reader.performBackgroundTask { try $0.fetch(From<Tag>()).map(\.objectID) }
-    try reader.close()
+    try await reader.close()
 
     let container = try await open()
     let inserted = try await container.performBackgroundTask { context in
@@ -118,10 +118,10 @@ struct EarlierFormatTests {
     }
     #expect(inserted.number.sequence >= lease)
     try SmallStoreDump.expectSound(container)
-    try container.close()
+    try await container.close()
     let again = try await open()
     #expect(try await again.performBackgroundTask { try $0.count(From<Tag>()) } == before.count + 1)
     try SmallStoreDump.expectSound(again)
-    try again.close()
+    try await again.close()
   }
 }

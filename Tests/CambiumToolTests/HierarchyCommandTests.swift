@@ -70,7 +70,7 @@ struct HierarchyCommandTests {
       context.insert(Zoo.Puppy("Bit", age: 0))
       context.insert(Zoo.Cat("Tom", age: 9))
     }
-    try container.close()
+    try await container.close()
   }
 
   private func rows(_ arguments: String...) throws -> [Substring] {

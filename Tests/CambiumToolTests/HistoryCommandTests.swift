@@ -20,7 +20,7 @@ struct HistoryCommandTests {
     token = try container.newestHistoryToken()
     try await container.batchUpdate(From<Book>().where { $0.year < 1803 }, .set(\.title, to: "T"))
     try await container.batchDelete(From<Author>().where { $0.name == "New" }, author: "cleaner")
-    try container.close()
+    try await container.close()
   }
 
   @Test func theTableHasALineForEachTransaction() throws {

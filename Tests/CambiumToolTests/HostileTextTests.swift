@@ -43,7 +43,7 @@ struct HostileTextTests {
       }
       try context.save()
     }
-    try container.close()
+    try await container.close()
     try addTree(path)
     return path
   }

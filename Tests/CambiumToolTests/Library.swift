@@ -67,7 +67,7 @@ struct Library {
       context.insert(Book(title: "Ünïcode 🎈", year: 2102, price: -0.25, isLent: false, author: nil))
       try context.save()
     }
-    try container.close()
+    try await container.close()
   }
 
   static func open(_ path: String) async throws -> PersistentContainer {

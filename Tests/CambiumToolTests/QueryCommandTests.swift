@@ -155,7 +155,7 @@ struct QueryCommandTests {
       context.insert(Book(title: title, year: 1, price: nil, isLent: false, author: nil))
       try context.save()
     }
-    try container.close()
+    try await container.close()
     let run = try ToolRun("query", path, "Book", "--select", "title")
     #expect(run.lines.last == "\\u{1b}[31m\\u{9b}31m\\u{85}\\u{2028}\\u{2029}é👩‍👦")
   }
@@ -179,7 +179,7 @@ struct QueryCommandTests {
       context.insert(Ticket("a7"))
       try context.save()
     }
-    try container.close()
+    try await container.close()
     let run = try ToolRun("query", path, "Ticket", "--json")
     let rows = try #require(JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [[String: Any]])
     #expect(rows.count == 1 && rows[0]["id"] as? String == "a7" && rows[0]["objectID"] as? Int != nil)

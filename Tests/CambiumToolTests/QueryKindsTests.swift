@@ -48,7 +48,7 @@ struct QueryKindsTests {
       reel.scenes = [Scene("c", in: "Rome"), Scene("a", in: "Oslo"), Scene("b", in: "Rome")]
       reel.scenes[0].still = Data(repeating: 7, count: 10_000)
     }
-    try container.close()
+    try await container.close()
   }
 
   @Test func scenesComeInTheirOrder() throws {

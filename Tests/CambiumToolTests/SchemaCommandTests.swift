@@ -124,7 +124,7 @@ struct SchemaCommandTests {
       Later.Book.self,
       at: URL(fileURLWithPath: other)
     )
-    try container.close()
+    try await container.close()
     #expect(try ToolRun("schema", "diff", library.path, library.path).output == "")
     let run = try ToolRun("schema", "diff", library.path, other)
     #expect(run.status == 0, "\(run.errors)")

@@ -78,7 +78,7 @@ enum SmallStore {
       for letter in "abcdef".utf8 { try transaction.tree("scratch").put([letter], [letter]) }
       try transaction.tree("gone").put([0], [0])
     }
-    try container.checkpoint()
+    try await container.checkpoint()
     try await container.performBackgroundTask { try change($0) }
     try await container.store.write { transaction in
       let scratch = try transaction.tree("scratch")
@@ -90,7 +90,7 @@ enum SmallStore {
     }
     // Before anybody closes the store, which would write a checkpoint.
     try FileManager.default.copyItem(atPath: made, toPath: path)
-    try container.close()
+    try await container.close()
   }
 
   /// Makes its record two chunks long, with other letters in the second than in the first.

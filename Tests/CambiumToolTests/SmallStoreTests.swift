@@ -28,7 +28,7 @@ struct SmallStoreTests {
     #expect(dump.hasSuffix(SmallStoreDump.shortened(text)))
     #expect(text.count > 70_000)
     try SmallStoreDump.expectSound(container)
-    try container.close()
+    try await container.close()
     #expect(try SmallStoreDump.make(of: copy) == dump)
   }
 

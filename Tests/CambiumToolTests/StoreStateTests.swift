@@ -34,7 +34,7 @@ struct StoreStateTests {
     let copy = library.path + "-as-it-was"
     try FileManager.default.copyItem(atPath: library.path, toPath: copy)
     defer { try? FileManager.default.removeItem(atPath: copy) }
-    try container.close()
+    try await container.close()
     let line = try #require(ToolRun("info", copy).lines.first { $0.contains("were replayed") })
     #expect(!line.contains(" 0.0 KiB were replayed"), "\(line)")
   }
@@ -82,7 +82,7 @@ struct StoreStateTests {
     let container = try await Library.open(library.path)
     let refused = try ToolRun("compact", library.path, "--page-size", "8192")
     #expect(refused.status == 1 && refused.errors.contains("storeInUse"))
-    try container.close()
+    try await container.close()
   }
 
   @Test func infoIsJSONForPrograms() async throws {
@@ -162,7 +162,7 @@ struct StoreStateTests {
     #expect(run.status == 1)
     #expect(run.errors.contains("storeInUse"))
     #expect(run.errors.contains(String(ProcessInfo.processInfo.processIdentifier)))
-    try container.close()
+    try await container.close()
     #expect(try ToolRun("query", library.path, "Book", "--count").output == "203\n")
   }
 

@@ -76,6 +76,6 @@ struct ReadmeTests {
     #expect(count == 2)
     let plan = try context.explain(From<Song>().where { $0.seconds > 180 })
     #expect("\(plan)".contains("seconds"))
-    try music.close()
+    try await music.close()
   }
 }

@@ -68,7 +68,7 @@ struct ComingFromCoreDataTests {
     }
     // End of quotation
     #expect(try await music.history(HistoryQuery(after: token)).count == 6)
-    try music.close()
+    try await music.close()
   }
 
   @MainActor private func edit(_ context: ManagedObjectContext) throws {

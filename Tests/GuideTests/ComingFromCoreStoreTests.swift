@@ -51,7 +51,7 @@ struct ComingFromCoreStoreTests {
     print(players.map(\.name))  // Objects of the view context.
     // End of quotation
     #expect(players.map(\.name) == ["Eva", "Bob"])
-    try league.close()
+    try await league.close()
   }
 
   private func transactions(_ league: PersistentContainer) async throws -> ManagedObjectID {

@@ -75,7 +75,7 @@ struct ComingFromPeakCoreDataTests {
     try observe(museum)
     let deleted = try await museum.batchDelete(From<Exhibit>().where { $0.room == nil })
     #expect(deleted.count == 5)
-    try museum.close()
+    try await museum.close()
   }
 
   @MainActor private func helpers(_ context: ManagedObjectContext) throws -> (Int, Int, Int) {

@@ -68,7 +68,7 @@ struct ComingFromSwiftDataTests {
     }
     // End of quotation
     #expect(try await trips.history(HistoryQuery(after: token)).count == 3)
-    try trips.close()
+    try await trips.close()
   }
 
   @MainActor private func fetch(_ context: ManagedObjectContext) throws {

@@ -80,7 +80,7 @@ func convert(
       return balance * 2
     }
     #expect(try await balances(in: bank).map(\.1) == [221])
-    try bank.close()
+    try await bank.close()
   }
 
   @Test func blocksOfABackgroundContextComeOneAfterTheOther() async throws {
@@ -92,7 +92,7 @@ func convert(
     #expect(greatest == 210)
     // No call was refused with a conflict, and the view context follows.
     #expect(try bank.viewContext.existingObject(Account.self, with: id).entries.count == 20)
-    try bank.close()
+    try await bank.close()
   }
 
   @Test func resultsComeInBatches() async throws {
@@ -114,7 +114,7 @@ func convert(
     }
     // End of quotation
     #expect(total == 325 && same == 325)
-    try bank.close()
+    try await bank.close()
   }
 
   @Test func cancellationIsSeenWhereTheTaskIs() async throws {
@@ -160,7 +160,7 @@ func convert(
     }
     try await save.value
     #expect(try await balances(in: bank).map(\.0) == ["Ada", "Grace", "Hedy"])
-    try bank.close()
+    try await bank.close()
   }
 
   @Test func theViewContextMovesInATurnOfTheMainActor() async throws {
@@ -185,7 +185,7 @@ func convert(
     #expect(account.balance == 100)
     try bank.viewContext.refresh()
     #expect(account.balance == 105)
-    try bank.close()
+    try await bank.close()
   }
 
   private static func wait(for semaphore: DispatchSemaphore) { semaphore.wait() }
@@ -195,6 +195,6 @@ func convert(
     #expect(bank.viewContext.saveTimeout == .seconds(10))
     #expect(try await bank.performBackgroundTask { $0.saveTimeout } == nil)
     #expect(try await bank.newBackgroundContext().perform { $0.saveTimeout } == nil)
-    try bank.close()
+    try await bank.close()
   }
 }

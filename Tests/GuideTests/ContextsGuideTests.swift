@@ -128,7 +128,7 @@ func transfer(_ amount: Int, to id: ManagedObjectID, in bank: PersistentContaine
     #expect(account.isDeleted && entries.count == 3)
     #expect(entries.filter(\.isDeleted).count == 3)
     #expect(try context.count(From<Entry>()) == 0)
-    try bank.close()
+    try await bank.close()
   }
 
   @Test func children() async throws {
@@ -149,7 +149,7 @@ func transfer(_ amount: Int, to id: ManagedObjectID, in bank: PersistentContaine
     // End of quotation
     #expect(account.owner == "Countess of Lovelace" && !context.hasChanges)
     #expect(try context.count(From<Account>()) == 2)
-    try bank.close()
+    try await bank.close()
   }
 
   @Test func undoing() async throws {
@@ -172,7 +172,7 @@ func transfer(_ amount: Int, to id: ManagedObjectID, in bank: PersistentContaine
     #expect(account.owner == "Ada" && account.entries.count == 1 && !account.isDeleted)
     context.undo()
     #expect(account.owner == "Grace" && account.entries.isEmpty && !context.hasChanges)
-    try bank.close()
+    try await bank.close()
   }
 
   @Test func events() async throws {
@@ -196,7 +196,7 @@ func transfer(_ amount: Int, to id: ManagedObjectID, in bank: PersistentContaine
     var iterator = stream.makeAsyncIterator()
     let changes = try #require(await iterator.next())
     #expect(changes.origin == .context && changes.updated == [account.objectID])
-    try bank.close()
+    try await bank.close()
   }
 
   @Test func insertingWithoutObjects() async throws {
@@ -219,7 +219,7 @@ func transfer(_ amount: Int, to id: ManagedObjectID, in bank: PersistentContaine
     #expect(ids.count == 3)
     let mary = try bank.viewContext.existingObject(Account.self, with: account)
     #expect(mary.balance == 0 && mary.entries.map(\.amount).reduce(0, +) == 30)
-    try bank.close()
+    try await bank.close()
   }
 
   @Test func conflicts() async throws {
@@ -253,7 +253,7 @@ func transfer(_ amount: Int, to id: ManagedObjectID, in bank: PersistentContaine
     let importer = try bank.newBackgroundContext(name: "import", mergePolicy: .mergeByPropertyStoreTrump)
     // End of quotation
     #expect(try await importer.perform { $0.mergePolicy } == .mergeByPropertyStoreTrump)
-    try bank.close()
+    try await bank.close()
   }
 
   @Test func transfersAtOnceLoseNothing() async throws {
@@ -267,7 +267,7 @@ func transfer(_ amount: Int, to id: ManagedObjectID, in bank: PersistentContaine
     let transfers = (1...20).map { amount in Task { try await transfer(amount, to: id, in: bank) } }
     for transfer in transfers { try await transfer.value }
     #expect(try bank.viewContext.existingObject(Account.self, with: id).balance == 210)
-    try bank.close()
+    try await bank.close()
   }
 
   @Test func anObjectThatLeftItsContextKeepsWhatWasRead() async throws {
@@ -281,7 +281,7 @@ func transfer(_ amount: Int, to id: ManagedObjectID, in bank: PersistentContaine
     #expect(account.isDeleted && account.owner == "Ada" && account.objectID == id)
     let again = try context.existingObject(Account.self, with: id)
     #expect(again !== account && again.owner == "Ada")
-    try bank.close()
+    try await bank.close()
   }
 
   @Test func writersAndQueries() async throws {

@@ -90,7 +90,7 @@ private enum Numbered {
     #expect(try !register(User(email: "Ada@Example.org", name: "Another Ada"), in: context))
     #expect(!context.hasChanges)
     #expect(try context.fetch(From<User>()).map(\.name) == ["Ada"])
-    try users.close()
+    try await users.close()
   }
 
   @Test func aSaveListsAllThatIsWrong() async throws {
@@ -100,7 +100,7 @@ private enum Numbered {
     let problems = problems(ofSaving: context)
     #expect(problems.count == 3 && problems.allSatisfy { $0.hasPrefix("notUnique: ") })
     context.rollback()
-    try users.close()
+    try await users.close()
   }
 
   @Test func aMistakeInAQuery() async throws {
@@ -115,7 +115,7 @@ private enum Numbered {
     }
     let message = try "\(#require(error?.queryError))\n"
     #expect(guide.blocks.contains { $0.language == "text" && $0.text == message }, "\(message)")
-    try users.close()
+    try await users.close()
   }
 
   @Test func aStoreOfOtherModels() async throws {
@@ -126,7 +126,7 @@ private enum Numbered {
       context.insert(Numbered.User(email: 1, name: "Ada"))
       try context.save()
     }
-    try numbered.close()
+    try await numbered.close()
     let before = try Data(contentsOf: url)
     #expect(try await openUsers(at: url) == nil)
     let refused = await #expect(throws: ContextError.self) {
@@ -137,7 +137,7 @@ private enum Numbered {
     #expect(guide.text.contains("`\(sentence)`"), "\(sentence)")
     #expect(try Data(contentsOf: url) == before)
     let users = try await openUsers(at: URL(fileURLWithPath: folder.file("users.cambium")))
-    try #require(users).close()
+    try await #require(users).close()
     let letter = URL(fileURLWithPath: folder.file("letter.txt"))
     try Data("Dear Ada,\n".utf8).write(to: letter)
     let refusal = await #expect(throws: ContextError.self) { try await openUsers(at: letter) }

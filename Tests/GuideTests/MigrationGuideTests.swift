@@ -81,7 +81,7 @@ struct MigrationGuideTests {
       }
       try context.save()
     }
-    try library.close()
+    try await library.close()
   }
 
   @Test func theGuidesPlanSplitsBooksAndAuthors() async throws {
@@ -102,6 +102,6 @@ struct MigrationGuideTests {
       try context.fetch(From<LibraryV2.Author>().orderBy(\.name)).map { "\($0.name) \($0.books.count)" }
     }
     #expect(authors == ["Austen 2", "Brontë 1"])
-    try library.close()
+    try await library.close()
   }
 }

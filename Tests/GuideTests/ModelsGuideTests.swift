@@ -150,7 +150,7 @@ func hurry(recipesAt url: URL) async throws {
     }
     try context.save()
   }
-  try book.close()
+  try await book.close()
 }
 // End of quotation
 
@@ -246,7 +246,7 @@ struct ModelsGuideTests {
     context.delete(soup)
     try context.save()
     #expect(try context.count(From<Step>()) == 0)
-    #expect(try book.verify().isEmpty)
+    #expect(try await book.verify().isEmpty)
   }
 
   @Test func aMenuHasItsDishesInOrder() async throws {
@@ -331,7 +331,7 @@ struct ModelsGuideTests {
       for minutes in [60, 90] { context.insert(Recipe(title: "Soup", minutes: minutes)) }
       try context.save()
     }
-    try book.close()
+    try await book.close()
     try await hurry(recipesAt: url)
     let changed = try await PersistentContainer("Recipes", models: models, at: .file(url))
     try await changed.performBackgroundTask { context in
@@ -339,6 +339,6 @@ struct ModelsGuideTests {
       #expect(recipes.map(\.minutes) == [45, 60])
       #expect(recipes.map { $0.steps.map(\.text) } == [["Hurry."], []])
     }
-    try changed.close()
+    try await changed.close()
   }
 }

@@ -61,7 +61,7 @@ struct WrappedModelsGuideTests {
       #expect(director.films == [film] && film.sceneCount == 1)
       #expect(try context.count(From<Film>().where { $0.director.name == "Tati" && $0.minutes >= 90 }) == 1)
     }
-    #expect(try films.verify().isEmpty)
+    #expect(try await films.verify().isEmpty)
   }
 
   @Test func entitiesAreDescribedWhileAProgramRuns() async throws {
@@ -115,8 +115,8 @@ struct WrappedModelsGuideTests {
       let title = try review.value(at: "film.title")
       #expect(title == .string("Playtime") && film.minutes == 90)
     }
-    #expect(try films.verify().isEmpty)
-    try films.close()
+    #expect(try await films.verify().isEmpty)
+    try await films.close()
   }
 
   @Test func aClassLeadsToRecords() async throws {

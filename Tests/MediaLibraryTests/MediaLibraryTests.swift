@@ -44,7 +44,7 @@ struct MediaLibraryTests {
     #expect(all.allSatisfy { $0.artist != nil && $0.trackCount == 10 && $0.seconds == 10 * 127 + 7 * 45 })
     #expect(try await library.releases(page: 1, of: 15) == Array(all[15..<30]))
     #expect(try await library.releases(taggedWith: "LIVE", of: 100).count == 16)
-    #expect(try library.container.verify() == [])
+    #expect(try await library.container.verify() == [])
     try library.close()
   }
 

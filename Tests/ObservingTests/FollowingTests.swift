@@ -85,7 +85,7 @@ struct FollowingTests {
     task.cancel()
     _ = try? await task.value
     try await insert([2], in: container)
-    try container.close()
+    try await container.close()
   }
 
   @Test(.timeLimit(.minutes(60))) func valuesThatCouldNotBeReadAreNotTold() async throws {

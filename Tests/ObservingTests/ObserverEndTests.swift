@@ -60,7 +60,7 @@ struct ObserverEndTests {
   @Test(.timeLimit(.minutes(60))) func closingTheStoreEndsWhatFollowsIt() async throws {
     let container = try await Airport.open()
     let updates = container.follow(From<Departure>().orderBy(\.minute))
-    let reading = Task { for try await _ in updates { try container.close() } }
+    let reading = Task { for try await _ in updates { try await container.close() } }
     await #expect(throws: ContextError.self) { try await reading.value }
   }
 }

@@ -90,8 +90,8 @@ extension PersistentContainer {
   ///   - durability: when a commit counts as done, if not as the container's options say.
   ///   - author: who makes the changes, for the history.
   /// - Returns: the IDs of the objects that the query describes, ascending.
-  /// - Throws: `invalidQuery`, and what a save throws: `missingValue` for a value that the attribute can't have, `validationFailed`,
-  ///   `notUnique`, `store`.
+  /// - Throws: `invalidQuery`, and what a save throws: `missingValue` for nil where a value is required, `wrongValue` for one that the attribute can't have,
+  ///   `validationFailed`, `notUnique`, `store`.
   @discardableResult
   public func batchUpdate<Root: ManagedObject>(
     _ request: From<Root>,
@@ -156,8 +156,8 @@ extension PersistentContainer {
   ///   - author: who makes the changes, for the history.
   /// - Returns: the IDs of the rows' objects, in the order of the rows. Those of existing objects are among them where a policy has settled rows
   ///   with them.
-  /// - Throws: `invalidQuery` for a column that can't be set, and what a save throws: `missingValue`, `validationFailed`, `missingDestination`,
-  ///   `notUnique`, `store`.
+  /// - Throws: `invalidQuery` for a column that can't be set, and what a save throws: `missingValue`, `wrongValue`, `validationFailed`,
+  ///   `missingDestination`, `notUnique`, `store`.
   @discardableResult
   public func batchInsert<Root: ManagedObject, Row>(
     _ model: Root.Type,

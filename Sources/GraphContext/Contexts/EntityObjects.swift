@@ -74,6 +74,20 @@ struct EntityObjects {
     conflicts[number] = change.isNone ? nil : change
   }
 
+  /// References of deleted objects that led to settled objects led to the existing ones.
+  ///
+  /// - Parameter owners: what settled objects stand for, by the entity's ordinal.
+  mutating func redirectRuledReferences(_ owners: [[ObjectNumber: ObjectNumber]]) {
+    for (number, references) in ruledReferences {
+      for toOne in entity.toOnes {
+        guard let target = references[toOne.slot] else { continue }
+        if let owner = owners[toOne.destination].owner(of: target) {
+          ruledReferences[number]?[toOne.slot] = owner
+        }
+      }
+    }
+  }
+
   /// Forgets all unsaved changes.
   mutating func forgetChanges() {
     changes.removeAll()

@@ -220,8 +220,7 @@ extension ManagedObjectContext.DeletionOrigin {
     let number = object._$state.number
     switch self {
     case .program: return nil
-    case .child(let request):
-      return request.entities[entity.ordinal].ownReferences[number].map { DecidedReferences(byChildren: $0) }
+    case .child(let request): return request.entities[entity.ordinal].ownReferences[number]
     case .replay(let images):
       guard let image = images[ObjectKey(entity: entity.ordinal, number: number)] else { return nil }
       var decided = DecidedReferences()

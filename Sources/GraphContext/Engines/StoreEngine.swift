@@ -37,7 +37,7 @@ protocol StoreEngine: AnyObject, Sendable {
   ///   - review: called before anything is stored, with what the delete rules and the request change. If it returns false, nothing is stored.
   /// - Returns: nil, without having called `request`, when the right to write isn't to be had as `turn` asks for it.
   /// - Throws: what `request` throws; `conflict`, `missingDestination`, `deletionDenied`, `notUnique`, `missingValue`,
-  ///   `indexedValueTooLong`; `store` when the store can't be read or written.
+  ///   `wrongValue`, `validationFailed`, `indexedValueTooLong`; `store` when the store can't be read or written.
   func commit(
     _ durability: Durability?,
     turn: SaveTurn,

@@ -1,8 +1,8 @@
 import Predicates
 
-/// The part of a sequence of rows that an offset and a limit leave. The one place where the two are applied: rows pass through a window one
-/// by one, or their source leaves rows out by rank and the window knows (``takeOffset()``).
-struct RowWindow {
+/// The part of a sequence of rows that an offset and a limit leave. No other type applies the two: rows pass through a window one by one, or their source
+/// leaves rows out by rank and the window knows (``takeOffset()``), or a list asks for its range.
+struct RowWindow: Equatable {
   private var toSkip: Int
   private var left: Int
 
@@ -50,5 +50,11 @@ struct RowWindow {
   func rows<Row>(of rows: [Row]) -> [Row] { isWhole ? rows : Array(rows.dropFirst(toSkip).prefix(left)) }
 
   /// How many of `count` rows are within.
-  func count(of count: Int) -> Int { min(left, max(0, count - toSkip)) }
+  func count(of count: Int) -> Int { range(in: count).count }
+
+  /// The indices of the rows within, among `count` rows.
+  func range(in count: Int) -> Range<Int> {
+    let start = min(toSkip, count)
+    return start..<start + min(left, count - start)
+  }
 }

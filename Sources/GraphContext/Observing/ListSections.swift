@@ -32,7 +32,7 @@ struct ListSections {
     of query: ResolvedQuery,
     _ context: ManagedObjectContext
   ) throws(ContextError) -> [(AttributeValue, Int)]? {
-    guard ListWindow(query) == nil, let first = query.sort.first else { return nil }
+    guard RowWindow(query).isWhole, let first = query.sort.first else { return nil }
     var all = query
     all.sort = []
     let grouping = try ContextError.resolving { () throws(QueryError) in

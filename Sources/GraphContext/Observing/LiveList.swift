@@ -9,7 +9,7 @@ final class LiveList {
   private(set) weak var context: ManagedObjectContext?
   let entity: StoredEntity
   let query: ResolvedQuery
-  private let window: ListWindow?
+  private let window: RowWindow
   private let access: RankedAccess?
   private let dependencies: ListDependencies
   private var content: any ListContent
@@ -30,7 +30,7 @@ final class LiveList {
     self.context = context
     self.query = query
     entity = context.coordinator.schema[query.entity.id]
-    window = ListWindow(query)
+    window = RowWindow(query)
     access = query.rankedAccess
     dependencies = ListDependencies(query, section: section)
     content = NumberedContent([])
@@ -59,8 +59,7 @@ final class LiveList {
   private var range: Range<Int> { range(of: content) }
 
   private func range(of content: any ListContent) -> Range<Int> {
-    guard isRanked, let window else { return 0..<content.count }
-    return window.range(in: content.count)
+    isRanked ? window.range(in: content.count) : 0..<content.count
   }
 
   var count: Int { range.count }
@@ -125,7 +124,7 @@ final class LiveList {
     }
     if context.showsUntoldChanges { return try reread(touched: numbers, in: context) }
     if isRanked { return try rank(numbers, in: context) }
-    if window != nil || numbers.count > content.count / Self.searchedShare {
+    if !window.isWhole || numbers.count > content.count / Self.searchedShare {
       return try reread(touched: numbers, in: context)
     }
     guard let content = content as? NumberedContent else { return Step(changes: [], next: .unchanged) }
@@ -167,7 +166,7 @@ final class LiveList {
     let layers = context.layers(for: query)
     var areOfListAlone = false
     if let content = content as? NumberedContent {
-      let limit = window == nil ? content.count / Self.searchedShare : 0
+      let limit = window.isWhole ? content.count / Self.searchedShare : 0
       areOfListAlone = try context.source.count(of: concerned, over: layers) > limit
       if areOfListAlone { concerned = concerned.restricted(to: content.numbers) }
     }

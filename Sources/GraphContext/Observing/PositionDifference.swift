@@ -32,15 +32,14 @@ struct PositionDifference {
   /// Elements that others have pushed over an end of the window come and go like any other: no more at each end than there are candidates.
   ///
   /// - Parameters:
-  ///   - window: nil for the whole list.
   ///   - old: the list as it was.
   ///   - new: the list as it is.
   func changes(
-    in window: ListWindow?,
+    in window: RowWindow,
     from old: any ListContent,
     to new: any ListContent
   ) throws(ContextError) -> [PositionChange] {
-    guard let window else { return changes }
+    if window.isWhole { return changes }
     let (oldRange, newRange) = (window.range(in: old.count), window.range(in: new.count))
     var changes = candidates.compactMap { candidate -> PositionChange? in
       var change = candidate
@@ -153,22 +152,5 @@ extension PositionDifference {
       )
     }
     return changes
-  }
-}
-
-/// The part of a list that a limit and an offset leave.
-struct ListWindow: Equatable {
-  let offset: Int
-  let limit: Int?
-
-  /// Nil for a query without a limit and an offset.
-  init?(_ query: ResolvedQuery) {
-    if query.offset == 0, query.limit == nil { return nil }
-    (offset, limit) = (query.offset, query.limit)
-  }
-
-  func range(in count: Int) -> Range<Int> {
-    let start = min(offset, count)
-    return start..<start + min(limit ?? .max, count - start)
   }
 }

@@ -86,39 +86,43 @@ struct ChangeEncoder {
 
   // MARK: Relationships
 
-  /// Bits of the references of a deleted object whose delete rules were looked after before. Those that a replay has left alone are no longer if the parent has
-  /// made them lead elsewhere since.
+  /// The references of a deleted object whose delete rules were looked after before. Those that a replay has left alone are no longer if the parent has made
+  /// them lead elsewhere since.
   private func decidedReferences(
     ofDeleted object: any ManagedObject,
     _ entity: StoredEntity
-  ) throws(ContextError) -> UInt64 {
+  ) throws(ContextError) -> DecidedReferences {
     let number = object._$state.number
     let objects = context.entities[entity.ordinal]
-    guard let decided = objects.decidedReferences[number] else { return 0 }
-    guard context.parent != nil, try context.source.contains(number, of: entity) else { return decided.all }
-    var slots = decided.all
-    for slot in entity.slots(decided.byReplay & ~decided.byChildren) {
+    guard var decided = objects.decidedReferences[number], context.parent != nil,
+      try context.source.contains(number, of: entity)
+    else { return objects.decidedReferences[number] ?? DecidedReferences() }
+    // What this context has set itself counts, whatever the parent has.
+    for slot in entity.slots(decided.byReplay & ~decided.byChildren & ~object._$state.changed) {
       let known = objects.ruledReferences[number]?[slot] ?? .none
-      if try context.source.reference(at: slot, of: number, entity) != known { slots &= ~(1 << UInt64(slot)) }
+      if try context.source.reference(at: slot, of: number, entity) != known {
+        decided.byReplay &= ~(1 << UInt64(slot))
+      }
     }
-    return slots
+    return decided
   }
 
   /// Notes for the parent the references of a deleted object that the context has set or decided on, and those that the parent has made lead to something else
   /// since: to that the parent applies its cascading rules.
   private mutating func noteReferences(
     ofDeleted object: any ManagedObject,
-    _ decided: UInt64,
+    _ decided: DecidedReferences,
     _ changes: EntityChanges
   ) throws(ContextError) {
     guard context.parent != nil else { return }
     let entity = changes.entity
     let number = object._$state.number
-    let own = object._$state.changed & entity.referenceSlots | decided
+    var own = decided
+    own.byChildren |= object._$state.changed & entity.referenceSlots
     changes.noteOwnReferences(own, of: number)
     // The parent may have deleted the object as well, or others have: there nothing is left to follow.
     guard try context.source.contains(number, of: entity) else { return }
-    for toOne in entity.toOnes where toOne.deleteRule == .cascade && own & 1 << UInt64(toOne.slot) == 0 {
+    for toOne in entity.toOnes where toOne.deleteRule == .cascade && own.all & 1 << UInt64(toOne.slot) == 0 {
       let known = context.entities[entity.ordinal].ruledReferences[number]?[toOne.slot] ?? .none
       let present = try context.source.reference(at: toOne.slot, of: number, entity)
       if present != known { changes.follow(1 << UInt64(toOne.slot), of: number) }
@@ -129,13 +133,13 @@ struct ChangeEncoder {
   /// store says at that moment, which the store checks for the outermost context.
   private mutating func noteDenials(
     _ object: any ManagedObject,
-    _ decided: UInt64,
+    _ decided: DecidedReferences,
     _ changes: EntityChanges
   ) throws(ContextError) {
     let entity = changes.entity
     for toOne in entity.toOnes where toOne.deleteRule == .deny {
       let bit: UInt64 = 1 << UInt64(toOne.slot)
-      if decided & bit != 0 { continue }
+      if decided.all & bit != 0 { continue }
       if context.parent == nil, object._$state.changed & bit == 0 {
         changes.follow(bit, of: object._$state.number)
         continue

@@ -27,9 +27,9 @@ final class EntityChanges {
   var deleted: [ObjectNumber] = []
   /// Bits of the references of deleted objects that lead where the store says, not the context: the engine applies their delete rules.
   private(set) var followed: [ObjectNumber: UInt64] = [:]
-  /// Bits of the references of deleted objects that a child had set itself, or that its undo or redo has left alone. In the parent they may lead to what the
+  /// The references of deleted objects that a child had set itself, or that its undo or redo has left alone. In the parent they may lead to what the
   /// deletion leaves alone.
-  private(set) var ownReferences: [ObjectNumber: UInt64] = [:]
+  private(set) var ownReferences: [ObjectNumber: DecidedReferences] = [:]
 
   init(_ entity: StoredEntity) {
     self.entity = entity
@@ -47,8 +47,8 @@ final class EntityChanges {
   func unfollow(_ slots: UInt64, of number: ObjectNumber) { followed[number]? &= ~slots }
 
   /// Notes the references that a child has set in an object that the save deletes.
-  func noteOwnReferences(_ slots: UInt64, of number: ObjectNumber) {
-    if slots != 0 { ownReferences[number] = slots }
+  func noteOwnReferences(_ references: DecidedReferences, of number: ObjectNumber) {
+    if references.all != 0 { ownReferences[number] = references }
   }
 
   /// The index of the patch of an object. O(log n).

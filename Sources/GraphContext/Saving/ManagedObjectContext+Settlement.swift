@@ -51,6 +51,7 @@ extension ManagedObjectContext {
       // Added first: listeners that hear of the objects' leaving may ask for those that replace them.
       settledIDs.add(ids)
       finish()
+      undoManager?.redirectReferences(settled, coordinator.schema)
     }
     return ids
   }
@@ -130,6 +131,8 @@ extension ManagedObjectContext {
   /// Called after the parent's save has settled new objects with existing ones: unsaved links of this context to them lead to the existing objects.
   func parentDidSettle(_ owners: [[ObjectNumber: ObjectNumber]]) {
     undoManager?.forgetGroups(touching: owners, coordinator.schema)
+    undoManager?.redirectReferences(owners, coordinator.schema)
+    for ordinal in entities.indices { entities[ordinal].redirectRuledReferences(owners) }
     tellingChanges(from: .parent) {
       // Not undoable: undoing it would lead to an object that has left the context. Changes by listeners are undoable.
       let registers = undoManager?.isRegistrationEnabled
@@ -201,7 +204,7 @@ extension ManagedObjectContext {
 
 extension [ObjectNumber: ObjectNumber] {
   /// The object that a settled one stands for, whose policy may have settled it in turn; nil for any other object.
-  fileprivate func owner(of number: ObjectNumber) -> ObjectNumber? {
+  func owner(of number: ObjectNumber) -> ObjectNumber? {
     guard var owner = self[number] else { return nil }
     while let next = self[owner] { owner = next }
     return owner

@@ -113,7 +113,9 @@ extension ContextUndoManager {
     guard registers, !open.contains(key) else { return }
     let phase = object._$state.phase
     guard phase == .inserted || phase == .persistent else {
-      return open.add(UndoGroup.Image(object: object, values: nil), key)
+      var image = UndoGroup.Image(object: object, values: nil)
+      if phase == .deleted { image.decidedReferences = context.decidedReferences(ofDeleted: object) }
+      return open.add(image, key)
     }
     guard let record = context.recordOfValues(of: object, context.entity(key.entity)) else { return }
     let values = UndoGroup.Values(
@@ -162,6 +164,13 @@ extension ContextUndoManager {
     }
     undoGroups.forget(throughLast: { $0.touches(settled, schema) })
     redoGroups.forget(throughLast: { $0.touches(settled, schema) })
+  }
+
+  /// References that the groups which are left have set to settled objects lead to the existing ones. Called when the open group knows what a save has stored.
+  func redirectReferences(_ settled: [[ObjectNumber: ObjectNumber]], _ schema: StoredSchema) {
+    undoGroups.redirectReferences(settled, schema)
+    redoGroups.redirectReferences(settled, schema)
+    open.redirectReferences(settled, schema)
   }
 
   /// Ends explicit groups that are open.

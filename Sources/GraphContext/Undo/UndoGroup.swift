@@ -66,15 +66,23 @@ struct UndoGroup {
     if leads { return true }
     return images.contains { key, image in
       if isSettled(key.number, key.entity) { return true }
+      guard let values = image.values else { return false }
       let entity = schema.entities[key.entity]
-      guard let values = image.values else {
-        return entity.toOnes.contains { toOne in
-          image.leftReferences[toOne.slot].map { isSettled($0, toOne.destination) } ?? false
-        }
-      }
       return values.record.withUnsafeBytes { bytes in
         let record = RecordView(validated: bytes, layout: entity.layout)
         return entity.toOnes.contains { isSettled(record.reference($0.slot), $0.destination) }
+      }
+    }
+  }
+
+  /// References that the group has left at settled objects lead to the existing ones from now on. O(images).
+  mutating func redirectReferences(_ settled: [[ObjectNumber: ObjectNumber]], _ schema: StoredSchema) {
+    for (key, image) in images {
+      for toOne in schema.entities[key.entity].toOnes {
+        guard let target = image.leftReferences[toOne.slot] else { continue }
+        if let owner = settled[toOne.destination].owner(of: target) {
+          images[key]?.leftReferences[toOne.slot] = owner
+        }
       }
     }
   }

@@ -28,8 +28,8 @@ struct UndoReplay {
       if let values = image.values { restore(key, values, in: slots(of: image, key)) }
     }
     forgetLinks()
-    // An unsaved link to an object that another context has deleted can be taken back. It can't be made.
-    for pair in group.pairs.reversed() where isWhole(pair.end) || pair.isLinked && isPending(pair.end) {
+    // A link to an object that another context has deleted can be taken back, if it is shown still. It can't be made.
+    for pair in group.pairs.reversed() where isWhole(pair.end) || pair.isLinked && isShown(pair.end) {
       context.relationships.change(pair.end, isLinked: !pair.isLinked)
     }
     delete(images.filter { $0.value.values == nil && context.isThere($0.key) }.map(\.key))
@@ -56,10 +56,14 @@ struct UndoReplay {
       && context.isThere(ObjectKey(entity: destination, number: pair.element))
   }
 
-  /// Whether the link is an unsaved one.
-  private func isPending(_ pair: PairEnd) -> Bool {
-    let links = context.entities[pair.entity].pairs[pair.position]
-    return links.added[pair.owner]?.contains(pair.element) == true
+  /// Whether the context shows the link: also an unsaved one of its own or of its parent to an object that is gone.
+  private func isShown(_ pair: PairEnd) -> Bool {
+    let links = context.entity(pair.entity).toManys[pair.position].links
+    let own = context.pendingLinks(in: links)?.isLinked(pair.owner, pair.element)
+    return context.deferringError(false) { () throws(ContextError) in
+      if let own { return own }
+      return try context.source.isLinked(pair.owner, pair.element, in: links)
+    }
   }
 
   /// What was derived from references is to be worked out anew.

@@ -1,3 +1,5 @@
+import Predicates
+
 /// The groups that can be undone, or redone, the oldest first.
 ///
 /// Adding one and forgetting the oldest take constant time, on average: a program that saves often keeps hundreds of thousands.
@@ -41,6 +43,11 @@ struct UndoStack {
   mutating func forget(throughLast holds: (UndoGroup) -> Bool) {
     guard let last = groups.lastIndex(where: holds) else { return }
     while forgotten <= last { forgetOldest() }
+  }
+
+  /// Has references of the groups lead to the objects that settled ones stand for. O(groups).
+  mutating func redirectReferences(_ settled: [[ObjectNumber: ObjectNumber]], _ schema: StoredSchema) {
+    for index in groups.indices { groups[index].redirectReferences(settled, schema) }
   }
 
   private mutating func forgetOldest() {

@@ -37,7 +37,7 @@ struct BatchCrashTests {
     let library = try container(on: disk, seed: generator.next())
     try await library.keepHistory()
     try await fill(library)
-    if isCheckpointed { try library.checkpoint() }
+    if isCheckpointed { try await library.checkpoint() }
     let before = try dump(library)
     let lastNumber = try await library.query { try $0.fetch(From<Writer>()).map(\.objectID.number).max() }
     let points = Mutex<[CrashPoint]>([disk.crashPoint])
@@ -58,7 +58,7 @@ struct BatchCrashTests {
       if isDone { afterCount += 1 } else { beforeCount += 1 }
       #expect(try isDone || dump(found) == before, "\(damage)")
       #expect(try await found.history(HistoryQuery(authors: ["crash"])).count == (isDone ? 1 : 0))
-      #expect(try found.verify() == [])
+      #expect(try await found.verify() == [])
       // No ID is used again, and what was cut short can be done.
       let number = try await found.write { context in
         let writer = Writer("later")

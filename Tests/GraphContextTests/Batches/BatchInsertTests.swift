@@ -86,7 +86,7 @@ struct BatchInsertTests {
     try watcher.refresh()
     #expect(try LibraryDump(watcher) == LibraryDump(single))
     #expect(try ids.map { try watcher.existingObject(Book.self, with: $0).title } == rows.map(\.title))
-    #expect(try library.verify() == [])
+    #expect(try await library.verify() == [])
   }
 
   @Test func failuresAreListedAndChangeNothing() async throws {
@@ -114,7 +114,7 @@ struct BatchInsertTests {
     } catch { failure = error }
     #expect(failure?.code == .missingDestination)
     #expect(try library.context().count(From<Reader>()) == 0)
-    #expect(try library.verify() == [])
+    #expect(try await library.verify() == [])
   }
 
   @Test func aResetStoreIsEmptyAndUsesNoIDAgain() async throws {
@@ -131,7 +131,7 @@ struct BatchInsertTests {
     try watcher.refresh()
     #expect(known.isDeleted)
     #expect(try watcher.count(From<Publisher>()) == 0 && watcher.count(From<Book>()) == 0)
-    #expect(try library.verify() == [])
+    #expect(try await library.verify() == [])
     let (again, _) = try await prepare(library)
     #expect(again.number > publisher.number)
     #expect(try await insert([Row(title: "b", pages: 1)], library, publisher: again) != book)

@@ -46,7 +46,8 @@ struct BatchTests {
       #expect(try dump == LibraryDump(context), "seed \(seed), round \(round)")
       try watcher.refresh()
       #expect(try dump == LibraryDump(watcher), "seed \(seed), round \(round)")
-      #expect(try batch.verify() == [] && single.verify() == [])
+      #expect(try await batch.verify() == [])
+      #expect(try await single.verify() == [])
     }
   }
 
@@ -83,7 +84,7 @@ struct BatchTests {
     #expect(calls.take() == [])
     let left = try await trips.query { try ($0.fetch(From<Trip>()).map(\.title), $0.count(From<TripStop>())) }
     #expect(left == (["C"], 0))
-    #expect(try trips.verify() == [])
+    #expect(try await trips.verify() == [])
   }
 
   @Test func aRequiredReferenceOfAnObjectThatGoesAlongDeniesNothing() async throws {
@@ -103,7 +104,7 @@ struct BatchTests {
     #expect(error?.code == .missingValue && error?.failures.count == 1)
     let left = try await trips.query { try ($0.count(From<Vault>()), $0.count(From<Movement>())) }
     #expect(left == (2, 2))
-    #expect(try trips.verify() == [])
+    #expect(try await trips.verify() == [])
   }
 
   // MARK: Updating
@@ -146,7 +147,7 @@ struct BatchTests {
     let pages = try fresh.fetch(From<Book>()).map(\.pages)
     #expect(unsaved.title == "unsaved")
     #expect(known.map(\.pages) == pages)
-    #expect(try batch.verify() == [])
+    #expect(try await batch.verify() == [])
   }
 
   /// Texts and other values of variable width, not in the order in which they are declared.
@@ -192,7 +193,7 @@ struct BatchTests {
     #expect(unknown?.code == .unknownEntity)
     let ranks = try await library.query { try $0.fetch(From<Writer>().orderBy(\.rank)).map(\.rank) }
     #expect(ranks == [0, 1, 2])
-    try library.close()
+    try await library.close()
     let closed = await #expect(throws: ContextError.self) { try await library.batchDelete(From<Writer>()) }
     #expect(closed?.code == .closed)
   }

@@ -42,7 +42,7 @@ struct ChunkTests {
     #expect(ranks == Array(-100..<(-94)))
     #expect(try await library.batchDelete(From<Writer>().where { $0.rank > 0 }, chunkSize: 1) == [])
     #expect(try await library.batchDelete(From<Writer>(), chunkSize: 0).count == 6)
-    #expect(try library.verify() == [])
+    #expect(try await library.verify() == [])
   }
 
   @Test func theErrorOfALaterChunkSaysWhatWasDone() async throws {
@@ -90,7 +90,7 @@ struct ChunkTests {
     failure = nil
     do throws(ContextError) { try await library.batchDelete(From<Publisher>()) } catch { failure = error }
     #expect(failure?.code == .deletionDenied && failure?.committedIDs == [])
-    #expect(try library.verify() == [])
+    #expect(try await library.verify() == [])
   }
 
   /// Objects that an earlier chunk's rules have deleted are not in the result.

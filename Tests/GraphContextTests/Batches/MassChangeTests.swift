@@ -21,7 +21,7 @@ struct MassChangeTests {
       try await trial.fill(600)
       for _ in 0..<10 {
         try await trial.step()
-        #expect(try container.verify() == [], "after \(trial.steps)")
+        #expect(try await container.verify() == [], "after \(trial.steps)")
         #expect(try await trial.stored() == trial.expected, "after \(trial.steps)")
       }
       random = trial.random
@@ -47,7 +47,7 @@ struct MassChangeTests {
       try other.save()
     }
     try context.save()
-    #expect(try container.verify() == [])
+    #expect(try await container.verify() == [])
     #expect(try await container.query { try $0.fetch(From<MassWare>()).map(\.code) } == ["other"])
   }
 }

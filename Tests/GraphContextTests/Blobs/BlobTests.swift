@@ -67,7 +67,7 @@ struct BlobTests {
   @Test func chunksOfALongValueTakeLittleMemory() async throws {
     let cover = Self.bytes(24 << 20, 8)
     try await insert(cover)
-    try container.close()
+    try await container.close()
     var options = StoreOptions()
     options.cacheBytes = 1 << 20
     let small = try await ExternalAttributeTests.open(folder, options: options)
@@ -81,7 +81,7 @@ struct BlobTests {
       greatest = max(greatest, try small.statistics.residentBytes)
     }
     #expect(position == cover.count && greatest < 4 << 20)
-    try small.close()
+    try await small.close()
   }
 
   @Test func aBlobIsTheValueThatItWas() async throws {
@@ -116,7 +116,7 @@ struct BlobTests {
   @Test func recordsHaveBlobsByName() async throws {
     let cover = Self.bytes(100_000, 7)
     try await insert(cover)
-    try container.close()
+    try await container.close()
     let store = try await PersistentContainer(
       "Albums",
       at: URL(fileURLWithPath: folder.file("albums.cambium"))
@@ -129,6 +129,6 @@ struct BlobTests {
       try context.save()
       #expect(throws: ContextError.self) { try album.blob("pages") }
     }
-    #expect(try store.verify().isEmpty)
+    #expect(try await store.verify().isEmpty)
   }
 }

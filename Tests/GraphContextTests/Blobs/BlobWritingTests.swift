@@ -76,7 +76,7 @@ struct BlobWritingTests {
       try context.existingObject(Album.self, with: id).blob(\.cover)
     }
     #expect(blob?.hash == value.withUnsafeBytes { BlobHash.hash($0) })
-    #expect(try container.verify().map(\.description) == [])
+    #expect(try await container.verify().map(\.description) == [])
   }
 
   @Test(arguments: [0, 1, 262_144, 3_000_001])
@@ -101,7 +101,7 @@ struct BlobWritingTests {
       )
     }
     #expect(try await cover() == value)
-    #expect(try container.verify().map(\.description) == [])
+    #expect(try await container.verify().map(\.description) == [])
   }
 
   private func notes() async throws -> String {
@@ -122,7 +122,7 @@ struct BlobWritingTests {
     try Data(text.utf8).write(to: file)
     try await container.setBlob(\Album.notes, of: id, contentsOf: file)
     #expect(try await notes() == text)
-    #expect(try container.verify().map(\.description) == [])
+    #expect(try await container.verify().map(\.description) == [])
   }
 
   /// Cut characters, bytes that begin none, too long spellings, surrogates, and what is above the last character.
@@ -144,7 +144,7 @@ struct BlobWritingTests {
       }
     }
     #expect(try await notes() == "old" && partCount() == parts)
-    #expect(try container.verify().map(\.description) == [])
+    #expect(try await container.verify().map(\.description) == [])
   }
 
   @Test func aContextLearnsOfTheValue() async throws {
@@ -172,12 +172,12 @@ struct BlobWritingTests {
     }
     #expect(try await cover() == Self.bytes(70_000, 1))
     #expect(try partCount() == 2)
-    #expect(try container.verify().map(\.description) == [])
+    #expect(try await container.verify().map(\.description) == [])
   }
 
   @Test func anObjectThatIsDeletedMeanwhileLeavesNothing() async throws {
     let chunks = Chunks(value: Self.bytes(4_000_000, 5), size: 500_000) { [container, id] in
-      #expect(try container.verify().map(\.description) == [])
+      #expect(try await container.verify().map(\.description) == [])
       try await container.performBackgroundTask { context in
         context.delete(try context.existingObject(Album.self, with: id))
         try context.save()
@@ -188,7 +188,7 @@ struct BlobWritingTests {
     }
     #expect(error?.code == .objectNotFound)
     #expect(try partCount() == 0)
-    #expect(try container.verify().map(\.description) == [])
+    #expect(try await container.verify().map(\.description) == [])
   }
 
   @Test func whatAProcessHasLeftIsRemoved() async throws {
@@ -197,12 +197,12 @@ struct BlobWritingTests {
     try writer.append(Self.bytes(2_000_000, 6))
     try writer.storeParts()
     #expect(try partCount() == 2 + 30)
-    #expect(try container.verify().map(\.description) == [])
-    try container.close()
+    #expect(try await container.verify().map(\.description) == [])
+    try await container.close()
     let again = try await ExternalAttributeTests.open(folder)
     let snapshot = try again.store.snapshot()
     #expect(try snapshot.tree(entity.blobTreeName(at: 1)).count == 2)
-    #expect(try again.verify().map(\.description) == [])
+    #expect(try await again.verify().map(\.description) == [])
   }
 
   @Test func aValueBeyondTheLimitIsRefused() async throws {
@@ -222,7 +222,7 @@ struct BlobWritingTests {
     }
     #expect(reference.byteCount == 100_000)
     try writer.discard()
-    #expect(try container.verify().map(\.description) == [])
+    #expect(try await container.verify().map(\.description) == [])
   }
 
   @Test func onlyWhatIsStagedCanBeReferredTo() async throws {

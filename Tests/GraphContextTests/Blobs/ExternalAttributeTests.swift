@@ -85,14 +85,14 @@ struct ExternalAttributeTests {
       try context.save()
       #expect(album.cover == cover)
     }
-    try container.close()
+    try await container.close()
     let container = try await Self.open(folder)
     try await container.performBackgroundTask { context in
       let albums = try context.fetch(From<Album>().orderBy(.ascending(\.title)))
       #expect(albums[0].cover == cover && albums[0].notes == notes)
       #expect(albums[1].cover == nil && albums[1].notes == "")
     }
-    #expect(try container.verify().isEmpty)
+    #expect(try await container.verify().isEmpty)
   }
 
   @Test(arguments: [3, 900, 100_000])
@@ -110,7 +110,7 @@ struct ExternalAttributeTests {
       #expect(memos[0].copy == notes && memos[0].notes == notes)
       #expect(memos[1].copy == nil && memos[1].notes == nil)
     }
-    #expect(try container.verify().isEmpty)
+    #expect(try await container.verify().isEmpty)
   }
 
   @Test func aCoverThatAnotherContextReplacesIsNoDamage() async throws {
@@ -210,7 +210,7 @@ struct ExternalAttributeTests {
       #expect(album.cover == Self.bytes(256 << 10, 7))
     }
     try await container.store.checkpoint()
-    #expect(try container.verify().isEmpty)
+    #expect(try await container.verify().isEmpty)
   }
 
   @Test func titlesOfAThousandAlbumsReadNoBlob() async throws {
@@ -221,7 +221,7 @@ struct ExternalAttributeTests {
         try context.save()
       }
     }
-    try container.close()
+    try await container.close()
     let container = try await Self.open(folder)
     try await container.performBackgroundTask { context in
       let albums = try context.fetch(From<Album>())
@@ -255,14 +255,14 @@ struct ExternalAttributeTests {
         try context.save()
       }
       #expect(try partCount == count)
-      #expect(try container.verify().isEmpty)
+      #expect(try await container.verify().isEmpty)
     }
     try await container.performBackgroundTask { context in
       context.delete(try context.existingObject(Album.self, with: id))
       try context.save()
     }
     #expect(try partCount == 0)
-    #expect(try container.verify().isEmpty)
+    #expect(try await container.verify().isEmpty)
   }
 
   @Test func settingWhatIsThereStoresNothing() async throws {
@@ -306,7 +306,7 @@ struct ExternalAttributeTests {
     }
     try await container.batchDelete(From<Album>().where { $0.title > "4" })
     #expect(try partCount == 6)
-    #expect(try container.verify().isEmpty)
+    #expect(try await container.verify().isEmpty)
   }
 
   @Test func queriesAskForNilAndSelect() async throws {
@@ -379,7 +379,7 @@ struct ExternalAttributeTests {
       let again = try context.existingObject(Album.self, with: id)
       #expect(again.cover == second && again.title == "B")
     }
-    #expect(try container.verify().isEmpty)
+    #expect(try await container.verify().isEmpty)
   }
 
   @Test func aChildReadsAndWritesBlobs() async throws {
@@ -403,7 +403,7 @@ struct ExternalAttributeTests {
       let albums = try context.fetch(From<Album>().orderBy(.ascending(\.title)))
       #expect(albums.map(\.cover) == [second, first])
     }
-    #expect(try container.verify().isEmpty)
+    #expect(try await container.verify().isEmpty)
   }
 
   @Test func conflictsShowAndKeepBlobs() async throws {
@@ -428,7 +428,7 @@ struct ExternalAttributeTests {
     }
     try mine.save()
     #expect(album.cover == second)
-    #expect(try container.verify().isEmpty)
+    #expect(try await container.verify().isEmpty)
   }
 
   @Test func overwritingBringsBackWhatTheContextShows() async throws {
@@ -447,6 +447,6 @@ struct ExternalAttributeTests {
     mine.mergePolicy = .overwrite
     try mine.save()
     #expect(album.title == "B" && album.cover == first)
-    #expect(try container.verify().isEmpty)
+    #expect(try await container.verify().isEmpty)
   }
 }

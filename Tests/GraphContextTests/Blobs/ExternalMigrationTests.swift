@@ -92,7 +92,7 @@ struct ExternalMigrationTests {
       try context.save()
     }
     #expect(try container.store.snapshot().formatVersion == 6)
-    try container.close()
+    try await container.close()
   }
 
   @Test func whatIsRemovedLeavesNoTree() async throws {
@@ -100,7 +100,7 @@ struct ExternalMigrationTests {
     let snapshot = try container.store.snapshot()
     #expect(try snapshot.treeNames.filter { $0.hasPrefix("b/") } == [])
     #expect(try snapshot.formatVersion == 3)
-    #expect(try container.verify().map(\.description) == [])
+    #expect(try await container.verify().map(\.description) == [])
   }
 
   @Test func whatIsRenamedKeepsItsValues() async throws {
@@ -116,7 +116,7 @@ struct ExternalMigrationTests {
       try context.save()
     }
     #expect(try await container.upgradeRecords() == 0)
-    #expect(try container.verify().map(\.description) == [])
+    #expect(try await container.verify().map(\.description) == [])
   }
 
   @Test func aRecordOfAnEarlierLayoutKeepsItsReference() async throws {
@@ -126,7 +126,7 @@ struct ExternalMigrationTests {
       let album = try #require(try context.fetch(From<Renamed.Album>().where { $0.title == "29" }).first)
       #expect(album.picture == Self.bytes(290_000, 29))
     }
-    #expect(try container.verify().map(\.description) == [])
+    #expect(try await container.verify().map(\.description) == [])
   }
 
   @Test func storageIsNotChangedByItself() async throws {
@@ -170,7 +170,7 @@ struct ExternalMigrationTests {
       #expect(Set(singles.map(\.cover)) == Set((0..<30).map { Self.bytes(3_000, $0) }))
       #expect(singles.allSatisfy { $0.name == "S" })
     }
-    #expect(try container.verify().map(\.description) == [])
+    #expect(try await container.verify().map(\.description) == [])
     #expect(try container.store.snapshot().treeNames.filter { $0.hasPrefix("b/") }.count == 2)
   }
 
@@ -182,7 +182,7 @@ struct ExternalMigrationTests {
     )
     await #expect(throws: ContextError.self) { try await PersistentContainer("Albums", plan: plan, at: url) }
     let container = try await PersistentContainer("Albums", plan: MigrationPlan([First.self]), at: url)
-    #expect(try container.verify().map(\.description) == [])
+    #expect(try await container.verify().map(\.description) == [])
     #expect(try container.store.snapshot().treeNames.filter { $0.hasPrefix("b/") }.count == 2)
     try await container.performBackgroundTask { context in
       let album = try #require(try context.fetch(From<First.Album>().where { $0.title == "29" }).first)
@@ -195,15 +195,15 @@ struct ExternalMigrationTests {
     let copy = URL(fileURLWithPath: folder.file("copy.cambium"))
     try await container.copy(to: copy)
     try await container.store.compact()
-    try container.close()
+    try await container.close()
     for place in [url, copy] {
       let container = try await PersistentContainer("Albums", plan: MigrationPlan([First.self]), at: place)
       try await container.performBackgroundTask { context in
         let album = try #require(try context.fetch(From<First.Album>().where { $0.title == "29" }).first)
         #expect(album.cover == Self.bytes(290_000, 29))
       }
-      #expect(try container.verify().map(\.description) == [])
-      try container.close()
+      #expect(try await container.verify().map(\.description) == [])
+      try await container.close()
     }
   }
 }

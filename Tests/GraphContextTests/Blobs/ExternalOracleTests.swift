@@ -187,7 +187,7 @@ struct ExternalOracleTests {
 
     private mutating func reopen() async throws {
       context.end()
-      try container.close()
+      try await container.close()
       container = try await ExternalAttributeTests.open(folder)
       context = try Self.context(of: container)
       (state, undone) = (saved, [])
@@ -222,7 +222,7 @@ struct ExternalOracleTests {
       let other = try container.context()
       #expect(try values(in: other) == saved, "\(trace)")
       other.end()
-      #expect(try container.verify().map(\.description) == [], "\(trace)")
+      #expect(try await container.verify().map(\.description) == [], "\(trace)")
     }
 
     mutating func finish() async throws {

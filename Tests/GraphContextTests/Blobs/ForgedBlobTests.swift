@@ -48,7 +48,7 @@ struct ForgedBlobTests {
 
   /// Expects that the cover of A can't be read in any way, and that everything else works.
   private func expectDamage(ofRanges: Bool = true) async throws {
-    #expect(try !container.verify().isEmpty)
+    #expect(try await !container.verify().isEmpty)
     try await container.performBackgroundTask { context in
       let album = try #require(try context.fetch(From<Album>().where { $0.title == "A" }).first)
       #expect(album.cover == nil)
@@ -129,7 +129,7 @@ struct ForgedBlobTests {
     try await change { tree, key, value in
       try tree.put(key.dropLast(8) + [0, 0, 0, 99, 0, 0, 0, 0] as [UInt8], value)
     }
-    #expect(try container.verify().map(\.tree) == [parts])
+    #expect(try await container.verify().map(\.tree) == [parts])
   }
 
   /// Changes the first part of the first album's cover.
@@ -155,7 +155,7 @@ struct ForgedBlobTests {
         record[16 + offset % (record.count - 16)] = byte
         _ = try records.put(key, record)
       }
-      _ = try container.verify()
+      _ = try await container.verify()
       let context = try container.context()
       if let albums = try? context.fetch(From<Album>()) {
         for album in albums { _ = (album.cover, album.notes) }

@@ -33,7 +33,7 @@ struct ChildDeletionTests {
     try context.save()
     try other.refresh()
     #expect(try other.count(From<Writer>()) == 0, "the deletion was saved")
-    #expect(try library.verify().map(\.description) == [])
+    #expect(try await library.verify().map(\.description) == [])
   }
 
   /// Observers of what children show are looked after once, not once for each object.
@@ -97,6 +97,6 @@ struct ChildDeletionTests {
     #expect(context.insertedObjects.isEmpty && writer.rank == 2)
     try context.save()
     #expect(try context.count(all) == 1)
-    #expect(try library.verify().map(\.description) == [])
+    #expect(try await library.verify().map(\.description) == [])
   }
 }

@@ -69,7 +69,7 @@ struct ContextTests {
     #expect(writer.fans.allSatisfy { $0.idols == [writer] })
     #expect(context.insertedObjects.count == 6)
     try context.save()
-    #expect(try library.verify().isEmpty)
+    #expect(try await library.verify().isEmpty)
     context.end()
   }
 
@@ -174,7 +174,7 @@ struct ContextTests {
     #expect(new.name == "C")
     context.insert(new)
     try context.save()
-    #expect(try library.verify().isEmpty)
+    #expect(try await library.verify().isEmpty)
     context.end()
   }
 

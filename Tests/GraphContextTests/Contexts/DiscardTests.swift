@@ -252,13 +252,13 @@ struct DiscardTests {
     context.discardChanges(of: reader)
     #expect(try context.count(From<Reader>()) == 5)
     try context.save()
-    #expect(try library.verify() == [])
+    #expect(try await library.verify() == [])
   }
 
   @Test func everyObjectOfAModelIsDeleted() async throws {
     #expect(try await library.deleteAll(Writer.self) == 4)
     #expect(try await library.query { try $0.count(From<Book>()) } == 0)
     #expect(try await library.deleteAll(Writer.self) == 0)
-    #expect(try library.verify() == [])
+    #expect(try await library.verify() == [])
   }
 }

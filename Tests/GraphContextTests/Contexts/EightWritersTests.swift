@@ -77,7 +77,7 @@ struct EightWritersTests {
     #expect(count == run.done)
     #expect(names.contains("view \(saveCount)"))
     #expect(try await library.history().count == min(100, 1 + run.done + saveCount))
-    #expect(try library.verify() == [])
+    #expect(try await library.verify() == [])
     print(
       "\(run.done) writes, \(run.conflictCount.load(ordering: .relaxed)) conflicts, \(saveCount) saves in view"
     )

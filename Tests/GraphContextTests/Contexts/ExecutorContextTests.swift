@@ -108,7 +108,7 @@ struct ExecutorContextTests {
       return context.insertedObjects.count
     }
     #expect(object == 1)
-    try library.close()
+    try await library.close()
     #expect(throws: ContextError.self) { try library.newBackgroundContext(executor: executor) }
   }
 

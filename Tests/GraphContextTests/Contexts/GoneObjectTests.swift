@@ -120,7 +120,7 @@ struct GoneObjectTests {
     book.writer = nil
     reader.idols = []
     try context.save()
-    #expect(try library.verify().isEmpty)
+    #expect(try await library.verify().isEmpty)
     context.end()
   }
 
@@ -156,13 +156,13 @@ struct GoneObjectTests {
     book.publisher = second
     try context.save()
     #expect(second.books == [book])
-    #expect(try library.verify().isEmpty)
+    #expect(try await library.verify().isEmpty)
     context.end()
   }
 
   @Test func aClosedContainerSaysSo() async throws {
     let (library, context) = try await Self.context { $0.insert(Writer("A")) }
-    try library.close()
+    try await library.close()
     let error = #expect(throws: ContextError.self) { try context.count(From<Writer>()) }
     #expect(error?.code == .closed)
     context.end()

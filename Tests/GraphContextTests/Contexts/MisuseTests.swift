@@ -122,7 +122,7 @@ struct MisuseTests {
 
   @Test @MainActor func aViewContextThatIsAskedForAfterTheEndSaysSo() async throws {
     let library = try await Library.open()
-    try library.close()
+    try await library.close()
     let context = library.viewContext
     #expect(code { try context.fetch(From<Writer>()) } == .closed)
     context.insert(Writer("A"))

@@ -22,7 +22,7 @@ struct RacingContextsTests {
         continue
       }
       outcomes[racer.save(), default: 0] += 1
-      #expect(try library.verify().map(\.description) == [])
+      #expect(try await library.verify().map(\.description) == [])
       try racer.catchUp()
       let fresh = try library.context()
       #expect(try Racer.describe(racer.context) == Racer.describe(fresh))

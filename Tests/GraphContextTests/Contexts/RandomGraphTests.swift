@@ -57,7 +57,7 @@ struct RandomGraphTests {
           saves[which] += 1
         }
         pending[which] = 0
-        #expect(try library.verify().map(\.description) == [])
+        #expect(try await library.verify().map(\.description) == [])
       }
     }
     #expect(saves.allSatisfy { $0 > 0 })

@@ -155,7 +155,7 @@ import Testing
     )
     try library.viewContext.save()
     try await library.viewContext.saveWithoutBlocking()
-    try library.close()
+    try await library.close()
   }
 
   @Test func theViewContextStaysPutWhenItIsToldTo() async throws {

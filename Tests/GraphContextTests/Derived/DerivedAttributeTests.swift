@@ -22,7 +22,7 @@ struct DerivedAttributeTests {
     #expect(album.canonicalTitle == "cafe")
     #expect(album.songCount == 3 && album.seconds == 40 && album.shortest == 10 && album.longest == 30)
     #expect(album.ratings == 0.5 && album.price == 1.25 && album.lastTitle == "c")
-    #expect(try container.verify() == [])
+    #expect(try await container.verify() == [])
   }
 
   @Test func membersAreMovedChangedAndDeleted() async throws {
@@ -50,7 +50,7 @@ struct DerivedAttributeTests {
     context.delete(first)
     try context.save()
     try DerivedModels.expectExact(context)
-    #expect(try container.verify() == [])
+    #expect(try await container.verify() == [])
   }
 
   @Test func manyToManyRelationshipsAreCountedAtBothEnds() async throws {
@@ -72,7 +72,7 @@ struct DerivedAttributeTests {
     context.delete(tags[0])
     try context.save()
     #expect(albums[0].weight == 2 && albums[1].tagCount == 0)
-    #expect(try container.verify() == [])
+    #expect(try await container.verify() == [])
   }
 
   @Test func aCountThatItsTypeCantHoldFailsTheSave() async throws {
@@ -87,7 +87,7 @@ struct DerivedAttributeTests {
     for number in 127..<200 { context.insert(DerivedModels.Parcel("\(number)", in: box)) }
     let error = #expect(throws: ContextError.self) { try context.save() }
     #expect(error?.code == .validationFailed && error?.context.properties == ["count"])
-    #expect(try container.verify() == [])
+    #expect(try await container.verify() == [])
   }
 
   @Test func aDerivedStringThatIsTooLongForItsIndexFailsTheSave() async throws {
@@ -100,7 +100,7 @@ struct DerivedAttributeTests {
     let error = #expect(throws: ContextError.self) { try context.save() }
     #expect(error?.code == .indexedValueTooLong && error?.context.properties == ["label"])
     #expect(error?.context.entity == "Box" && error?.context.objectID == box.objectID)
-    #expect(try container.verify() == [])
+    #expect(try await container.verify() == [])
   }
 
   @Test func undoingLeavesWhatASaveHasDerived() async throws {
@@ -124,7 +124,7 @@ struct DerivedAttributeTests {
     #expect(album.title == "B" && album.songCount == 1)
     try context.save()
     try DerivedModels.expectExact(context)
-    #expect(try container.verify() == [])
+    #expect(try await container.verify() == [])
   }
 
   @Test func theyAreQueriedSortedAndSelected() async throws {
@@ -185,7 +185,7 @@ struct DerivedAttributeTests {
     mine.delete(album)
     for song in try mine.fetch(From<DerivedModels.Song>()) where song.title == "y" { mine.delete(song) }
     _ = try? mine.save()
-    #expect(try container.verify() == [])
+    #expect(try await container.verify() == [])
   }
 
   @Test func followersAndEventsLearnOfThem() async throws {
@@ -218,7 +218,7 @@ struct DerivedAttributeTests {
     try context.save()
     #expect(album.songCount == 1 && album.longest == 5 && album.canonicalTitle == "a")
     try DerivedModels.expectExact(context)
-    #expect(try container.verify() == [])
+    #expect(try await container.verify() == [])
   }
 
   @Test func anUndoneChangeIsDerivedAgain() async throws {
@@ -264,13 +264,13 @@ struct DerivedAttributeTests {
       let album = try #require(try context.fetch(From<DerivedModels.Album>()).first)
       #expect(album.canonicalTitle == "e" && album.shortest == 100)
     }
-    #expect(try container.verify() == [])
+    #expect(try await container.verify() == [])
     _ = try await container.batchDelete(From<DerivedModels.Song>())
     try await container.performBackgroundTask { context in
       let counts = try context.fetch(From<DerivedModels.Album>()).map(\.songCount)
       #expect(counts == [0, 0])
     }
-    #expect(try container.verify() == [])
+    #expect(try await container.verify() == [])
     let refused = await #expect(throws: ContextError.self) {
       _ = try await container.batchUpdate(From<DerivedModels.Album>(), .set(\.songCount, to: 1))
     }
@@ -309,7 +309,7 @@ struct DerivedAttributeTests {
       context.insert(DerivedModels.Song("x", seconds: 5, in: album))
       try context.save()
     }
-    try container.close()
+    try await container.close()
     let dynamic = try await PersistentContainer("Derived", at: url)
     try await dynamic.performBackgroundTask { context in
       let album = try #require(try context.records(of: "Album").first)
@@ -330,6 +330,6 @@ struct DerivedAttributeTests {
       #expect(try new["canonicalTitle"] == .string("new"))
       #expect(try new["songCount"] == .int(0))
     }
-    #expect(try dynamic.verify() == [])
+    #expect(try await dynamic.verify() == [])
   }
 }

@@ -17,7 +17,7 @@ struct DerivedVerifyTests {
       context.insert(DerivedModels.Song("x", seconds: 5, in: album))
       try context.save()
     }
-    #expect(try container.verify() == [])
+    #expect(try await container.verify() == [])
     let schema = container.coordinator.schema
     try await container.store.write { transaction in
       let entity = try #require(schema.entity(named: "Album"))
@@ -34,7 +34,7 @@ struct DerivedVerifyTests {
     }
     let tree = try #require(schema.entity(named: "Album")).treeName
     #expect(
-      try container.verify().contains {
+      try await container.verify().contains {
         $0.message == "the derived \(name) of Album 1 is not what it is made of" && $0.tree == tree
       }
     )

@@ -23,7 +23,7 @@ struct RandomDerivedTests {
           // A save that meets a deletion by the other one is dropped.
           do { try context.save() } catch { context.rollback() }
         }
-        #expect(try container.verify() == [], "step \(step), seed \(random.seed)")
+        #expect(try await container.verify() == [], "step \(step), seed \(random.seed)")
       }
       for context in contexts {
         try context.refresh()
@@ -130,7 +130,7 @@ struct RandomDerivedTests {
       }
       try await group.waitForAll()
     }
-    #expect(try container.verify() == [])
+    #expect(try await container.verify() == [])
     try await container.performBackgroundTask { try DerivedModels.expectExact($0) }
   }
 }

@@ -93,6 +93,6 @@ struct UnsavedDerivedTests {
     #expect(try shown.count(From<DerivedModels.Album>().where { $0.songCount > 0 }) == 1)
     try child.save()
     try context.save()
-    #expect(try container.verify().map(\.description) == [])
+    #expect(try await container.verify().map(\.description) == [])
   }
 }

@@ -269,7 +269,7 @@ struct DecimalFetchTests {
       context.insert(Invoice(1, 5))
       try context.save()
     }
-    #expect(try container.verify().isEmpty)
+    #expect(try await container.verify().isEmpty)
     let entity = try #require(container.coordinator.schema.entity(named: "Invoice"))
     let slot = try #require(entity.schema.storedProperty(named: "amount")?.slot)
     let position = entity.layout.fields[slot].position
@@ -279,7 +279,7 @@ struct DecimalFetchTests {
       record[position] = 0xEE
       _ = try tree.put(KeyCoder.key(objectID: 1), record)
     }
-    #expect(try container.verify().contains { $0.message == "Invoice 1 has no decimal for amount" })
+    #expect(try await container.verify().contains { $0.message == "Invoice 1 has no decimal for amount" })
     await #expect(throws: ContextError.self) {
       try await container.performBackgroundTask { context in
         try context.fetch(From<Invoice>().where(\.amount > 1 && \.rate == 0)).map(\.amount)

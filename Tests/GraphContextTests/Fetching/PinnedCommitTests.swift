@@ -48,7 +48,7 @@ struct PinnedCommitTests {
     await #expect(throws: ContextError.self) {
       try await library.query(at: second) { $0.insert(Writer("x")) }
     }
-    try library.close()
+    try await library.close()
     #expect(await code(second) == .closed)
     #expect(throws: ContextError.self) { try library.pinCommit() }
   }

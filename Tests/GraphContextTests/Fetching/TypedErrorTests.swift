@@ -125,7 +125,7 @@ struct TypedErrorTests {
     try await whole.performBackgroundTask { context throws in
       Self.insert(50, in: context); try context.save()
     }
-    try whole.close()
+    try await whole.close()
     var bytes = try Data(contentsOf: url)
     let needle = Data("needle".utf8)
     while let place = bytes.range(of: needle) { bytes[place.lowerBound] = 0 }

@@ -28,7 +28,7 @@ struct HistoryReplayTests {
         if mirror.objects != now.objects { return }
       }
       program.end()
-      #expect(try library.verify() == [], "seed \(seed)")
+      #expect(try await library.verify() == [], "seed \(seed)")
     }
   }
 }

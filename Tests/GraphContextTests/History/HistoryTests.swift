@@ -75,7 +75,7 @@ struct HistoryTests {
     #expect(await code { _ = try post.newestHistoryToken() } == .noHistory)
     #expect(await code { _ = try await post.registerHistoryConsumer("c") } == .noHistory)
     try await post.dropHistory()
-    #expect(try post.verify() == [])
+    #expect(try await post.verify() == [])
   }
 
   @Test func aTransactionSaysWhoChangedWhat() async throws {
@@ -114,7 +114,7 @@ struct HistoryTests {
     #expect(transactions.allSatisfy { (start...Date()).contains($0.date) })
     #expect(transactions.map(\.token).sorted() == transactions.map(\.token))
     #expect(transactions[2].changes[0].tombstone == ["code": .string("x"), "weight": .double(1)])
-    #expect(try post.verify() == [])
+    #expect(try await post.verify() == [])
   }
 
   @Test func deletionsByRulesAndBatchesLeaveTombstones() async throws {
@@ -144,7 +144,7 @@ struct HistoryTests {
     #expect(transactions[1].changes[2].tombstone == ["code": .string("B1")])
     #expect(transactions[3].summary == ["updated Stamp 2 price", "updated Stamp 3 price"])
     #expect(transactions[4].changes.map(\.kind) == [.deleted, .deleted, .deleted])
-    #expect(try post.verify() == [])
+    #expect(try await post.verify() == [])
   }
 
   @Test func aChildsChangesAreItsParents() async throws {
@@ -257,7 +257,7 @@ struct HistoryTests {
     try await first.write { $0.insert(Post.Office("A")) }
     let token = try first.newestHistoryToken()
     try await first.write { $0.insert(Post.Office("B")) }
-    try first.close()
+    try await first.close()
     let data = try JSONEncoder().encode(token)
     let second = try await Post.open(path)
     #expect(
@@ -267,8 +267,8 @@ struct HistoryTests {
     let decoded = try JSONDecoder().decode(HistoryToken.self, from: data)
     #expect(decoded == token && HistoryToken(token.description) == token)
     #expect(try await second.history(HistoryQuery(after: decoded)).map(\.summary) == [["inserted Office 2"]])
-    #expect(try second.verify() == [])
-    try second.close()
+    #expect(try await second.verify() == [])
+    try await second.close()
     #expect(HistoryToken("\(token.storeID):1")?.commit == 1)
     for text in ["", "x:1"] + ["", "-1", "1:", "1:g", "1:0", "1:2:3"].map({ "\(token.storeID):\($0)" }) {
       #expect(HistoryToken(text) == nil)
@@ -301,7 +301,7 @@ struct HistoryTests {
     try await save(1, "q")
     #expect(try await post.history(HistoryQuery(after: tokens[3])).count == 1)
     #expect(await error(tokens[2])?.code == .historyExpired)
-    #expect(try post.verify() == [])
+    #expect(try await post.verify() == [])
   }
 
   @Test func aHistoryThatWasDroppedDoesNotGoOn() async throws {
@@ -309,14 +309,14 @@ struct HistoryTests {
     try await save(2)
     let token = try #require(try await post.history().first?.token)
     try await post.dropHistory()
-    #expect(try post.verify() == [])
+    #expect(try await post.verify() == [])
     try await save(1, "unseen")
     try await post.keepHistory()
     #expect(await code { _ = try await post.history(HistoryQuery(after: token)) } == .historyExpired)
     #expect(try await post.history().isEmpty)
     try await save(1, "seen")
     #expect(try await post.history().count == 1)
-    #expect(try post.verify() == [])
+    #expect(try await post.verify() == [])
   }
 
   @Test func beginningAgainWithTheSamePolicyWritesNothing() async throws {
@@ -344,7 +344,7 @@ struct HistoryTests {
     #expect(try await post.history().count == 1)
     try await save(3, "r")
     #expect(try await post.history().count == 1)
-    #expect(try post.verify() == [])
+    #expect(try await post.verify() == [])
   }
 
   @Test func theBytesOfAHistoryAreBounded() async throws {
@@ -364,7 +364,7 @@ struct HistoryTests {
       #expect(bytes <= 1_000 && count >= 1)
       if number > 40 { #expect(bytes > 700) }
     }
-    #expect(try post.verify() == [])
+    #expect(try await post.verify() == [])
   }
 
   @Test func pruningWaitsForConsumersUpToABound() async throws {
@@ -397,7 +397,7 @@ struct HistoryTests {
     let foreign = HistoryToken(storeID: UUID(), commit: 1)
     _ = try await post.registerHistoryConsumer("ü/x")
     #expect(await code { try await post.acknowledgeHistory(through: foreign, by: "ü/x") } == .historyExpired)
-    #expect(try post.verify() == [])
+    #expect(try await post.verify() == [])
   }
 
   @Test func aConsumersNameIsAKey() async throws {
@@ -425,7 +425,7 @@ struct HistoryTests {
           try context.fetch(From<Post.Parcel>()).first?.note = "note \(number)"
         }
       }
-      try container.close()
+      try await container.close()
       // What is appended is padded to whole blocks: the record alone says how much it is.
       let records = try FileInspector(path: folder.file("post.cambium")).logRecords()
         .filter { $0.kind == "transaction" && $0.commit > start }

@@ -39,19 +39,19 @@ struct HistoryUpkeepTests {
     let first = try await open(schema())
     try await fill(first)
     let token = try #require(try await first.history().first?.token)
-    try first.close()
+    try await first.close()
     let second = try await open(schema("name", hasBox: false, hasCode: true))
     let transactions = try await second.history()
     #expect(transactions.map(\.summary) == [["inserted Item 1"], ["updated Item 1 name"], []])
     #expect(try await second.history(HistoryQuery(after: token, entities: ["Item"])).count == 1)
     try await second.write { try $0.records(of: "Item")[0].set("code", to: 5) }
     #expect(try await second.history().last?.summary == ["updated Item 1 code"])
-    #expect(try second.verify() == [])
-    try second.close()
+    #expect(try await second.verify() == [])
+    try await second.close()
     #expect(try StoreMetadata(at: url).formatVersion == SchemaTree.historyFormatVersion)
     let third = try await open(schema("name", hasBox: false, hasCode: true))
     try await third.dropHistory()
-    try third.close()
+    try await third.close()
     #expect(try StoreMetadata(at: url).formatVersion == SchemaTree.formatVersion)
   }
 
@@ -83,7 +83,7 @@ struct HistoryUpkeepTests {
     }
     try await container.write { try $0.records(of: "Copy")[0].set("code", to: 7) }
     #expect(try await container.history().map(\.summary) == [["updated Copy 1 code"]])
-    #expect(try container.verify() == [])
+    #expect(try await container.verify() == [])
   }
 
   @Test func aCopyHasTheHistoryWithItsOwnTokens() async throws {
@@ -105,8 +105,8 @@ struct HistoryUpkeepTests {
       }
       try await other.write { _ = try $0.make("Box", ["size": .int(3)]) }
       #expect(try await other.history().count == 4)
-      #expect(try other.verify() == [])
-      try other.close()
+      #expect(try await other.verify() == [])
+      try await other.close()
     }
     // A backup that takes the store's place may know less than those who have read the store's history.
     for size in 0..<5 { try await container.write { _ = try $0.make("Box", ["size": .int(Int64(size))]) } }
@@ -122,12 +122,12 @@ struct HistoryUpkeepTests {
   @Test func aReadOnlyContainerReadsTheHistory() async throws {
     let container = try await open(schema())
     try await fill(container)
-    try container.close()
+    try await container.close()
     let reader = try await PersistentContainer("Reader", schema: schema(), at: url, options: .readOnly)
     #expect(try await reader.history().count == 3)
     await #expect(throws: ContextError.self) { try await reader.keepHistory(HistoryPolicy(limits: .none)) }
     await #expect(throws: ContextError.self) { try await reader.dropHistory() }
-    try reader.close()
+    try await reader.close()
   }
 
   // MARK: Damage
@@ -142,7 +142,7 @@ struct HistoryUpkeepTests {
       var before: [([UInt8], [UInt8])] = []
       _ = tree.forEachReadable { before.append(([UInt8]($0), [UInt8]($1))) }
       try await container.store.write { try change($0.tree(HistoryTree.name)) }
-      let found = try container.verify()
+      let found = try await container.verify()
       #expect(
         found.contains { $0.message.contains(message) && $0.tree == HistoryTree.name },
         "\(message): \(found)"
@@ -153,7 +153,7 @@ struct HistoryUpkeepTests {
         _ = try tree.removeRange(.all)
         for (key, value) in entries { try tree.put(key, value) }
       }
-      #expect(try container.verify() == [])
+      #expect(try await container.verify() == [])
     }
     let key = HistoryTree.transactionKey(commits[1])
     try await expect("settings are missing") { _ = try $0.remove(HistoryTree.settingsKey) }
@@ -171,7 +171,7 @@ struct HistoryUpkeepTests {
     let container = try await open(schema())
     try await fill(container)
     try await container.store.write { try SchemaTree.noteFormat(hasHistory: false, in: &$0) }
-    #expect(try container.verify().map(\.message) == ["the store has a history, and its format is 3"])
+    #expect(try await container.verify().map(\.message) == ["the store has a history, and its format is 3"])
   }
 
   /// A save on a store whose history is forged fails with an error.
@@ -188,13 +188,13 @@ struct HistoryUpkeepTests {
         try await container.write { _ = try $0.make("Box", ["size": .int(9)]) }
       }
       #expect(error?.code == .corrupt)
-      #expect(try container.verify() != [])
+      #expect(try await container.verify() != [])
       try await container.store.write { transaction in
         _ = try transaction.tree(HistoryTree.name).remove(HistoryTree.transactionKey(commit))
       }
     }
     try await container.write { _ = try $0.make("Box", ["size": .int(9)]) }
-    #expect(try container.verify() == [])
+    #expect(try await container.verify() == [])
   }
 
   @Test func limitsOfAnyLengthAreKept() async throws {

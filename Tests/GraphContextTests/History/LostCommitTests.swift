@@ -28,7 +28,7 @@ struct LostCommitTests {
     let kept = try await write(["A", "B"])
     let library = try await Library.open(at: path)
     try await library.copy(to: URL(fileURLWithPath: backup))
-    try library.close()
+    try await library.close()
     let lost = try await write(["C", "D"])
     try await PersistentContainer.replaceStore(
       at: URL(fileURLWithPath: path),
@@ -50,7 +50,7 @@ struct LostCommitTests {
       try await second.acknowledgeHistory(through: lost[3], by: "mirror")
     }
     await #expect(throws: ContextError.self) { try await second.pruneHistory(before: lost[3]) }
-    #expect(try second.verify() == [])
+    #expect(try await second.verify() == [])
   }
 
   /// Nothing was there to have a date, and something is now.
@@ -62,7 +62,7 @@ struct LostCommitTests {
     let kept = try library.newestHistoryToken()
     _ = try await library.registerHistoryConsumer("x")
     let lost = try library.newestHistoryToken()
-    try library.close()
+    try await library.close()
     try await PersistentContainer.replaceStore(
       at: URL(fileURLWithPath: path),
       byCopyOf: URL(fileURLWithPath: backup)

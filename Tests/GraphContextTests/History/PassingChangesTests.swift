@@ -60,7 +60,7 @@ struct PassingChangesTests {
     try context.save()
     let changes = try #require(try await container.history().last).changes
     #expect(Set(changes.map(\.objectID.entityName)) == ["Owner", "Box"])
-    #expect(try container.verify().map(\.description) == [])
+    #expect(try await container.verify().map(\.description) == [])
   }
 
   /// The sum of the lengths of the runs has more than 64 bits.

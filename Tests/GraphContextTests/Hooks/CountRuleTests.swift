@@ -126,7 +126,7 @@ struct CountRuleTests {
     try contexts[0].save()
     #expect(throws: ContextError.self) { try contexts[1].save() }
     #expect(try await club.query { try $0.count(From<Club.Player>()) } == 3)
-    #expect(try club.verify() == [])
+    #expect(try await club.verify() == [])
   }
 
   @Test func aChildIsCheckedWhenTheStoreIsSavedTo() async throws {

@@ -102,7 +102,7 @@ struct ClassConditionTests {
       context.insert(Earlier.Dog("Rex"))
       try context.save()
     }
-    try first.close()
+    try await first.close()
     let container = try await PersistentContainer("zoo", models: Later.Animal.self, at: url)
     try container.inContext { (context: ManagedObjectContext) throws -> Void in
       let cat = Later.Cat("Tom")

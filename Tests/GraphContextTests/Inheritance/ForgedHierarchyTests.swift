@@ -24,7 +24,7 @@ struct ForgedHierarchyTests {
       shelf.favourites = [book]
       try context.save()
     }
-    #expect(try container.verify() == [])
+    #expect(try await container.verify() == [])
   }
 
   private var items: StoredEntity {
@@ -91,7 +91,9 @@ struct ForgedHierarchyTests {
   @Test(arguments: [UInt16(0), 4, 99, 4_095]) func aRecordOfAClassThatIsNotThere(tag: UInt16) async throws {
     let forged = try await plant(tag)
     #expect(
-      try container.verify().contains { $0.message.contains("a key is \(forged), which is no object number") }
+      try await container.verify().contains {
+        $0.message.contains("a key is \(forged), which is no object number")
+      }
     )
     try attempt { (context: ManagedObjectContext) throws -> Void in
       let error = #expect(throws: ContextError.self) { try context.fetch(From<Media.Item>()) }
@@ -142,7 +144,7 @@ struct ForgedHierarchyTests {
     let store = try DynamicStore(container.store)
     _ = try? store.rows(of: DynamicQuery("Item"))
     _ = try? store.rows(of: DynamicQuery("Book"))
-    _ = try container.verify()
+    _ = try await container.verify()
   }
 
   @Test func aDerivedValueOfAnotherClass() async throws {
@@ -160,7 +162,7 @@ struct ForgedHierarchyTests {
       _ = try records.put(key, bytes)
     }
     #expect(
-      try container.verify().contains {
+      try await container.verify().contains {
         $0.message == "Item \(number) has a noteCount, which its class doesn't declare"
       }
     )
@@ -179,7 +181,7 @@ struct ForgedHierarchyTests {
         KeyCoder.append(objectID: number, to: &key)
         _ = try transaction.tree(tree).put(key, [])
       }
-      #expect(try container.verify().contains { $0.message.contains("elements in lists of Item") })
+      #expect(try await container.verify().contains { $0.message.contains("elements in lists of Item") })
       try attempt { (context: ManagedObjectContext) throws -> Void in
         _ = try context.fetch(From<Media.Item>().where { $0.tags.contains("zz") }).map(\.title)
         _ = try context.count(From<Media.Item>().where { $0.tags.contains("zz") && $0.title == "" })

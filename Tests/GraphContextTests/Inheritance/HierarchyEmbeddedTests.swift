@@ -127,7 +127,7 @@ struct HierarchyEmbeddedTests {
       #expect(new.cell.first == 0 && new.shift.last == 9)
       try Clinic.fill(context)
     }
-    try first.close()
+    try await first.close()
     let second = try await Clinic.open(.file(url))
     try run(second) { (context: ManagedObjectContext) throws -> Void in
       let people = try context.fetch(From<Clinic.Person>().orderBy(\.name))
@@ -148,7 +148,7 @@ struct HierarchyEmbeddedTests {
       try context.save()
       #expect(ben?.town == "uji")
     }
-    try second.close()
+    try await second.close()
     let records = try await PersistentContainer("Clinic", at: url)
     try run(records) { (context: ManagedObjectContext) throws -> Void in
       let robot = try #require(try context.records(of: "Robot").first)

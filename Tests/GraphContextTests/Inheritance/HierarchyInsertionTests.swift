@@ -157,7 +157,7 @@ struct HierarchyInsertionTests {
         try context.save()
         #expect(try record["number"] == .int(1) && record["seal"] == .null)
       }
-      #expect(try records.verify().map(\.description) == [])
+      #expect(try await records.verify().map(\.description) == [])
     }
     #expect(calls == ["root": 1])
   }

@@ -181,7 +181,7 @@ struct HierarchyInverseTests {
       driver.vehicles = [Wide.Truck("t"), van]
       return van.objectID
     }
-    try kept.close()
+    try await kept.close()
     let models: [any ManagedObject.Type] = [Narrow.Vehicle.self, Narrow.Driver.self]
     let error = await #expect(throws: ContextError.self) { try await open(models) }
     #expect(error?.code == .wrongValue && error?.refusal?.offenders.map(\.rule) == [.otherClass])
@@ -189,12 +189,12 @@ struct HierarchyInverseTests {
 
     let old = try await open([Wide.Vehicle.self, Wide.Driver.self])
     try await old.write { context in context.delete(try context.existingObject(Wide.Van.self, with: van)) }
-    try old.close()
+    try await old.close()
     let new = try await open(models)
     let count = try await new.query { context in
       try context.fetch(From<Narrow.Truck>().where { $0.driver != nil }).count
     }
-    #expect(try new.verify() == [])
+    #expect(try await new.verify() == [])
     #expect(count == 1)
   }
 }

@@ -188,9 +188,9 @@ struct HierarchyKindsMigrationTests {
       try body(context)
       try context.save()
     }
-    let problems = try container.verify().map(\.description)
+    let problems = try await container.verify().map(\.description)
     #expect(problems == [])
-    try container.close()
+    try await container.close()
   }
 
   private func refusal(of models: [any ManagedObject.Type]) async -> ContextError? {
@@ -239,8 +239,8 @@ struct HierarchyKindsMigrationTests {
         #expect(try (record["stall"] != .null) == isCow)
       }
     }
-    #expect(try records.verify().map(\.description) == [])
-    try records.close()
+    #expect(try await records.verify().map(\.description) == [])
+    try await records.close()
     // A goat has no owner.
     #expect(await refusal(of: Self.looser)?.refusal?.description.contains("Goat.owner is required") == true)
   }
@@ -297,7 +297,7 @@ struct HierarchyKindsMigrationTests {
       context.insert(cow)
       try context.save()
     }
-    try easy.close()
+    try await easy.close()
     let refused = await #expect(throws: ContextError.self) {
       _ = try await PersistentContainer(
         "Farm",

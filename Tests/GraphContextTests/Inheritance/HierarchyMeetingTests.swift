@@ -62,7 +62,7 @@ struct HierarchyMeetingTests {
       #expect(error?.code == .wrongDestination)
       try context.save()
     }
-    #expect(try zoo.verify().map(\.description) == [])
+    #expect(try await zoo.verify().map(\.description) == [])
   }
 
   /// The store has the same schema, whichever class of the hierarchy a relationship leads to. Its containers have to agree on the class all the same.

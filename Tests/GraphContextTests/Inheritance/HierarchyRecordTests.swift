@@ -36,7 +36,7 @@ struct HierarchyRecordTests {
     #expect(try enemies.map { try $0["name"] } == [.string("Rex")])
     let found = try context.findOrInsert(entity: "Dog", with: ["chip": .int(7)])
     #expect(try found["name"] == .string("Rex"))
-    #expect(try store.verify().map(\.description) == [])
+    #expect(try await store.verify().map(\.description) == [])
   }
 
   @Test func aSaveChecksWhatTheClassHas() throws {

@@ -68,7 +68,7 @@ struct HierarchyStageTests {
       context.insert(ScalesV1.Cat("Tom"))
       context.insert(ScalesV1.Animal("it"))
     }
-    try container.close()
+    try await container.close()
   }
 
   private static func plan(givesMottos: Bool) -> MigrationPlan {
@@ -96,7 +96,7 @@ struct HierarchyStageTests {
       #expect(try context.fetchOne(From<ScalesV2.Cat>())?.motto == "miaow")
       #expect(try context.count(From<ScalesV2.Animal>()) == 3)
     }
-    #expect(try container.verify() == [])
+    #expect(try await container.verify() == [])
     try await container.write { context in context.insert(ScalesV2.Dog("new", weight: 3)) }
     // The requirement is there again.
     let error = await #expect(throws: ContextError.self) {

@@ -77,9 +77,9 @@ struct HierarchyStoreTests {
       try body(context)
       try context.save()
     }
-    let problems = try container.verify().map { "\($0)" }
+    let problems = try await container.verify().map { "\($0)" }
     #expect(problems == [])
-    try container.close()
+    try await container.close()
   }
 
   private func withDog(_ body: @Sendable (ManagedObjectContext) throws -> Void) async throws {

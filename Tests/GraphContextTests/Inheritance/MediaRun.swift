@@ -373,7 +373,7 @@ final class MediaRun {
     guard try settle() else { return }
     for context in contexts { context.end() }
     contexts = []
-    try container.close()
+    try await container.close()
     container = try await Media.open(.file(url))
     try makeContexts()
     forgetUndo()
@@ -385,7 +385,7 @@ final class MediaRun {
     try child?.context.save()
     child = nil
     try await reopen()
-    #expect(try container.verify().map(\.description) == [])
+    #expect(try await container.verify().map(\.description) == [])
     try handOver()
   }
 }

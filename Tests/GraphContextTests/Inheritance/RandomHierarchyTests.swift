@@ -46,7 +46,7 @@ struct RandomHierarchyTests {
       try context.save()
       try Self.compare(context, model, &random, "the end")
     }
-    let problems = try container.verify().map { "\($0)" }
+    let problems = try await container.verify().map { "\($0)" }
     #expect(problems == [])
   }
 

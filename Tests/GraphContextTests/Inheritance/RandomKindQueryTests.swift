@@ -22,7 +22,7 @@ struct RandomKindQueryTests {
           for _ in 0..<60 { try world.check(context, isSaved ? try DynamicStore(container.store) : nil) }
         }
       }
-      #expect(try container.verify().map(\.description) == [])
+      #expect(try await container.verify().map(\.description) == [])
     }
   }
 }

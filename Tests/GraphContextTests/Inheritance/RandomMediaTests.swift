@@ -19,7 +19,7 @@ struct RandomMediaTests {
     for step in 0..<Self.stepCount {
       try await run.step()
       if step % 10 == 9 {
-        let problems = try run.container.verify().map(\.description)
+        let problems = try await run.container.verify().map(\.description)
         try #require(problems == [], "step \(step)")
       }
     }
@@ -52,7 +52,7 @@ struct RandomMediaTests {
       }
       try await group.waitForAll()
     }
-    #expect(try container.verify().map(\.description) == [])
+    #expect(try await container.verify().map(\.description) == [])
   }
 
   private static func change(

@@ -254,7 +254,7 @@ struct RequiredLinkTests {
       try await container.batchDelete(From<Depot.Plant>())
     }
     #expect(deletion?.code == .missingValue)
-    #expect(try container.verify().map(\.description) == [])
+    #expect(try await container.verify().map(\.description) == [])
   }
 
   @Test func aProgramWithoutTheClassesKeepsTheRule() async throws {
@@ -262,7 +262,7 @@ struct RequiredLinkTests {
     let url = URL(fileURLWithPath: folder.file("depot"))
     let first = try await PersistentContainer("Depot", models: Depot.models, at: .file(url))
     try first.inContext { (context: ManagedObjectContext) throws -> Void in try Self.fill(context) }
-    try first.close()
+    try await first.close()
     let records = try await PersistentContainer("Depot", at: url)
     try records.inContext { (context: ManagedObjectContext) throws -> Void in
       let truck = try #require(try context.records(of: "Truck").first)
@@ -277,7 +277,7 @@ struct RequiredLinkTests {
       for plant in plants { context.delete(plant) }
       #expect(throws: ContextError.self) { try context.save() }
     }
-    #expect(try records.verify().map(\.description) == [])
+    #expect(try await records.verify().map(\.description) == [])
   }
 
   @Test func aSchemaKnowsThem() throws {

@@ -34,7 +34,7 @@ struct LinkedObjectsTests {
     context.delete(band)
     try context.save()
     #expect(try context.count(From<Membership>()) == 0)
-    #expect(try container.verify().map(\.description) == [])
+    #expect(try await container.verify().map(\.description) == [])
   }
 
   @Test func itWorksOutsideOfContexts() async throws {
@@ -147,7 +147,7 @@ struct LinkedObjectsTests {
     #expect(band.members.map(\.name).sorted() == ["ada", "bob", "cy"])
     try context.save()
     #expect(try context.count(From<Membership>()) == 3)
-    #expect(try container.verify().map(\.description) == [])
+    #expect(try await container.verify().map(\.description) == [])
   }
 
   // MARK: Conditions
@@ -239,7 +239,7 @@ struct LinkedObjectsTests {
     // An entry whose piece was deleted stays, until the program deletes it.
     #expect(bands.map(\.entries.count) == [4, 3])
     #expect(bands.map { $0.setlist.map(\.title).joined() } == ["cdb", "cd"])
-    #expect(try container.verify().map(\.description) == [])
+    #expect(try await container.verify().map(\.description) == [])
   }
 
   // MARK: Schemas

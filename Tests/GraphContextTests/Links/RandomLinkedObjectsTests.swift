@@ -15,7 +15,7 @@ struct RandomLinkedObjectsTests {
     let container = try await PersistentContainer.bands()
     var run = BandRun(context: try container.context(), generator: SeededGenerator())
     for _ in 0..<Self.stepCount { try run.step() }
-    #expect(try container.verify().map(\.description) == [])
+    #expect(try await container.verify().map(\.description) == [])
   }
 }
 

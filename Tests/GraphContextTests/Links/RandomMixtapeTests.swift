@@ -19,7 +19,7 @@ struct RandomMixtapeTests {
     var run = try MixtapeRun(container, SeededGenerator())
     for _ in 0..<Self.stepCount { try run.step() }
     try run.finish()
-    #expect(try container.verify().map(\.description) == [])
+    #expect(try await container.verify().map(\.description) == [])
   }
 }
 

@@ -28,7 +28,7 @@ struct UnidirectionalTests {
     context.delete(first)
     try context.save()
     #expect(try context.count(From<Ditty>()) == 1)
-    #expect(try container.verify().map(\.description) == [])
+    #expect(try await container.verify().map(\.description) == [])
   }
 
   @Test func deleteRulesFollowTheLinks() async throws {
@@ -58,7 +58,7 @@ struct UnidirectionalTests {
     context.delete(second)
     try context.save()
     #expect(try context.count(From<Scribble>()) == 0)
-    #expect(try container.verify().map(\.description) == [])
+    #expect(try await container.verify().map(\.description) == [])
   }
 
   @Test func conditionsGoThroughThem() async throws {
@@ -120,7 +120,7 @@ struct UnidirectionalTests {
     try child.save()
     #expect(tape.tunes.map(\.title).sorted() == ["a", "b", "c"])
     try context.save()
-    #expect(try container.verify().map(\.description) == [])
+    #expect(try await container.verify().map(\.description) == [])
   }
 
   @Test func aMemberIsNotChangedByIt() async throws {

@@ -103,21 +103,25 @@ struct CustomMergeTests {
     try changeElsewhere { ($0.rank, $0.name) = (11, "T") }
     (writer.rank, writer.name) = (12, "M")
     let commit = try library.context().source.commit
-    let policies: [MergePolicy] = [
-      .custom { conflict in
-        conflict.settle("rank", with: "twelve")
-        conflict.keepMine()
-      },
-      .custom { conflict in
-        conflict.settle("rank", with: Int?.none)
-        conflict.settle("nonsense", with: 5)
-        conflict.keepMine()
-      },
+    let policies: [(MergePolicy, ContextError.Code)] = [
+      (
+        .custom { conflict in
+          conflict.settle("rank", with: "twelve")
+          conflict.keepMine()
+        }, .wrongValue
+      ),
+      (
+        .custom { conflict in
+          conflict.settle("rank", with: Int?.none)
+          conflict.settle("nonsense", with: 5)
+          conflict.keepMine()
+        }, .missingValue
+      ),
     ]
-    for policy in policies {
+    for (policy, code) in policies {
       mine.mergePolicy = policy
       let error = #expect(throws: ContextError.self) { try mine.save() }
-      #expect(error?.code == .missingValue && error?.context.properties == ["rank"])
+      #expect(error?.code == code && error?.context.properties == ["rank"])
       #expect(writer.rank == 12)
     }
     #expect(try library.context().source.commit == commit)

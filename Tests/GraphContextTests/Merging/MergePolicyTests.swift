@@ -83,7 +83,7 @@ struct MergePolicyTests {
       let writer = try context.existingObject(Writer.self, with: id)
       #expect((writer.rank, writer.name.count, writer.email?.count) == (100, 101, 100))
     }
-    try library.close()
+    try await library.close()
   }
 
   @Test func anObjectThatMustHaveThePartnerKeepsIt() async throws {
@@ -105,7 +105,7 @@ struct MergePolicyTests {
     let error = #expect(throws: ContextError.self) { try mine.save() }
     #expect(error?.code == .conflict && error?.context.properties == ["owner"])
     mine.rollback()
-    #expect(try owners.verify().map(\.description) == [])
+    #expect(try await owners.verify().map(\.description) == [])
     for context in [mine, theirs] { context.end() }
   }
 
@@ -143,7 +143,7 @@ struct MergePolicyTests {
     context.delete(trail)
     try context.save()
     #expect(!summit.isDeleted && !hut.isDeleted)
-    #expect(try container.verify().map(\.description) == [])
+    #expect(try await container.verify().map(\.description) == [])
     context.end()
   }
 }
@@ -266,7 +266,7 @@ struct MergeScenario: Sendable, CustomTestStringConvertible {
       return error.code.description
     }
     #expect(!first.hasChanges)
-    #expect(try library.verify().map(\.description) == [])
+    #expect(try await library.verify().map(\.description) == [])
     let fresh = try library.context()
     defer { fresh.end() }
     #expect(try Self.dump(first) == Self.dump(fresh), "the context shows something else than the store has")

@@ -132,7 +132,7 @@ struct MergedValidationTests {
     try mine.refresh()
     try mine.save()
     #expect(purse.name == "mine")
-    #expect(try purses.verify().map(\.description) == [])
+    #expect(try await purses.verify().map(\.description) == [])
   }
 
   /// What can't be shown is refused by the store, with its own reason.

@@ -208,6 +208,6 @@ struct RevivedObjectTests {
     try mine.save()
     let left = try mine.fetch(From<CoveredAlbum>())
     #expect(left.map(\.title) == (deletes ? [] : ["B"]) && left.allSatisfy { $0.cover?.count == 100_000 })
-    #expect(try albums.verify().map(\.description) == [])
+    #expect(try await albums.verify().map(\.description) == [])
   }
 }

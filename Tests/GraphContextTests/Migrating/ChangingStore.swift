@@ -37,13 +37,13 @@ struct ChangingStore {
       at: .file(url),
       ContainerOpening(monitor: MigrationMonitor(chunkByteCount: chunkByteCount))
     )
-    #expect(try container.verify().map(\.description) == [])
+    #expect(try await container.verify().map(\.description) == [])
     let context = try container.context()
     let result = try body(context)
     try context.save()
     context.end()
-    #expect(try container.verify().map(\.description) == [])
-    try container.close()
+    #expect(try await container.verify().map(\.description) == [])
+    try await container.close()
     return result
   }
 

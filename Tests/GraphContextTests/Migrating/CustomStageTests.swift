@@ -170,7 +170,7 @@ struct CustomStageTests {
     }
     try context.save()
     context.end()
-    try container.close()
+    try await container.close()
   }
 
   private func albums(_ container: PersistentContainer) throws -> [String] {
@@ -198,8 +198,8 @@ struct CustomStageTests {
     #expect(try label.count(of: "albums") == 4)
     #expect(try context.records(of: "Tag")[0].count(of: "albums") == 2)
     context.end()
-    #expect(try container.verify().map(\.description) == [])
-    try container.close()
+    #expect(try await container.verify().map(\.description) == [])
+    try await container.close()
     #expect(try StoreMetadata(at: url).schemaVersion == ShopV2.version)
   }
 

@@ -1,5 +1,6 @@
 import Cambium
 import Foundation
+import PageStore
 import TestSupport
 import Testing
 
@@ -47,8 +48,8 @@ struct DerivedMigrationTests {
       try context.save()
       return result
     }
-    #expect(try container.verify() == [])
-    try container.close()
+    #expect(try await container.verify() == [])
+    try await container.close()
     return result
   }
 
@@ -156,8 +157,34 @@ struct DerivedMigrationTests {
       let found = try context.records(of: "Album", where: PredicateTree(format: "total == 32"))
       #expect(found.count == 1)
     }
-    #expect(try container.verify() == [])
-    try container.close()
+    #expect(try await container.verify() == [])
+    try await container.close()
+  }
+
+  /// The change takes several commits, and leaves nothing of them.
+  @Test func aNumberThatDoesntFitEndsALongChange() async throws {
+    try await open(Self.schema([])) { context in
+      for _ in 0..<40 { try Self.make(context) }
+      let album = try context.records(of: "Album")[79]
+      for _ in 0..<200 { try context.insert(entity: "Song").setObject("album", to: album) }
+    }
+    let next = try Self.schema([PropertyDescription.attribute("count", Int8.self, derived: "songs.@count")])
+    let error = await #expect(throws: ContextError.self) {
+      _ = try await PersistentContainer(
+        "Derived",
+        schema: next,
+        at: url,
+        monitor: MigrationMonitor(chunkByteCount: 512)
+      )
+    }
+    #expect(error?.code == .validationFailed)
+    let store = try Store.open(at: url.path)
+    #expect(try SchemaTree.migration(in: store.snapshot()) == nil)
+    try await store.close()
+    try await open(Self.schema([])) { context in
+      let albums = try context.records(of: "Album")
+      #expect(albums.count == 80)
+    }
   }
 
   @Test func valuesThatDontFitAreRefused() async throws {
@@ -197,8 +224,8 @@ struct DerivedMigrationTests {
       at: url,
       monitor: monitor
     )
-    #expect(try container.verify() == [])
-    try container.close()
+    #expect(try await container.verify() == [])
+    try await container.close()
   }
 }
 

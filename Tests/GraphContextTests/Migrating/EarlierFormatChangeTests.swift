@@ -248,10 +248,10 @@ struct EarlierFormatChangeTests {
     let monitor = MigrationMonitor()
     let container = try await PersistentContainer("two", plan: plan, at: url, monitor: monitor)
     #expect(monitor.effects == forecasts.last?.effects)
-    let problems = try container.verify().map(\.description).filter { !Self.isOfTheFile($0) }
+    let problems = try await container.verify().map(\.description).filter { !Self.isOfTheFile($0) }
     #expect(problems == [], "\(problems)")
     #expect(throws: ContextError.self) { try plan.forecasts(at: url) }
-    try container.close()
+    try await container.close()
     #expect(try plan.forecasts(at: url).count == 1)
   }
 }

@@ -107,8 +107,8 @@ struct EmbeddedChangeTests {
       try body(context)
       try context.save()
     }
-    #expect(try container.verify().map(\.description) == [])
-    try container.close()
+    #expect(try await container.verify().map(\.description) == [])
+    try await container.close()
   }
 
   private func refusal<Model: ManagedObject>(of model: Model.Type) async throws -> ContextError? {
@@ -181,7 +181,7 @@ struct EmbeddedChangeTests {
           #expect(try (record["home.floor"] == .int(3)) == isThere)
         }
       }
-      try records.close()
+      try await records.close()
     }
   }
 

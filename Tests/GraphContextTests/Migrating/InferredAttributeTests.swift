@@ -198,7 +198,7 @@ struct InferredAttributeTests {
     let next = entity("Song", [mood, seconds, title], indexes: [IndexDescription(["mood"])])
     let before = try Data(contentsOf: store.url)
     let container = try await PersistentContainer("Songs", schema: Schema(entities: [next]), at: store.url)
-    try container.close()
+    try await container.close()
     #expect(try Data(contentsOf: store.url) == before)
     for round in 0..<2 {
       try await store.open(next) { context throws in

@@ -95,7 +95,7 @@ struct ListChangeTests {
       }
       try context.save()
     }
-    try container.close()
+    try await container.close()
   }
 
   @Test func elementsAreWidenedAndIndexesBuilt() async throws {
@@ -115,8 +115,8 @@ struct ListChangeTests {
       let half = songs.where { $0.marks.any { $0 > 0.1 && $0 < 0.9 } }
       #expect(try context.fetch(half).map(\.title) == ["S7"])
     }
-    #expect(try container.verify() == [])
-    try container.close()
+    #expect(try await container.verify() == [])
+    try await container.close()
   }
 
   @Test func otherElementsAreRefused() async throws {
@@ -133,7 +133,7 @@ struct ListChangeTests {
     let url = URL(fileURLWithPath: folder.file("coded.cambium"))
     let container = try await PersistentContainer("Songs", models: Coded.Song.self, at: url)
     try await container.write { context in context.insert(Coded.Song("S")) }
-    try container.close()
+    try await container.close()
     let error = await #expect(throws: ContextError.self) {
       _ = try await PersistentContainer("Songs", models: Second.Song.self, at: url)
     }
@@ -161,8 +161,8 @@ struct ListChangeTests {
         try context.fetch(DynamicQuery("Song", where: try PredicateTree(format: "8 IN marks"))).count == 2
       )
     }
-    #expect(try container.verify() == [])
-    try container.close()
+    #expect(try await container.verify() == [])
+    try await container.close()
   }
 
   // MARK: Conversions
@@ -180,15 +180,15 @@ struct ListChangeTests {
 
   /// Expects the lists of the first songs.
   private func expectMarks(_ migrated: PersistentContainer, _ marks: [AttributeValue]) async throws {
-    try migrated.close()
+    try await migrated.close()
     let container = try await PersistentContainer("Songs", at: url)
     try await container.performBackgroundTask { context in
       let songs = try context.fetch(DynamicQuery("Song"))
       #expect(songs.count == 50)
       for (song, marks) in zip(songs, marks) { #expect(try song["marks"] == marks) }
     }
-    #expect(try container.verify() == [])
-    try container.close()
+    #expect(try await container.verify() == [])
+    try await container.close()
   }
 
   @Test func elementsOfOtherKindsAreConverted() async throws {
@@ -211,7 +211,7 @@ struct ListChangeTests {
       let songs = try context.fetch(From<Unique.Song>())
       #expect(songs[0].marks == [0, 127] && songs[1].marks == [-1, 1, 127])
     }
-    try container.close()
+    try await container.close()
   }
 
   @Test func aRefusalListsTheObjectsBeforeAnythingIsDone() async throws {

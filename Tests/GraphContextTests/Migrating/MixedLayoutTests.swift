@@ -56,7 +56,7 @@ struct MixedLayoutTests {
       for number in 0..<Self.count { context.insert(Before.Probe(number)) }
       try context.save()
     }
-    try before.close()
+    try await before.close()
     let container = try await PersistentContainer("Probes", models: After.Probe.self, at: url)
     try await container.performBackgroundTask { context in
       let probes = try context.fetch(From<After.Probe>())
@@ -113,6 +113,6 @@ struct MixedLayoutTests {
     let after = try await container.performBackgroundTask { try answers($0) }
     #expect(before == after)
     #expect(Set(before).count > Self.count)
-    try container.close()
+    try await container.close()
   }
 }

@@ -78,7 +78,7 @@ struct ModelVersionTests {
       }
       try context.save()
     }
-    try container.close()
+    try await container.close()
   }
 
   private func open<Result: Sendable>(
@@ -86,8 +86,8 @@ struct ModelVersionTests {
   ) async throws -> Result {
     let container = try await PersistentContainer("Songs", models: V2.models, at: .file(url))
     let result = try await container.performBackgroundTask(body)
-    #expect(try container.verify().map(\.description) == [])
-    try container.close()
+    #expect(try await container.verify().map(\.description) == [])
+    try await container.close()
     return result
   }
 

@@ -86,8 +86,8 @@ struct OrderedMigrationTests {
       try body(context)
       try context.save()
     }
-    #expect(try container.verify().map(\.description) == [])
-    try container.close()
+    #expect(try await container.verify().map(\.description) == [])
+    try await container.close()
   }
 
   private func makePlain() async throws {

@@ -32,7 +32,7 @@ struct ReadOnlyChangeTests {
       context.insert(Before.Book("Emma"))
       try context.save()
     }
-    try before.close()
+    try await before.close()
     let bytes = try Data(contentsOf: url)
     var options = StoreOptions()
     options.isReadOnly = true
@@ -42,14 +42,14 @@ struct ReadOnlyChangeTests {
       #expect(book.pages == 100)
       #expect(try context.count(From<After.Book>().where(\.pages == 100)) == 1)
     }
-    #expect(try after.verify().map(\.description) == [])
-    try after.close()
+    #expect(try await after.verify().map(\.description) == [])
+    try await after.close()
     #expect(try Data(contentsOf: url) == bytes)
     let again = try await PersistentContainer("Books", models: Before.Book.self, at: url)
     #expect(
       try await again.performBackgroundTask { try $0.fetch(From<Before.Book>()).map(\.title) } == ["Emma"]
     )
-    try again.close()
+    try await again.close()
   }
 
   private func open(_ song: EntityDescription, in store: ChangingStore) async throws -> PersistentContainer {
@@ -79,9 +79,9 @@ struct ReadOnlyChangeTests {
         == [.string("Carey"), .double(180), .int(7)]
     )
     #expect(try context.numbers("Song", "plays == 7") == [1])
-    #expect(try container.verify().map(\.description) == [])
+    #expect(try await container.verify().map(\.description) == [])
     context.end()
-    try container.close()
+    try await container.close()
     let indexed = entity("Song", later, indexes: [IndexDescription(["plays"])])
     let error = await #expect(throws: ContextError.self) { try await open(indexed, in: store) }
     #expect(error?.code == .schemaMismatch)
@@ -110,7 +110,7 @@ struct ReadOnlyChangeTests {
     let context = try container.context()
     #expect(try context.linked("Album", "songs", "name") == [[]])
     context.end()
-    try container.close()
+    try await container.close()
     try await store.open(schema(.optional)) { context throws in
       let song = try context.make("Song", ["name": .string("Carey")])
       try song.setObject("album", to: context.records(of: "Album")[0])

@@ -53,7 +53,7 @@ struct RemovedEntityLogTests {
         at: store.url,
         logger: Logger(label: "test") { _ in Handler(lines) }
       )
-      try container.close()
+      try await container.close()
     }
     #expect(lines.all == ["notice: removed an entity that is not among the models, and its objects; Song, 2"])
   }

@@ -120,7 +120,7 @@ struct StagePitfallTests {
     try fill(context)
     try context.save()
     context.end()
-    try container.close()
+    try await container.close()
   }
 
   private func item(_ plan: MigrationPlan, _ names: String...) async throws -> [AttributeValue] {
@@ -129,8 +129,8 @@ struct StagePitfallTests {
     let record = try #require(try context.records(of: "Item").first)
     let values = try names.map { try record[$0] }
     context.end()
-    #expect(try container.verify().map(\.description) == [])
-    try container.close()
+    #expect(try await container.verify().map(\.description) == [])
+    try await container.close()
     return values
   }
 
@@ -142,7 +142,7 @@ struct StagePitfallTests {
     try context.insert(entity: "Item").set("a", to: "kept")
     try context.save()
     context.end()
-    try container.close()
+    try await container.close()
     let before = try Data(contentsOf: url)
     let plan = MigrationPlan([Renamed.V1.self, Renamed.V2.self, Renamed.V3.self])
     let error = await #expect(throws: ContextError.self) { _ = try await item(plan, "c") }
@@ -215,8 +215,8 @@ struct StagePitfallTests {
       ]
     )
     context.end()
-    #expect(try container.verify().map(\.description) == [])
-    try container.close()
+    #expect(try await container.verify().map(\.description) == [])
+    try await container.close()
   }
 
   @Test func aNilPartBecomesTheDefaultWhereItMustNotBeNil() async throws {
@@ -239,7 +239,7 @@ struct StagePitfallTests {
     let context = try container.context()
     #expect(try context.fetch(From<DefaultHomes.V2.Person>()).map(\.home?.number) == [4])
     context.end()
-    try container.close()
+    try await container.close()
   }
 
   @Test func aDocumentSaysWhichPartsAreRequired() throws {

@@ -41,7 +41,7 @@ struct UpgradeTests {
       }
       try context.save()
     }
-    try before.close()
+    try await before.close()
     return try await PersistentContainer("Readings", models: After.Reading.self, at: url)
   }
 
@@ -83,12 +83,12 @@ struct UpgradeTests {
     #expect(monitor.progress.fractionCompleted == 1)
     #expect(try records(container, layout: 0) == [] && records(container, layout: 1) == commits)
     #expect(try await dump(container) == before)
-    #expect(try container.verify().map(\.description) == [])
+    #expect(try await container.verify().map(\.description) == [])
     // A record that was rewritten is no conflict.
     try context.save()
     context.end()
     #expect(try await container.upgradeRecords() == 0)
-    try container.close()
+    try await container.close()
   }
 
   @Test func aCancelledUpgradeLeavesBothLayouts() async throws {
@@ -104,6 +104,6 @@ struct UpgradeTests {
     #expect(upgraded > 0 && upgraded < Self.count)
     #expect(try await dump(container) == before)
     #expect(try await container.upgradeRecords() == Self.count - upgraded)
-    try container.close()
+    try await container.close()
   }
 }

@@ -95,8 +95,8 @@ struct MigrationForecastTests {
       let plays = try songs.map { try $0["plays"] }
       #expect(years.count { $0 == .int(1900) } == 5 && plays == Array(repeating: .int(7), count: 20))
     }
-    #expect(try music.verify().map(\.description) == [])
-    try music.close()
+    #expect(try await music.verify().map(\.description) == [])
+    try await music.close()
     let after = try MigrationForecast(at: url, to: schema)
     #expect(after.isCurrent && after.difference.isEmpty && after.builtTrees.isEmpty && after.fillings.isEmpty)
     #expect(after.description == "the store has the schema already")
@@ -150,7 +150,7 @@ struct MigrationForecastTests {
     let music = try await PersistentContainer("Music", at: url)
     let error = #expect(throws: ContextError.self) { try MigrationForecast(at: url, to: MusicSchemas.new()) }
     #expect(error?.storeError?.code == .storeInUse)
-    try music.close()
+    try await music.close()
     #expect(throws: ContextError.self) {
       try MigrationForecast(at: URL(fileURLWithPath: folder.file("none")), to: MusicSchemas.new())
     }

@@ -93,7 +93,7 @@ enum MusicSchemas {
       for name in ["A", "B", "C"] { _ = try make("Label", name, context) }
       try context.save()
     }
-    try music.close()
+    try await music.close()
   }
 
   private static func make(

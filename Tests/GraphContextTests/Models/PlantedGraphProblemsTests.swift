@@ -79,12 +79,12 @@ struct PlantedGraphProblemsTests {
   private func problems(_ plants: [Plant]) async throws -> [IntegrityProblem] {
     let shop = try await Shop.open()
     try await Shop.fill(shop)
-    #expect(try shop.verify() == [])
+    #expect(try await shop.verify() == [])
     let schema = shop.coordinator.schema
     try await shop.store.write { transaction in
       for plant in plants { try plant(&transaction, schema) }
     }
-    return try shop.verify()
+    return try await shop.verify()
   }
 
   private func expect(_ message: String, in tree: String, _ plant: @escaping Plant) async throws {
@@ -370,10 +370,10 @@ struct PlantedGraphProblemsTests {
     try await shop.store.write { transaction in
       for plant in plants { try plant(&transaction, schema) }
     }
-    try shop.close()
+    try await shop.close()
     let pages = try ["e/Item", "i/Item/code"].map(schema.tree).map { try Self.damageLeaf(of: $0, in: path) }
     shop = try await Shop.open(path)
-    let found = try shop.verify()
+    let found = try await shop.verify()
     for (page, tree) in zip(pages, ["e/Item", "i/Item/code"].map(schema.tree)) {
       let hits = found.filter { $0.tree == tree && $0.page != nil }
       #expect(hits.map(\.page) == [page], "\(found)")

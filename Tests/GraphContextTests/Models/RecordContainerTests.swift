@@ -25,7 +25,7 @@ struct RecordContainerTests {
       try context.save()
       return exhibit.objectID
     }
-    try made.close()
+    try await made.close()
     let museum = try await PersistentContainer("Museum", at: url(folder))
     #expect(museum.schema == (try Museum.schema()))
     try await museum.performBackgroundTask { context in
@@ -41,15 +41,15 @@ struct RecordContainerTests {
       try context.save()
       #expect(try context.fetch(rooms).count == 1)
     }
-    try museum.close()
+    try await museum.close()
     let again = try await Museum.open(at: folder.file("museum.cambium"), withClasses: true)
     try await again.performBackgroundTask { context in
       let exhibit = try context.existingObject(Museum.Exhibit.self, with: id)
       #expect(exhibit.text == "Bowl")
       #expect(exhibit.room?.number == 12)
     }
-    #expect(try again.verify().map(\.description) == [])
-    try again.close()
+    #expect(try await again.verify().map(\.description) == [])
+    try await again.close()
   }
 
   @Test func whereThereIsNoStoreNoneIsMade() async throws {
@@ -69,7 +69,7 @@ struct RecordContainerTests {
       try room.set("number", to: 5)
       try context.save()
     }
-    try museum.close()
+    try await museum.close()
     // Another order of the properties is read as it is.
     let place = try #require(entities.firstIndex { $0.name == "Exhibit" })
     entities[place].properties.reverse()
@@ -99,8 +99,8 @@ struct RecordContainerTests {
       #expect(try again["long"] == .int(3))
       #expect(try again.object("room")?.value("number", as: Int.self) == 5)
     }
-    #expect(try reordered.verify().map(\.description) == [])
-    try reordered.close()
+    #expect(try await reordered.verify().map(\.description) == [])
+    try await reordered.close()
     entities[place].properties.append(.attribute("colour", String.self))
     let refused = await error {
       try await PersistentContainer("Museum", schema: Schema(entities: entities), at: url(folder))
@@ -125,10 +125,10 @@ struct RecordContainerTests {
       await error { try await PersistentContainer("Museum", models: Museum.models, at: .file(url(folder))) }?
         .code == .schemaMismatch
     )
-    for container in [first, second, third] { try container.close() }
+    for container in [first, second, third] { try await container.close() }
     let typed = try await PersistentContainer("Museum", models: Museum.models, at: .file(url(folder)))
     #expect(await error { try await PersistentContainer("Museum", at: url(folder)) }?.code == .schemaMismatch)
-    try typed.close()
+    try await typed.close()
   }
 
   // MARK: Some with classes
@@ -169,7 +169,7 @@ struct RecordContainerTests {
     context.delete(ada)
     try context.save()
     #expect(try record.object("visitor", as: Visitor.self) == nil)
-    #expect(try container.verify().map(\.description) == [])
+    #expect(try await container.verify().map(\.description) == [])
     // The rest of the store's entities, whatever they are.
     let rest = try PersistentContainer("Tickets", .init(classes: [Visitor.self], others: .stored), on: store)
     #expect(rest.coordinator === container.coordinator)

@@ -22,8 +22,8 @@ struct RecordOracleTests {
       try run.finish()
       generator = run.generator
       saveCount += run.saveCount
-      try typed.close()
-      try dynamic.close()
+      try await typed.close()
+      try await dynamic.close()
       #expect(try dump(paths[0]) == dump(paths[1]))
     }
     #expect(saveCount > 5)

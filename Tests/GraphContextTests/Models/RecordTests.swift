@@ -19,7 +19,7 @@ struct RecordTests {
     let context = try library.context()
     try body(context)
     context.end()
-    #expect(try library.verify().map(\.description) == [])
+    #expect(try await library.verify().map(\.description) == [])
   }
 
   /// An exhibit that can be saved.
@@ -260,7 +260,7 @@ struct RecordTests {
     try context.refresh()
     #expect(vase.isDeleted)
     #expect(error { try context.existingRecord(with: vase.objectID) }?.code == .objectNotFound)
-    #expect(try museum.verify().map(\.description) == [])
+    #expect(try await museum.verify().map(\.description) == [])
     for context in [context, other] { context.end() }
   }
 

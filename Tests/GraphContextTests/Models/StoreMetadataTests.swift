@@ -27,7 +27,7 @@ struct StoreMetadataTests {
     #expect(music.storeID == metadata.storeID)
     let used = #expect(throws: ContextError.self) { try StoreMetadata(at: url) }
     #expect(used?.storeError?.code == .storeInUse)
-    try music.close()
+    try await music.close()
     let later = try StoreMetadata(at: url)
     let numbers = Dictionary(uniqueKeysWithValues: metadata.entities.map { ($0.name, $0.number) })
     let laterNumbers = Dictionary(uniqueKeysWithValues: later.entities.map { ($0.name, $0.number) })

@@ -45,10 +45,10 @@ struct UnreadableValueTests {
       context.insert(Older.Paint(name: "B", colour: "mauve"))
       try context.save()
     }
-    try older.close()
+    try await older.close()
     let newer = try await PersistentContainer("Paints", models: Newer.Paint.self, at: url)
     try await body(newer)
-    try newer.close()
+    try await newer.close()
   }
 
   @Test func aResultThatRestsOnItDoesNotLeaveTheBlock() async throws {

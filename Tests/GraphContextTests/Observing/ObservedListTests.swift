@@ -140,7 +140,7 @@ struct ObservedPageTests {
     #expect(seen.count == 1)
     #expect(seen.allSatisfy { Set($0).count == $0.count && $0.count >= 3 })
     #expect(list.queued[0..<list.queued.count].count == 4)
-    #expect(try container.verify().map(\.description) == [])
+    #expect(try await container.verify().map(\.description) == [])
   }
 }
 
@@ -258,6 +258,6 @@ struct DeletedChainTests {
     context.delete(second)
     try context.save()
     #expect(try context.count(From<RevueStep>()) == 0)
-    #expect(try container.verify().map(\.description) == [])
+    #expect(try await container.verify().map(\.description) == [])
   }
 }

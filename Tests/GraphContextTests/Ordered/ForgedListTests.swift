@@ -22,7 +22,7 @@ struct ForgedListTests {
       try context.save()
       return list.objectID
     }
-    #expect(try container.verify() == [])
+    #expect(try await container.verify() == [])
   }
 
   private var table: ListTable {
@@ -55,7 +55,7 @@ struct ForgedListTests {
   func aPlaceThatIsNone(_ bytes: [UInt8]) async throws {
     #expect(ListPlace(bytes) == nil)
     try await forge(bytes)
-    #expect(try !container.verify().isEmpty)
+    #expect(try await !container.verify().isEmpty)
     await #expect(throws: ContextError.self) {
       try await container.performBackgroundTask { context in
         let list = try context.object(Playlist.self, with: self.list)
@@ -68,7 +68,7 @@ struct ForgedListTests {
 
   @Test func aPlaceThatTheRecordHasNot() async throws {
     try await forge(ListPlace(7, fraction: [128]).bytes)
-    #expect(try container.verify().contains { $0.message.contains("Track") })
+    #expect(try await container.verify().contains { $0.message.contains("Track") })
     let titles = try await container.performBackgroundTask { context in
       try context.object(Playlist.self, with: self.list).queuedTitles
     }
@@ -89,7 +89,7 @@ struct ForgedListTests {
         _ = try tree.put(key, Array(forged))
       }
     }
-    #expect(try container.verify().contains { $0.message.contains("queue.place") })
+    #expect(try await container.verify().contains { $0.message.contains("queue.place") })
     try await container.performBackgroundTask { context in
       let list = try context.object(Playlist.self, with: self.list)
       list.queued.append(Track("new"))

@@ -241,7 +241,7 @@ struct OrderedImportTests {
       }
       // What the feed had before stays, in an order of its own.
       #expect(shown.filter(codes.contains) == codes)
-      #expect(try container.verify() == [])
+      #expect(try await container.verify() == [])
     }
   }
 
@@ -262,12 +262,12 @@ struct OrderedImportTests {
       return list.titles
     }
     #expect(titles == ["9", "8", "6", "5", "4", "3", "2", "1", "0"])
-    #expect(try container.verify() == [])
+    #expect(try await container.verify() == [])
     try await container.performBackgroundTask { context in
       context.delete(try context.object(Playlist.self, with: id))
       try context.save()
       #expect(try context.count(From<Track>()) == 0)
     }
-    #expect(try container.verify() == [])
+    #expect(try await container.verify() == [])
   }
 }

@@ -47,7 +47,7 @@ struct OrderedRelationshipTests {
     try context.refresh()
     #expect(list.queuedTitles == before + ["d", "e", "f"])
     #expect(other.queuedTitles == ["x", "y"])
-    #expect(try lists.verify().map(\.description) == [])
+    #expect(try await lists.verify().map(\.description) == [])
   }
 
   @Test func arraysKeepTheOrderTheyAreGiven() async throws {
@@ -227,7 +227,7 @@ struct OrderedRelationshipTests {
     let list = try context.existingObject(Playlist.self, with: listID)
     let track = try context.existingObject(Track.self, with: trackID)
     #expect(track.queue == nil && list.name == "A")
-    try container.close()
+    try await container.close()
     track.queue = list
     list.tracks = [track]
     list.queued.append(track)

@@ -20,7 +20,7 @@ struct RandomListTests {
     var run = try ListRun(container, SeededGenerator())
     for _ in 0..<Self.stepCount { try run.step() }
     try run.finish()
-    #expect(try container.verify().map(\.description) == [])
+    #expect(try await container.verify().map(\.description) == [])
   }
 }
 

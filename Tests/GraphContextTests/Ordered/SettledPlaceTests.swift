@@ -39,7 +39,7 @@ struct SettledPlaceTests {
     )
     try context.refresh()
     #expect(line.stops.map(\.code) == before + ["z", "d"])
-    #expect(try store.verify().map(\.description) == [])
+    #expect(try await store.verify().map(\.description) == [])
   }
 
   @Test func aChildKeepsTheOrderOfAListWhoseOwnerIsSettled() async throws {
@@ -61,6 +61,6 @@ struct SettledPlaceTests {
     try child.save()
     try context.save()
     #expect(try context.fetchOne(From<Line>())?.stops.map(\.code) == ["d", "a", "c", "b"])
-    #expect(try store.verify().map(\.description) == [])
+    #expect(try await store.verify().map(\.description) == [])
   }
 }

@@ -33,12 +33,12 @@ struct BackupTests {
     let ids = try await insertWriters(300, from: 0, in: library)
     try await library.copy(to: URL(fileURLWithPath: folder.file("backup")))
     _ = try await insertWriters(5, from: 300, in: library)
-    try library.close()
+    try await library.close()
 
     try FileManager.default.removeItem(atPath: path)
     try FileManager.default.moveItem(atPath: folder.file("backup"), toPath: path)
     let restored = try await Library.open(at: path)
-    #expect(try restored.verify().isEmpty)
+    #expect(try await restored.verify().isEmpty)
     let ranks = try await restored.performBackgroundTask { context in
       try ids.map { try context.existingObject(Writer.self, with: $0).rank }
     }

@@ -56,7 +56,7 @@ struct CascadeTests {
       try context.save()
       #expect(try context.count(From<Step>()) == 0)
     }
-    #expect(try container.verify().isEmpty)
+    #expect(try await container.verify().isEmpty)
   }
 
   @Test func aRuleThatDeniesIsContentWhenTheOtherEndGoesToo() async throws {
@@ -75,7 +75,7 @@ struct CascadeTests {
     context.delete(folder)
     try context.save()
     #expect(try context.count(From<Step>()) == 0)
-    #expect(try container.verify().isEmpty)
+    #expect(try await container.verify().isEmpty)
     context.end()
     other.end()
   }

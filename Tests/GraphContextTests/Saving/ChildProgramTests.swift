@@ -57,7 +57,7 @@ private struct FamilyRun {
   mutating func finish() async throws {
     let fresh = try family.context()
     try compare(GraphEditor(context: fresh), "the store")
-    #expect(try family.verify().map(\.description) == [])
+    #expect(try await family.verify().map(\.description) == [])
   }
 
   private struct FamilyState {

@@ -27,7 +27,7 @@ struct DeniedPairTests {
   private func expect(_ names: [String]) async throws {
     let found = try await container.query { try $0.fetch(From<Peer>().orderBy(\.name)).map(\.name) }
     #expect(found == names)
-    #expect(try container.verify().map(\.description) == [])
+    #expect(try await container.verify().map(\.description) == [])
   }
 
   @Test func aResetIsNotDenied() async throws {

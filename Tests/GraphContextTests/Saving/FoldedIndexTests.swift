@@ -80,7 +80,7 @@ struct FoldedIndexTests {
         && otherPlan.contains("index title[cd], title BEGINSWITH[cd] \"strass\"")
     )
     #expect(try await find("title ==[c] 'zebra'", in: container).1.contains("full scan"))
-    #expect(try container.verify().map(\.description) == [])
+    #expect(try await container.verify().map(\.description) == [])
   }
 
   @Test func changesAndDeletionsAreFollowed() async throws {
@@ -104,7 +104,7 @@ struct FoldedIndexTests {
     }
     #expect(try await find("title ==[cd] 'étude'", in: container).0 == ["ÉTUDE"])
     #expect(try await find("title ==[cd] 'elan'", in: container).0.count == 1)
-    #expect(try container.verify().map(\.description) == [])
+    #expect(try await container.verify().map(\.description) == [])
   }
 
   @Test func aFoldedConstraintTakesFoldedStringsForEqual() async throws {
@@ -135,18 +135,18 @@ struct FoldedIndexTests {
       try context.save()
     }
     #expect(try folding(plain) == nil)
-    try plain.close()
+    try await plain.close()
     let folded = try await open(path)
     #expect(try await find("title ==[cd] 'elan'", in: folded).0.count == 3)
     #expect(try folding(folded) == Array(StringFolding.tables.utf8))
     let tree = folded.tree("i/Track/title[cd]")
     #expect(try folded.newestView().snapshot.treeNames.contains(tree))
-    #expect(try folded.verify().map(\.description) == [])
-    try folded.close()
+    #expect(try await folded.verify().map(\.description) == [])
+    try await folded.close()
     let again = try await open(path, Plain.Track.self)
     #expect(try folding(again) == nil)
     #expect(try !again.newestView().snapshot.treeNames.contains(tree))
-    try again.close()
+    try await again.close()
   }
 
   /// Makes the store one that was folded by other tables, and its index one that finds nothing.
@@ -160,7 +160,7 @@ struct FoldedIndexTests {
       try transaction.tree(SchemaTree.name).put(SchemaTree.foldingKey, Array("1/1.0".utf8))
       try transaction.dropTree(tree)
     }
-    try container.close()
+    try await container.close()
   }
 
   @Test func otherTablesMakeTheIndexAnew() async throws {
@@ -170,9 +170,9 @@ struct FoldedIndexTests {
     let container = try await open(path)
     let (found, plan) = try await find("title ==[cd] 'elan'", in: container)
     #expect(found.count == 3 && plan.contains("index title[cd]"))
-    #expect(try container.verify().map(\.description) == [])
+    #expect(try await container.verify().map(\.description) == [])
     #expect(try SchemaTree.isFoldedAsHere(container.newestView().snapshot))
-    try container.close()
+    try await container.close()
   }
 
   @Test func aReaderLeavesAnIndexOfOtherTablesAlone() async throws {
@@ -182,8 +182,8 @@ struct FoldedIndexTests {
     let container = try await open(path, isReadOnly: true)
     let (found, plan) = try await find("title ==[cd] 'elan'", in: container)
     #expect(found.count == 3 && plan.contains("full scan"))
-    #expect(try container.verify().map(\.description) == [])
-    try container.close()
+    #expect(try await container.verify().map(\.description) == [])
+    try await container.close()
     let store = try DynamicStore(at: path)
     let query = DynamicQuery("Track", where: try PredicateTree(format: "title ==[cd] 'elan'"))
     #expect(try store.count(query) == 3)
@@ -199,7 +199,7 @@ struct FoldedIndexTests {
       context.insert(Plain.Track("Élan"))
       try context.save()
     }
-    try plain.close()
+    try await plain.close()
     let error = await #expect(throws: ContextError.self) { try await open(path, isReadOnly: true) }
     #expect(error?.code == .schemaMismatch)
     #expect(
@@ -211,7 +211,7 @@ struct FoldedIndexTests {
     #expect(error?.context == .init(entity: "Track", properties: ["title"]))
     let again = try await open(path, Plain.Track.self, isReadOnly: true)
     #expect(try await again.performBackgroundTask { try $0.count(From<Plain.Track>()) } == 1)
-    try again.close()
+    try await again.close()
   }
 
   @Test func theSchemaKeepsTheFolding() throws {

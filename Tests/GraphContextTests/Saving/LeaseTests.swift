@@ -77,7 +77,7 @@ struct LeaseTests {
     #expect(commitCount(library) == before + 8)
     try context.save()
     #expect(commitCount(library) == before + 9)
-    #expect(try library.verify().isEmpty)
+    #expect(try await library.verify().isEmpty)
   }
 
   @Test func savesLeaseAheadOfNeed() async throws {
@@ -90,7 +90,7 @@ struct LeaseTests {
       try context.save()
       #expect(commitCount(library) == before + round)
     }
-    #expect(try library.verify().isEmpty)
+    #expect(try await library.verify().isEmpty)
   }
 
   @Test func theFirstBlocksOfAllEntitiesAreOneCommit() async throws {
@@ -120,7 +120,7 @@ struct LeaseTests {
     #expect(Set(numbers).count == numbers.count)
     context.insert(Writer("B"))
     try context.save()
-    #expect(try library.verify().isEmpty)
+    #expect(try await library.verify().isEmpty)
   }
 
   @Test func contextsThatInsertAtTheSameTimeGetDifferentNumbers() async throws {
@@ -139,7 +139,7 @@ struct LeaseTests {
       return try await group.reduce(into: []) { $0 += $1 }
     }
     #expect(Set(numbers).count == 16_000)
-    #expect(try library.verify().isEmpty)
+    #expect(try await library.verify().isEmpty)
   }
 
   // MARK: Failures
@@ -181,7 +181,7 @@ struct LeaseTests {
       context.insert(Desk(1))
       try context.save()
     }
-    try writing.close()
+    try await writing.close()
     var options = StoreOptions()
     options.isReadOnly = true
     let location = StoreLocation.file(URL(fileURLWithPath: path))
@@ -195,6 +195,6 @@ struct LeaseTests {
       return #expect(throws: ContextError.self) { try context.save() }
     }
     #expect(error?.storeError?.code == .readOnly)
-    try library.close()
+    try await library.close()
   }
 }

@@ -24,8 +24,8 @@ struct ReopeningTests {
         try context.save()
         return writers.map(\.objectID)
       }
-      #expect(try library.verify().isEmpty)
-      try library.close()
+      #expect(try await library.verify().isEmpty)
+      try await library.close()
     }
     #expect(Set(ids).count == 150)
   }
@@ -48,7 +48,7 @@ struct ReopeningTests {
       #expect(
         try await again.performBackgroundTask { try $0.existingObject(Writer.self, with: id).name } == "A"
       )
-      #expect(try again.verify().isEmpty)
+      #expect(try await again.verify().isEmpty)
     }
   }
 
@@ -69,7 +69,7 @@ struct ReopeningTests {
       }
       #expect(number > highest)
       highest = number
-      try library.close()
+      try await library.close()
     }
   }
 
@@ -81,7 +81,7 @@ struct ReopeningTests {
       for number in 0..<5_000 { context.insert(Desk(number)) }
       try context.save()
     }
-    try library.close()
+    try await library.close()
     let again = try await Library.open(at: path)
     let number = try await again.performBackgroundTask { context in
       let desk = Desk(0)
@@ -90,7 +90,7 @@ struct ReopeningTests {
       return desk.objectID.number
     }
     #expect(number > 5_000)
-    try again.close()
+    try await again.close()
   }
 
   @Test(arguments: [[UInt8](repeating: 0xFF, count: 8), [1], [UInt8](repeating: 1, count: 9)])
@@ -102,7 +102,7 @@ struct ReopeningTests {
     try await library.store.write { transaction in
       _ = try transaction.tree(SchemaTree.name).put(key, lease)
     }
-    try library.close()
+    try await library.close()
     let error = await #expect(throws: ContextError.self) { try await Library.open(at: path) }
     #expect(error?.code == .corrupt && error?.message.contains("Writer") == true)
   }
@@ -117,7 +117,7 @@ struct ReopeningTests {
       let lease = SchemaTree.bytes(ObjectNumbers.greatest)
       _ = try transaction.tree(SchemaTree.name).put(key, lease)
     }
-    try library.close()
+    try await library.close()
     for _ in 0..<2 {
       let again = try await Library.open(at: path)
       let error = await #expect(throws: ContextError.self) {
@@ -127,7 +127,7 @@ struct ReopeningTests {
         }
       }
       #expect(error?.code == .tooManyObjects)
-      try again.close()
+      try await again.close()
     }
   }
 
@@ -162,7 +162,7 @@ struct ReopeningTests {
     let (first, second) = (try await Library.open(at: path), try await Library.open(at: path))
     let context = try first.newBackgroundContext()
     try await save("A", in: first)
-    for _ in 0..<3 { try first.close() }
+    for _ in 0..<3 { try await first.close() }
     #expect(throws: ContextError.self) { try first.newBackgroundContext() }
     #expect(throws: ContextError.self) { try first.checkpoint() }
     await #expect(throws: ContextError.self) { try await save("B", in: first) }
@@ -170,7 +170,7 @@ struct ReopeningTests {
     // A context that is there goes on as long as the store is open.
     #expect(try await context.perform { try $0.count(From(Writer.self)) } == 2)
     #expect(throws: (any Error).self) { try expectClosedStore(at: path) }
-    try second.close()
+    try await second.close()
     await #expect(throws: ContextError.self) {
       try await context.perform { try $0.count(From(Writer.self)) }
     }
@@ -184,7 +184,7 @@ struct ReopeningTests {
     // Its context outlives it, and keeps nothing open.
     let context = try await Library.open(at: path).newBackgroundContext()
     try await save("A", in: last)
-    try last.close()
+    try await last.close()
     try expectClosedStore(at: path)
     await #expect(throws: ContextError.self) {
       try await context.perform { try $0.count(From(Writer.self)) }
@@ -198,7 +198,7 @@ struct ReopeningTests {
     await #expect(throws: ContextError.self) {
       try await PersistentContainer("Desks", models: Desk.self, at: URL(fileURLWithPath: path))
     }
-    try library.close()
+    try await library.close()
     try expectClosedStore(at: path)
   }
 }
@@ -287,7 +287,7 @@ struct SchemaChangeTests {
       for (number, name) in names.enumerated() { context.insert(Original.Item(name, number)) }
       try context.save()
     }
-    try container.close()
+    try await container.close()
   }
 
   @Test func modelsThatTheStoreCannotHoldAreRefusedAndNothingIsWritten() async throws {
@@ -331,7 +331,7 @@ struct SchemaChangeTests {
       second.right = right
       try context.save()
     }
-    try apart.close()
+    try await apart.close()
     let before = try Data(contentsOf: url)
     let error = await #expect(throws: ContextError.self) {
       try await PersistentContainer("Pairs", models: Paired.Left.self, Paired.Right.self, at: url)
@@ -356,7 +356,7 @@ struct SchemaChangeTests {
       Indexed.Box.self,
       at: URL(fileURLWithPath: path)
     )
-    #expect(try container.verify().map(\.description) == [])
+    #expect(try await container.verify().map(\.description) == [])
     try await container.performBackgroundTask { context in
       context.insert(Indexed.Box("new"))
       context.insert(Indexed.Item("d", 9))
@@ -365,9 +365,9 @@ struct SchemaChangeTests {
       let error = #expect(throws: ContextError.self) { try context.save() }
       #expect(error?.code == .notUnique)
     }
-    #expect(try container.verify().map(\.description) == [])
+    #expect(try await container.verify().map(\.description) == [])
     #expect(!(try container.newestView().snapshot.treeNames.contains("i/Item/amount,name")))
-    try container.close()
+    try await container.close()
   }
 
   @Test func aConstraintThatTheObjectsBreakIsRefused() async throws {
@@ -409,8 +409,8 @@ struct SchemaChangeTests {
       models: Original.Item.self,
       at: URL(fileURLWithPath: path)
     )
-    #expect(try again.verify().isEmpty)
-    try again.close()
+    #expect(try await again.verify().isEmpty)
+    try await again.close()
   }
 
   @Test func verifyFindsEntriesThatDoNotFitTheRecords() async throws {
@@ -420,24 +420,24 @@ struct SchemaChangeTests {
       for number in 0..<10 { context.insert(Book("b\(number)", publisher: publisher)) }
       try context.save()
     }
-    #expect(try library.verify().isEmpty)
+    #expect(try await library.verify().isEmpty)
     let key: [UInt8] = try await library.store.write { transaction in
       let tree = try transaction.tree(library.tree("i/Book/title"))
       let key = try #require(try tree.entry(at: 3)).key
       _ = try tree.remove(key)
       return key
     }
-    #expect(try library.verify().contains { $0.tree == library.tree("i/Book/title") })
+    #expect(try await library.verify().contains { $0.tree == library.tree("i/Book/title") })
     try await library.store.write { transaction in
       _ = try transaction.tree(library.tree("i/Book/title")).put(key, [])
       _ = try transaction.tree(library.tree("r/Book/publisher")).put(KeyCoder.pair(1, 99), [])
     }
-    #expect(try library.verify().map(\.tree) == [library.tree("r/Book/publisher")])
+    #expect(try await library.verify().map(\.tree) == [library.tree("r/Book/publisher")])
     try await library.store.write { transaction in
       _ = try transaction.tree(library.tree("r/Book/publisher")).remove(KeyCoder.pair(1, 99))
       _ = try transaction.tree(library.tree("e/Publisher")).remove(KeyCoder.key(objectID: 1))
     }
-    #expect(try library.verify().contains { $0.message.contains("which doesn't exist") })
+    #expect(try await library.verify().contains { $0.message.contains("which doesn't exist") })
   }
 
   @Test func verifyFindsAPairThatIsNone() async throws {
@@ -448,7 +448,7 @@ struct SchemaChangeTests {
       desk.writer = Writer("A")
       try context.save()
     }
-    #expect(try library.verify().isEmpty)
+    #expect(try await library.verify().isEmpty)
     let writer = try #require(library.coordinator.schema.entity(named: "Writer"))
     let toDesk = try #require(writer.toOnes.first { $0.name == "desk" })
     try await library.store.write { transaction in
@@ -460,6 +460,8 @@ struct SchemaChangeTests {
       _ = try tree.put(KeyCoder.key(objectID: 1), record)
       _ = try transaction.tree(library.tree("r/Writer/desk")).remove(KeyCoder.pair(1, 1))
     }
-    #expect(try library.verify().map(\.message) == ["Desk 1 refers to Writer 1, which doesn't refer back"])
+    #expect(
+      try await library.verify().map(\.message) == ["Desk 1 refers to Writer 1, which doesn't refer back"]
+    )
   }
 }

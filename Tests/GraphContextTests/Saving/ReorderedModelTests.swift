@@ -111,7 +111,7 @@ struct ReorderedModelTests {
       }
       try context.save()
     }
-    try container.close()
+    try await container.close()
   }
 
   @Test func whatWasWrittenInOneOrderIsReadInAnother() async throws {
@@ -138,8 +138,8 @@ struct ReorderedModelTests {
       let drawer = try #require(try context.fetchOne(From<After.Drawer>()))
       #expect(drawer.tools.count == 10)
     }
-    #expect(try container.verify().map(\.description) == [])
-    try container.close()
+    #expect(try await container.verify().map(\.description) == [])
+    try await container.close()
   }
 
   @Test func whatIsWrittenInAnotherOrderIsReadInTheFirst() async throws {
@@ -174,8 +174,8 @@ struct ReorderedModelTests {
       try context.save()
       #expect(try context.count(From<After.Tool>().where(\.drawer == nil)) == 31)
     }
-    #expect(try container.verify().map(\.description) == [])
-    try container.close()
+    #expect(try await container.verify().map(\.description) == [])
+    try await container.close()
     let again = try await Self.before(path)
     try await again.performBackgroundTask { context in
       let tools = try context.fetch(From<Before.Tool>().orderBy(.ascending(\.weight)))
@@ -186,8 +186,8 @@ struct ReorderedModelTests {
       let late = tools[31]
       #expect(late.label == "label late" && late.drawer == nil && late.note == Data([5]))
     }
-    #expect(try again.verify().map(\.description) == [])
-    try again.close()
+    #expect(try await again.verify().map(\.description) == [])
+    try await again.close()
   }
 
   @Test func theStoreKeepsItsOrderAndTakesUpTheIndexes() async throws {
@@ -231,9 +231,9 @@ struct ReorderedModelTests {
         let tool = try #require(try context.fetchOne(From<After.Tool>().where(\.code == "both")))
         #expect(tool.label == "here" && tool.weight == 1_000 && tool.note == Data([3]) && !tool.isSharp)
       }
-      #expect(try container.verify().map(\.description) == [])
+      #expect(try await container.verify().map(\.description) == [])
     }
-    for container in containers { try container.close() }
+    for container in containers { try await container.close() }
   }
 
   /// A store that was made for the models with every entity's properties in a random order.
@@ -284,8 +284,8 @@ struct ReorderedModelTests {
           for _ in 0..<20 { try world.check(context, &random) }
         }
       }
-      #expect(try container.verify().map(\.description) == [])
-      try container.close()
+      #expect(try await container.verify().map(\.description) == [])
+      try await container.close()
     }
   }
 }

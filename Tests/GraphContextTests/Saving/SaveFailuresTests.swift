@@ -51,7 +51,7 @@ struct SaveFailuresTests {
     #expect(error.code == error.failures[0].code && error.context == error.failures[0].context)
     #expect(error.message.hasSuffix("\(error.failures.count - 1) more failures"), "\(error)")
     #expect(writers[0].rank == 2 && publisher.isDeleted && mine.insertedObjects.count == 3)
-    #expect(try library.verify().map(\.description) == [])
+    #expect(try await library.verify().map(\.description) == [])
 
     for writer in writers[0...2] { mine.refresh(writer, mergeChanges: false) }
     readers[0].idols = []
@@ -62,7 +62,7 @@ struct SaveFailuresTests {
     for book in books[0...3] { mine.delete(book) }
     try mine.save()
     #expect(try mine.count(From<Writer>()) == 7 && mine.count(From<Publisher>()) == 0)
-    #expect(try library.verify().map(\.description) == [])
+    #expect(try await library.verify().map(\.description) == [])
     for context in [mine, theirs] { context.end() }
   }
 
@@ -132,7 +132,7 @@ struct SaveFailuresTests {
     #expect(try theirs.count(From<Writer>().where { $0.rank == 2 }) == 2_998)
     #expect(try theirs.count(From<Writer>()) == 4_002)
     #expect(try theirs.count(From<Trip>().where { $0.stars == 3 }) == 999)
-    #expect(try store.verify().map(\.description) == [])
+    #expect(try await store.verify().map(\.description) == [])
   }
 
   @Test func anErrorOfOneFailureIsThatFailure() async throws {

@@ -32,7 +32,7 @@ struct SavingTests {
       let text = try await library.performBackgroundTask(duplicate)
       #expect(!text.contains("SECRET") && text.contains("the same email"), "\(text)")
       #expect(text.hasSuffix(" []"))
-      try library.close()
+      try await library.close()
     }
   }
 

@@ -31,17 +31,17 @@ struct StoreFileTests {
     #expect(
       await code { try await PersistentContainer.replaceStore(at: url, byCopyOf: backup) } == .storeInUse
     )
-    try library.close()
+    try await library.close()
 
     try await PersistentContainer.replaceStore(at: url, byCopyOf: backup)
     let restored = try await Library.open(at: url.path)
     let name = try await restored.query { try $0.existingObject(Writer.self, with: id).name }
     #expect(name == "Austen")
-    #expect(try restored.verify() == [])
+    #expect(try await restored.verify() == [])
     #expect(
       await code { try await PersistentContainer.replaceStore(at: backup, byCopyOf: url) } == .storeInUse
     )
-    try restored.close()
+    try await restored.close()
   }
 
   @Test func aStoreIsDestroyedWhenItIsClosed() async throws {
@@ -49,7 +49,7 @@ struct StoreFileTests {
     let oldID = library.storeID
     #expect(await code { try await PersistentContainer.destroyStore(at: url) } == .storeInUse)
     try await library.write { $0.insert(Writer("Austen")) }
-    try library.close()
+    try await library.close()
     try await PersistentContainer.destroyStore(at: url)
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
     #expect(await code { try await PersistentContainer.destroyStore(at: url) } == .inputOutput)

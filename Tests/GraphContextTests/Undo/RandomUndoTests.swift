@@ -97,7 +97,7 @@ struct RandomUndoTests {
     let fresh = try library.context()
     defer { fresh.end() }
     #expect(try GraphEditor(context: fresh).dump() == states[0].objects)
-    #expect(try library.verify().map(\.description) == [])
+    #expect(try await library.verify().map(\.description) == [])
   }
 
   /// Makes an edit, sometimes by way of a child.

@@ -107,7 +107,7 @@ struct RandomUniqueTests {
       )
       reader.end()
     }
-    #expect(try store.verify().map(\.description) == [])
+    #expect(try await store.verify().map(\.description) == [])
   }
 
   /// Changes or deletes a stored track before an import.

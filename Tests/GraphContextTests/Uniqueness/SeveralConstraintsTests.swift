@@ -55,7 +55,7 @@ struct SeveralConstraintsTests {
       try context.fetch(From<Edition>().orderBy(\.code)).map { "\($0.code) \($0.isbn)" }
     }
     #expect(found == ["1 Y", "2 X"])
-    #expect(try store.verify().map(\.description) == [])
+    #expect(try await store.verify().map(\.description) == [])
   }
 
   @Test(arguments: [1, 10]) func aValueThatBecomesNilIsFree(chunkSize: Int) async throws {

@@ -157,7 +157,7 @@ struct EmbeddedValuesTests {
     let stored = try context.fetch(From<Concert>().where { $0.title != "Spring" }.values())
     #expect(stored.count == 4 && stored.map(\.objectID) == (numbers + ids).map(Optional.some))
     for (one, other) in zip(stored, values + values) { #expect(one.differences(from: other) == []) }
-    #expect(try container.verify().map(\.description) == [])
+    #expect(try await container.verify().map(\.description) == [])
     context.end()
   }
 

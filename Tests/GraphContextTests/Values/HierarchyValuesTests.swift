@@ -125,7 +125,7 @@ import Testing
       try await container.batchInsert([Animal.Values(name: "c")])
     }
     #expect(refused?.code == .abstractClass)
-    #expect(try container.verify() == [])
+    #expect(try await container.verify() == [])
   }
 
   @Test func everyKindOfAttributeIsAmongThem() async throws {
@@ -148,6 +148,6 @@ import Testing
     #expect(discs == [Media.Disc.Values(disc), Media.Disc.Values(copies.disc)])
     #expect(discs[1].slot == disc.slot && discs[1].mark == "made" && discs[1].code == 3)
     #expect(copies.atlas.words == ["a", "b"] && copies.atlas.smallTitle == atlas.smallTitle)
-    #expect(try container.verify() == [])
+    #expect(try await container.verify() == [])
   }
 }

@@ -51,7 +51,7 @@ struct LayoutOpening: Codable {
     let opened = (
       seconds: (clock.now - start) / .seconds(1), writtenBytes: (ProcessOutput.byteCount ?? 0) - written
     )
-    try store.container.close()
+    try await store.container.close()
     return opened
   }
 }

@@ -64,7 +64,7 @@ struct LayoutWorkloads {
   static func fillEarlier(_ folder: String, _ objects: Int) async throws {
     let store = try await LayoutStore<Earlier.Sample>(folder: folder)
     try await store.fill(objects)
-    try store.container.close()
+    try await store.container.close()
   }
 
   private func run(

@@ -42,7 +42,7 @@ struct BoardCommand: AsyncParsableCommand {
     }
     let container = try await PersistentContainer.flights(at: store)
     try await show(container)
-    try container.close()
+    try await container.close()
   }
 
   @MainActor

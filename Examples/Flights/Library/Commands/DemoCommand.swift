@@ -28,7 +28,7 @@ struct DemoCommand: AsyncParsableCommand {
 
     let container = try await PersistentContainer.flights(at: store)
     try await GuidedTour(container: container).run()
-    try container.close()
+    try await container.close()
 
     try await KillDemonstration(store: store, kills: 5).run()
     try await Verification(store: store).run()

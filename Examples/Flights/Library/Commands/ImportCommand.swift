@@ -58,7 +58,7 @@ struct ImportReport: CustomStringConvertible {
     let container = try await PersistentContainer.flights(at: store)
     let importer = FlightImporter(folder: FlightsFolder(path: data), container: container, batch: batch)
     let counts = try await importer.run(progress: bar.show)
-    try container.close()
+    try await container.close()
     return ImportReport(counts: counts, time: clock.now - start, store: store)
   }
 

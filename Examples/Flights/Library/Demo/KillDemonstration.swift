@@ -79,7 +79,7 @@ struct KillDemonstration {
     let flights = try await container.performBackgroundTask { context in
       try context.fetch(From<Flight>().where { $0.carrier == SaveLoopCommand.carrier }).map(\.flight)
     }
-    try container.close()
+    try await container.close()
     let counts = flights.reduce(into: [Int: Int]()) { $0[$1, default: 0] += 1 }
     return (counts.count { $0.value == 2 }, counts.count { $0.value != 2 })
   }

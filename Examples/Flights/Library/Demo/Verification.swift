@@ -10,8 +10,8 @@ struct Verification {
     let clock = ContinuousClock()
     let start = clock.now
     let container = try await PersistentContainer.flights(at: store)
-    let problems = try container.verify()
-    try container.close()
+    let problems = try await container.verify()
+    try await container.close()
     for problem in problems { print("    \(problem)") }
     guard problems.isEmpty else { throw DataError(path: store, message: "has \(problems.count) problems") }
     print("    Every page, record, index entry and relationship of \(store)")

@@ -12,7 +12,7 @@ struct EarlyStore: Sendable {
     let container = try await PersistentContainer("Flights", plan: MigrationPlan([EarlyApp.self]), at: url)
     let store = self
     try await container.performBackgroundTask { context in try store.fill(context, progress) }
-    try container.close()
+    try await container.close()
   }
 
   private typealias Records = [String: ManagedRecord]

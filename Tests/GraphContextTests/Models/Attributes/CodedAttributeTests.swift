@@ -77,7 +77,7 @@ struct CodedAttributeTests {
       #expect(shops[1].opening == Opening(kind: .open, from: .distantPast))
       #expect(shops[1].payment == nil && shops[1].page == nil && shops[1].json == nil)
     }
-    #expect(try container.verify().isEmpty)
+    #expect(try await container.verify().isEmpty)
   }
 
   @Test func aChangeIsSavedAndComparesWithOthers() async throws {
@@ -169,7 +169,7 @@ struct CodedAttributeTests {
       context.insert(Older.Note(.init(a: 1)))
       try context.save()
     }
-    try older.close()
+    try await older.close()
     let newer = try await PersistentContainer("Notes", models: Newer.Note.self, at: url)
     let error = await #expect(throws: ContextError.self) {
       try await newer.performBackgroundTask { context in
@@ -202,7 +202,7 @@ struct CodedAttributeTests {
 
   @Test func aToolReadsAndSetsTheJSON() async throws {
     try await fill()
-    try container.close()
+    try await container.close()
     let records = try await PersistentContainer(
       "Shops",
       at: URL(fileURLWithPath: folder.file("shops.cambium"))
@@ -216,7 +216,7 @@ struct CodedAttributeTests {
       try shop.set("payment", to: #"{"card":{"fee":2}}"#)
       try context.save()
     }
-    try records.close()
+    try await records.close()
     let shops = try await PersistentContainer(
       "Shops",
       models: Shop.self,

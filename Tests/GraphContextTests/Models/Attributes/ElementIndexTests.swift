@@ -76,12 +76,12 @@ struct ElementIndexTests {
       let saved = plain
       try await context.perform { context in try Self.check(context, saved) }
     }
-    #expect(try container.verify().isEmpty)
+    #expect(try await container.verify().isEmpty)
     try await container.batchDelete(From<Song>().where { $0.tags.contains("live") })
     plain = plain.filter { !$0.value.tags.contains("live") }
     let rest = plain
     try await container.performBackgroundTask { context in try Self.check(context, rest) }
-    #expect(try container.verify().isEmpty)
+    #expect(try await container.verify().isEmpty)
   }
 
   private static func check(_ context: ManagedObjectContext, _ plain: [Int: Plain]) throws {
@@ -183,7 +183,7 @@ struct ElementIndexTests {
       record[start] = UInt8(ascii: "{")
       _ = try tree.put(key, record)
     }
-    let problems = try container.verify().map(\.message)
+    let problems = try await container.verify().map(\.message)
     #expect(problems.contains { $0.contains("has no list for tags") }, "\(problems)")
     await #expect(throws: ContextError.self) {
       try await container.performBackgroundTask { context in

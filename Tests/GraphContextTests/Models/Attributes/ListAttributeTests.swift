@@ -86,7 +86,7 @@ struct ListAttributeTests {
         songs[2].tags == [] && songs[2].marks == [] && songs[2].takes == nil && songs[2].moods == [.calm]
       )
     }
-    #expect(try container.verify().isEmpty)
+    #expect(try await container.verify().isEmpty)
   }
 
   private func titles(_ request: From<Song>) async throws -> [String] {

@@ -101,7 +101,7 @@ struct TransformedAttributeTests {
       #expect(flowers.map(\.seed) == [Tint(red: 1, green: 2, blue: 3), Tint(red: 1, green: 2, blue: 3)])
       #expect(flowers.map(\.words) == [["green": 1, "shade": 1], [:]])
     }
-    #expect(try container.verify().isEmpty)
+    #expect(try await container.verify().isEmpty)
   }
 
   @Test func aChangeIsSavedUndoneAndCompared() async throws {
@@ -184,7 +184,7 @@ struct TransformedAttributeTests {
   /// A program without the classes sees what is stored, and stores what stands for no value.
   @Test func whatStandsForNoValueIsNoted() async throws {
     try await fill()
-    try container.close()
+    try await container.close()
     let records = try await PersistentContainer("Flowers", at: url("flowers"))
     try await records.performBackgroundTask { context in
       let query = DynamicQuery("Flower", where: try PredicateTree(format: "name = 'fern'"))
@@ -193,7 +193,7 @@ struct TransformedAttributeTests {
       try fern.set(["tint": .string("green?"), "leaf": .string("x"), "weeks": .int(-1)])
       try context.save()
     }
-    try records.close()
+    try await records.close()
     let flowers = try await PersistentContainer("Flowers", models: Flower.self, at: url("flowers"))
     for name in ["tint", "leaf", "weeks"] {
       let error = await #expect(throws: ContextError.self) {
@@ -217,7 +217,7 @@ struct TransformedAttributeTests {
       context.insert(Older.Herb())
       try context.save()
     }
-    try older.close()
+    try await older.close()
     let newer = try await PersistentContainer("Herbs", models: Newer.Herb.self, at: url("herbs"))
     try await newer.performBackgroundTask { context in
       let herb = try #require(try context.fetchOne(From<Newer.Herb>()))

@@ -78,7 +78,7 @@ struct DynamicModelTests {
       #expect(try context.count(DynamicQuery("Line")) == 0)
       #expect(try context.count(DynamicQuery("Topic")) == 2)
     }
-    #expect(try archive.verify().isEmpty)
+    #expect(try await archive.verify().isEmpty)
   }
 
   @Test func aRecordOfAnotherEntityIsRefused() async throws {
@@ -162,17 +162,17 @@ struct DynamicModelTests {
     // Other containers with these share the store, those with others don't.
     let second = try await Archive.open(at: .file(url))
     #expect(second.coordinator === archive.coordinator)
-    try second.close()
+    try await second.close()
     await #expect(throws: ContextError.self) {
       try await PersistentContainer("Archive", models: Archive.Folder.self, entities: .stored, at: url)
     }
-    try archive.close()
+    try await archive.close()
     let records = try await PersistentContainer("Archive", entities: .stored, at: url)
     try await records.performBackgroundTask { context in
       let folder = try #require(try context.records(of: "Folder").first)
       #expect(try folder["name"] == .string("B"))
     }
-    try records.close()
+    try await records.close()
   }
 
   @Test func mistakesInDescriptionsAreListed() async throws {

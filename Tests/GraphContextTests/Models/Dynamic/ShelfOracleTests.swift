@@ -30,8 +30,8 @@ struct ShelfOracleTests {
       }
       for (side, container) in zip(sides, containers) {
         side.end()
-        #expect(try container.verify().map(\.description) == [])
-        try container.close()
+        #expect(try await container.verify().map(\.description) == [])
+        try await container.close()
       }
       let dumps = try paths.map(dump)
       #expect(dumps[1] == dumps[0] && dumps[2] == dumps[0])

@@ -125,7 +125,7 @@ struct EmbeddedSchemaTests {
         try person.set("address.town", to: number % 2 == 0 ? "Kyoto" : "Nara")
       }
     }
-    try container.close()
+    try await container.close()
   }
 
   @Test func partsAreAddedAndRenamed() async throws {
@@ -144,7 +144,7 @@ struct EmbeddedSchemaTests {
       let working = From<Inhabitant>().where { $0.work.city == "Uji" }
       #expect(try context.count(working) == 1)
     }
-    #expect(try container.verify().map(\.description) == [])
+    #expect(try await container.verify().map(\.description) == [])
   }
 }
 

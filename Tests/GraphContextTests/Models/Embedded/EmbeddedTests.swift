@@ -41,7 +41,7 @@ struct EmbeddedTests {
       #expect(tenants[0].visits.count == 2 && tenants[0].landlord?.office.city == "Kyoto")
       #expect(!context.hasChanges)
     }
-    #expect(try container.verify().map(\.description) == [])
+    #expect(try await container.verify().map(\.description) == [])
   }
 
   @Test func partsAreAskedFor() async throws {
@@ -135,7 +135,7 @@ struct EmbeddedTests {
     try await container.batchUpdate(From<Tenant>(), .set(\.home.city, to: "Uji"), .set(\.home.number, to: 9))
     let city = try await container.query { try $0.fetch(From<Tenant>().select(\.home.city)) }
     #expect(city == ["Uji"])
-    #expect(try container.verify().map(\.description) == [])
+    #expect(try await container.verify().map(\.description) == [])
   }
 
   @Test func rulesOfPartsAreChecked() async throws {
@@ -183,7 +183,7 @@ struct EmbeddedTests {
     let url = URL(fileURLWithPath: folder.file("tenants.cambium"))
     let container = try await open(.file(url))
     try await container.write { context in context.insert(Tenant("Ann", home: Self.kyoto)) }
-    try container.close()
+    try await container.close()
     let plain = try await PersistentContainer("Tenants", at: url)
     try await plain.performBackgroundTask { context in
       let request = DynamicQuery("Tenant", where: try PredicateTree(format: "home.city == 'Kyoto'"))
@@ -192,7 +192,7 @@ struct EmbeddedTests {
       try ann.set("home.street", to: "Shijo")
       try context.save()
     }
-    try plain.close()
+    try await plain.close()
     let again = try await open(.file(url))
     let street = try await again.query { try $0.fetch(From<Tenant>()).map(\.home.street) }
     #expect(street == ["Shijo"])

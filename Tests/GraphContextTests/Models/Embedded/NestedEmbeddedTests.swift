@@ -125,7 +125,7 @@ struct NestedEmbeddedTests {
       #expect(trails[0].leg?.end.exit == Position(latitude: 1, longitude: 135.9, note: "deer"))
       #expect(trails[1].shelter == Self.kyoto && trails[1].site == Self.nara)
     }
-    #expect(try container.verify().map(\.description) == [])
+    #expect(try await container.verify().map(\.description) == [])
   }
 
   @Test func partsAreAskedFor() async throws {
@@ -272,13 +272,13 @@ struct NestedEmbeddedTests {
         context.insert(EarlierTreks.Trek(.init(name: "\(number)", gate: point)))
       }
     }
-    try earlier.close()
+    try await earlier.close()
     let container = try await PersistentContainer("Treks", models: RenamedTreks.Trek.self, at: url)
     try await container.query { (context: ManagedObjectContext) throws -> Void in
       let found = try context.fetch(From<RenamedTreks.Trek>().where { $0.site.entrance.latitude == 4 })
       #expect(found.map(\.site) == [.init(name: "4", entrance: .init(latitude: 4))])
     }
-    #expect(try container.verify().map(\.description) == [])
+    #expect(try await container.verify().map(\.description) == [])
   }
 
   @Test func anAttributeIsNoEmbeddedValueAsWell() {

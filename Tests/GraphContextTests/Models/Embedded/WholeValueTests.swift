@@ -276,7 +276,7 @@ struct WholeValueTests {
       at: url
     )
     try await first.write { context in context.insert(Tenant("Ann", home: Address(street: "A"))) }
-    try first.close()
+    try await first.close()
     let container = try await PersistentContainer("Tenants", at: url)
     try await container.performBackgroundTask { context in
       let ann = try #require(try context.records(of: "Tenant").first)
@@ -292,8 +292,8 @@ struct WholeValueTests {
       )
       context.rollback()
     }
-    #expect(try container.verify().map(\.description) == [])
-    try container.close()
+    #expect(try await container.verify().map(\.description) == [])
+    try await container.close()
   }
 
   @Test(arguments: ["work", "work.street"])
@@ -311,7 +311,7 @@ struct WholeValueTests {
       }
       _ = try tree.put(key, bytes)
     }
-    let messages = try container.verify().map(\.message)
+    let messages = try await container.verify().map(\.message)
     if name == "work" {
       #expect(messages.contains("Tenant 1 has a work that is nil, and a work.city"))
     } else {

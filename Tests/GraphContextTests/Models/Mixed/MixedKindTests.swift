@@ -25,10 +25,10 @@ struct MixedKindTests {
     let run = try MixedRun(container, SeededGenerator())
     for step in 0..<Self.stepCount {
       try await run.step()
-      if step % 100 == 99 { #expect(try container.verify().map(\.description) == []) }
+      if step % 100 == 99 { #expect(try await container.verify().map(\.description) == []) }
     }
     try run.finish()
-    #expect(try container.verify().map(\.description) == [])
+    #expect(try await container.verify().map(\.description) == [])
   }
 }
 

@@ -82,7 +82,7 @@ struct WrappedModelTests {
     )
     let error = #expect(throws: ContextError.self) { try found.setValue(.int(9), forKey: "songCount") }
     #expect(error?.code == .derivedValue)
-    #expect(try studio.verify().map(\.description) == [])
+    #expect(try await studio.verify().map(\.description) == [])
   }
 
   @Test func objectsAreStored() async throws {
@@ -147,7 +147,7 @@ struct WrappedModelTests {
       #expect(try context.count(From<Studio.Song>()) == 1)
       #expect(try context.count(From<Studio.Side>()) == 0)
     }
-    #expect(try studio.verify().isEmpty)
+    #expect(try await studio.verify().isEmpty)
   }
 
   @Test func whatIsMissingOrBreaksARuleFailsTheSave() async throws {

@@ -24,7 +24,7 @@ struct ChainInOneOpening {
     for effect in monitor.effects { print("    \(effect)") }
     print("    as the dry run foretold\n")
     try await showIndex(of: container)
-    try container.close()
+    try await container.close()
   }
 
   /// The new index has the values that had another name in version 1.

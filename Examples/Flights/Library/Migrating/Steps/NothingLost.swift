@@ -45,7 +45,7 @@ struct NothingLost {
         ("\(model.manufacturer) \(model.name), \(model.seats) seats", model.planes.count)
       }
     }
-    try container.close()
+    try await container.close()
     print("\n    \(Terminal.number(before.planeCount)) planes of \(rows.count) aircraft models\n")
     show(rows)
   }
@@ -71,8 +71,8 @@ struct NothingLost {
 
   private func verify(_ store: String) async throws {
     let container = try await PersistentContainer("Flights", at: URL(fileURLWithPath: store))
-    let problems = try container.verify()
-    try container.close()
+    let problems = try await container.verify()
+    try await container.close()
     for problem in problems { print("    \(problem)") }
     guard problems.isEmpty else { throw DataError(path: store, message: "has \(problems.count) problems") }
   }

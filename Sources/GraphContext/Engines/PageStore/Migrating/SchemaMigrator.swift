@@ -178,7 +178,9 @@ private struct EarlierLeases {
 
 extension ContextError {
   /// Whether objects keep a change from going on, and would again.
-  fileprivate var isOfObjects: Bool { code == .stageFailed || code == .schemaMismatch || refusal != nil }
+  fileprivate var isOfObjects: Bool {
+    [.stageFailed, .schemaMismatch, .validationFailed].contains(code) || refusal != nil
+  }
 }
 
 extension MigrationStep {

@@ -89,7 +89,7 @@ extension PersistentContainer {
   /// Opens a store with a list of models.
   ///
   /// - Throws: `schemaMismatch` when the models don't go together with each other, or the store can't be brought to them; `missingValue`,
-  ///   `notUnique` or `indexedValueTooLong` when objects in the store break a rule of the models; `invalidURL` for a URL that isn't a file's;
+  ///   `notUnique`, `indexedValueTooLong`, `wrongValue` or `validationFailed` when objects in the store break a rule of the models; `invalidURL` for a URL that isn't a file's;
   ///   `store` when the store can't be opened.
   public convenience init(
     _ name: String,

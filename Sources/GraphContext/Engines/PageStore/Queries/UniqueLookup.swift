@@ -53,7 +53,7 @@ struct UniqueLookup {
     var stored = try storedNumbers(in: view)
     if let pending { stored.removeAll { pending.hidden.contains($0) } }
     if unsaved.count + stored.count > 1 { return nil }
-    guard query.offset == 0, query.limit != 0 else { return [] }
+    if RowWindow(query).count(of: 1) == 0 { return [] }
     if needsRecord, let number = stored.first { return [try RecordWalker.row(number, of: entity, in: view)] }
     return (unsaved + stored).map { QueryRow(number: $0, record: nil) }
   }

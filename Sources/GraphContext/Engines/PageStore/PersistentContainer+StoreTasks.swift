@@ -1,0 +1,25 @@
+import PageStore
+
+/// Asynchronous variants of the calls that block their thread.
+///
+/// Each runs its work on the container's queue and suspends the task until that is done, so that no thread of the concurrency runtime is blocked. In an
+/// asynchronous function the compiler takes these. Cancelling the task doesn't cancel the work.
+extension PersistentContainer {
+  /// Writes a checkpoint, without blocking the task's thread: see the synchronous variant for details and errors.
+  public func checkpoint() async throws(ContextError) {
+    try await queue.run { () throws(ContextError) in try self.checkpoint() }
+  }
+
+  /// Closes the container, without blocking the task's thread: see the synchronous variant for details and errors.
+  public func close() async throws(ContextError) {
+    try await queue.run { () throws(ContextError) in try self.close() }
+  }
+
+  /// Reads and checks the complete store, without blocking the task's thread: see the synchronous variant for details and errors. Writers wait while it
+  /// checks the pages.
+  ///
+  /// - Parameter includingWarnings: whether to return, too, what is whole but rests on the last of two copies.
+  public func verify(includingWarnings: Bool = false) async throws(ContextError) -> [IntegrityProblem] {
+    try await queue.run { () throws(ContextError) in try self.verify(includingWarnings: includingWarnings) }
+  }
+}
