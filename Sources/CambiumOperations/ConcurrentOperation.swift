@@ -147,7 +147,7 @@ open class ConcurrentOperation: Operation, @unchecked Sendable {
     }
   }
 
-  /// True for one call: that of whoever puts the operation into a queue.
+  /// True for one call: the one that puts the operation into a queue.
   final func beginEnqueuing() -> Bool {
     core.withLock { core in core.state == .ready && !exchange(&core.isEnqueued, with: true) }
   }

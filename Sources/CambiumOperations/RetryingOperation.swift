@@ -48,7 +48,7 @@ open class RetryingOperation<Output: Sendable>: ResultOperation<Output>, @unchec
   /// How often the operation has failed so far.
   public final var failureCount: Int { retrying.withLock(\.failureCount) }
 
-  /// Ends the operation, or executes it again: after a failure, if the strategy says so and nobody has cancelled the operation.
+  /// Ends the operation, or executes it again: after a failure, if the strategy says so and the operation isn't cancelled.
   open override func finish() {
     if isBetweenAttempts { return }
     guard state == .executing, !isCancelled, hasResult, case .failure(let error) = output else {

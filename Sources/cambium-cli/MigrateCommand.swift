@@ -68,7 +68,7 @@ struct MigrateCommand: AsyncParsableCommand {
     let (changes, objects) = (forecast.refusal.obstacles.count, forecast.refusal.offenderCount)
     let what =
       changes > 0
-      ? "\(changes) \(changes == 1 ? "change" : "changes") that nobody can infer"
+      ? "\(changes) \(changes == 1 ? "change" : "changes") that can't be inferred"
       : "\(objects) \(objects == 1 ? "object" : "objects") in the way"
     let schema = forecast.version.map { "the schema of version \($0)" } ?? "the schema"
     return Failure(.store, EscapedText.line("error: \(path) can't go on with \(schema): \(what)"))

@@ -16,7 +16,7 @@ struct DefaultLocationTests {
     }
     #expect(url.path == folder.appending(path: "\(name).cambium").path)
     let container = try await Records.open(location)
-    try container.close()
+    try await container.close()
     #expect(FileManager.default.fileExists(atPath: url.path))
     try await PersistentContainer.destroyStore(at: url)
   }

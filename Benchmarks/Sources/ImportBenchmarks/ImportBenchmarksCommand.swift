@@ -152,7 +152,7 @@ struct ImportBenchmarksCommand: AsyncParsableCommand {
       (try context.count(From<Track>()), try context.count(From<Artist>()))
     }
     print("stored: \(counts.0) tracks, \(counts.1) artists")
-    try container.close()
+    try await container.close()
   }
 
   private static func code(_ number: Int) -> String { "TR-\(10_000_000 + number)" }

@@ -74,12 +74,14 @@ struct EntityObjects {
     conflicts[number] = change.isNone ? nil : change
   }
 
-  /// References of deleted objects that led to settled objects led to the existing ones.
+  /// References that a replay has left alone, and that led to settled objects, led to the existing ones. What the program has deleted follows the references
+  /// that the parent has now.
   ///
   /// - Parameter owners: what settled objects stand for, by the entity's ordinal.
   mutating func redirectRuledReferences(_ owners: [[ObjectNumber: ObjectNumber]]) {
     for (number, references) in ruledReferences {
-      for toOne in entity.toOnes {
+      let replayed = decidedReferences[number]?.byReplay ?? 0
+      for toOne in entity.toOnes where replayed & 1 << UInt64(toOne.slot) != 0 {
         guard let target = references[toOne.slot] else { continue }
         if let owner = owners[toOne.destination].owner(of: target) {
           ruledReferences[number]?[toOne.slot] = owner

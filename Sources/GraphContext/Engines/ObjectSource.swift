@@ -181,7 +181,7 @@ package struct LinkTable: Sendable, Hashable {
 }
 
 extension ObjectSource {
-  /// Gives none: whoever asks for one of them gets it by itself.
+  /// Gives none: each is read when it is asked for.
   func records(
     _ numbers: ArraySlice<ObjectNumber>,
     of entity: StoredEntity,

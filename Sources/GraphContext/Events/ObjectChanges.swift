@@ -43,7 +43,7 @@ public struct ObjectChanges: Sendable, Equatable {
   public internal(set) var changedProperties: [ManagedObjectID: [String]] = [:]
   /// Objects that were there and are no longer.
   public internal(set) var deleted: [ManagedObjectID] = []
-  /// Objects whose values are read anew, although nobody has set them in the context: after a rollback, or when the program asked for it.
+  /// Objects whose values are read anew, although they were not set in the context: after a rollback, or when the program asked for it.
   public internal(set) var refreshed: [ManagedObjectID] = []
   /// Of a save: the IDs of new objects that it has settled with existing ones, and the IDs of those.
   public internal(set) var aliases: [ManagedObjectID: ManagedObjectID] = [:]

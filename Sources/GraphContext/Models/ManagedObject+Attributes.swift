@@ -99,7 +99,7 @@ extension ManagedObject {
     _$state.didSet(slot)
   }
 
-  /// Tells whoever wants to hear of it that a slot is about to be set: observers, and the context of the first one since the object had no changes, or
+  /// Tells those who have asked for it that a slot is about to be set: observers, and the context of the first one since the object had no changes, or
   /// of every one if it asks for that.
   @inlinable
   package func _$announceChange(_ slot: Int) {

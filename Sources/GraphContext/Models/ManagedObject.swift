@@ -22,7 +22,7 @@ import Predicates
 ///
 /// ## Observing
 /// Models are `Observable`: where a context asks for it, `withObservationTracking(_:onChange:)` and `Observations` follow the properties that are read,
-/// relationships among them, whoever changes them. See ``ManagedObjectContext/isObservable``.
+/// relationships among them, also when another context changes them. See ``ManagedObjectContext/isObservable``.
 ///
 /// Objects are equal when they are the same object. They are not `Sendable`: send their ``objectID``.
 public protocol ManagedObject: AnyObject, Identifiable, Hashable, Observable, PredicateRoot,

@@ -37,7 +37,7 @@ public struct ObjectState {
   /// The host's generation when `record` was found.
   @usableFromInline package var generation: UInt32 = 0
   @usableFromInline package var phase: Phase = .new
-  /// Who is to hear of what is read and set. A setter that finds nobody here does nothing but set.
+  /// Who is told of what is read and set. A setter that finds this empty does nothing but set.
   @usableFromInline package var hearers = Hearers()
   /// False for a fault whose `awakeFromFetch` has not been called yet; true for every other object.
   @usableFromInline package var isAwake = true
@@ -142,7 +142,7 @@ extension ObjectState {
   /// Whether the context hears of every property that is read.
   @inlinable package var reportsReading: Bool { hearers.contains(.reading) }
 
-  /// Whether somebody observes a property of the object, or has done so.
+  /// Whether a property of the object is observed, or was.
   @inlinable package var isObserved: Bool { hearers.contains(.observers) }
 
   /// Makes the object report what is read of it, or no longer.

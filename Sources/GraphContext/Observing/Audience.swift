@@ -36,7 +36,7 @@ final class Audience<Event> {
     listeners.releaseEnded()
   }
 
-  /// Tells nobody anything from now on, and ends the sequences.
+  /// Tells listeners nothing from now on, and ends the sequences.
   func end() {
     hasEnded = true
     // What closures have captured may use the observer when it is released: not while these are being set.
@@ -50,7 +50,7 @@ final class Audience<Event> {
     _ policy: AsyncStream<Element>.Continuation.BufferingPolicy = .unbounded,
     _ element: @escaping (Event) -> Element?
   ) -> AsyncStream<Element> {
-    // Listeners that nobody keeps end their sequences at once.
+    // Listeners that the program doesn't keep end their sequences at once.
     (hasEnded ? EventListeners() : listeners).stream(from: first, policy, element)
   }
 }

@@ -18,10 +18,10 @@ enum ObservedProperty: Hashable {
 
 /// What is observed of the objects of one context.
 ///
-/// One registrar serves all objects. Each observed property of each object has a key path of its own in it, a *token*; so an object that nobody observes
+/// One registrar serves all objects. Each observed property of each object has a key path of its own in it, a *token*; so an object that isn't observed
 /// has nothing, and neither models nor records need a table of key paths.
 ///
-/// Observers can't be asked for, but whoever observes keeps the token. A token that nothing else refers to was read by nobody who observes, or its
+/// Observers can't be asked for, but each of them keeps the token. A token that nothing else refers to was not read by an observer, or its
 /// observers are gone. That is how this finds out whether a read is to be noted, and what it can forget.
 final class ContextObservation: Observable {
   private typealias Token = KeyPath<ContextObservation, Bool>
@@ -64,7 +64,7 @@ final class ContextObservation: Observable {
     return \ContextObservation[token: nextTokenNumber]
   }
 
-  /// Keeps a token that nobody observes for another property: to make one takes longer than all else that is done for it.
+  /// Keeps a token that isn't observed for another property: to make one takes longer than all else that is done for it.
   private func reuse(_ token: Token) {
     if unused.count < Self.smallestLimit { unused.append(token) }
   }
@@ -104,7 +104,7 @@ final class ContextObservation: Observable {
     count += 1
   }
 
-  /// Forgets what nobody observes any more, and objects that have left the context.
+  /// Forgets what isn't observed any more, and objects that have left the context.
   private func sweep() {
     for key in Array(entries.keys) {
       guard let index = entries.index(forKey: key) else { continue }
@@ -164,7 +164,7 @@ final class ContextObservation: Observable {
     if entries[key]?.properties.isEmpty == true { remove(key) }
   }
 
-  /// Tells nobody of anything from now on, or no longer. Calls are paired.
+  /// Tells observers of nothing from now on, or no longer. Calls are paired.
   func hold(_ isHeld: Bool) { holdCount += isHeld ? 1 : -1 }
 
   /// Forgets everything.

@@ -73,7 +73,7 @@ public final class CountObserver<Object: ManagedObject> {
     context?.eventQueue.add { [self] in recount() }
   }
 
-  /// The context is gone: nobody is told anything any more.
+  /// The context is gone: no listener is told anything any more.
   private func end() { audience.end() }
 
   private func follow(_ changes: ObjectChanges) {

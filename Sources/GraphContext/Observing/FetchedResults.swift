@@ -371,7 +371,7 @@ extension FetchedResults {
     version += 1
   }
 
-  /// The context is gone: nobody is told anything any more.
+  /// The context is gone: no listener is told anything any more.
   private func end() {
     audience.end()
     observers = []

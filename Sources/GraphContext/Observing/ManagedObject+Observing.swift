@@ -32,7 +32,7 @@ extension ManagedObject {
       last = value
       body(old, value)
     }
-    // What nobody holds leaves the context's memory sooner or later.
+    // An object to which nothing refers leaves the context's memory sooner or later.
     context.keep(self, for: subscription)
     return subscription
   }

@@ -22,10 +22,10 @@ extension ManagedObjectContext {
   ///   property shows another value. A child's observers follow what its parent changes.
   ///
   /// They mustn't change objects of the context while they are called. An object in no context has no observers: it reports from its insertion on.
-  /// An object that leaves its context calls those of its relationships, which lead nowhere then; nobody hears of the end of a context.
+  /// An object that leaves its context calls those of its relationships, which lead nowhere then; no observer is told of the end of a context.
   ///
   /// Objects of a context in which this is false run the same few instructions for a read as ever. Where it is true, a read calls the context to
-  /// find out whether somebody observes, some 65 nanoseconds; what nobody observes takes no memory. A merge looks at the observed properties that
+  /// find out whether it is observed, some 65 nanoseconds; what isn't observed takes no memory. A merge looks at the observed properties that
   /// it may change, and lists the members of observed to-many relationships whose links have changed somewhere.
   ///
   /// A child has no value of its own: this is the outermost context's, for reading and for setting.

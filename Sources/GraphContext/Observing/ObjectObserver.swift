@@ -29,7 +29,7 @@ public final class ObjectObserver<Object: ManagedObject> {
   public private(set) var objectID: ManagedObjectID
   /// The context whose state is observed; nil once it is gone.
   public private(set) weak var context: ManagedObjectContext?
-  /// True between ``pause()`` and ``resume()``. Changes in between are told to nobody.
+  /// True between ``pause()`` and ``resume()``. No listener is told of changes in between.
   public private(set) var isPaused = false
   /// Whether the object is gone.
   public private(set) var isDeleted = false
@@ -105,7 +105,7 @@ public final class ObjectObserver<Object: ManagedObject> {
   /// Goes on telling changes.
   public func resume() { isPaused = false }
 
-  /// The context is gone: nobody is told anything any more.
+  /// The context is gone: no listener is told anything any more.
   private func end() { audience.end() }
 
   /// A save that has settled the object with another one is done.

@@ -86,7 +86,7 @@ enum SectionName {
     return first.uppercased().precomposedStringWithCanonicalMapping
   }
 
-  /// The title in an index strip of a section that nobody else titles; nil for an empty name.
+  /// The title in an index strip of a section for which the program gives none; nil for an empty name.
   static func indexTitle(of name: String) -> String? { name.first.map { $0.uppercased() } }
 
   /// The section for a title of an index strip: the first that has the title, else the last one whose title comes before it; nil without sections.

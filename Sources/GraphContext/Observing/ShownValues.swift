@@ -82,7 +82,7 @@ private struct UnreadableReader: PropertyVisitor {
 }
 
 extension ManagedObjectContext {
-  /// Runs `body`, which reads for observers alone: a value that can't be read is nobody's failure yet.
+  /// Runs `body`, which reads for observers alone: that a value can't be read fails no call of the program.
   fileprivate func withoutFailures<Result>(_ body: () -> Result) -> Result {
     let known = deferred
     defer { deferred = known }

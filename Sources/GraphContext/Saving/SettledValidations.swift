@@ -96,7 +96,7 @@ struct SettledValidations {
     for var owner in try request.owners(effects.keys, in: context.source) {
       owner.effect = effects[owner.key] ?? RuleEffects.Effect()
       guard let object = context.previewed(owner) else {
-        // A new object that a rule deletes is stored by nobody.
+        // A new object that a rule deletes is not stored.
         outcomes[owner.question] = Outcome(owner, nil)
         continue
       }

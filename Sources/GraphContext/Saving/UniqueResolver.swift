@@ -396,7 +396,7 @@ private struct UniqueOwners {
 
   /// Notes that an object gets values of a record, and that its own keys of them are free. By the only constraint of an entity it has the record's key already.
   ///
-  /// - Parameter slots: bits of the slots whose values it gets. A key of which it gets some values only is nobody's until the store checks it.
+  /// - Parameter slots: bits of the slots whose values it gets. A key of which it gets some values only belongs to no object until the store checks it.
   mutating func give(_ bytes: UnsafeRawBufferPointer, to owner: ObjectNumber, in slots: UInt64) {
     if constraints.count == 1 { return }
     for (place, _) in constraints {

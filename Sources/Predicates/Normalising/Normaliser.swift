@@ -94,7 +94,7 @@ extension Normaliser {
     return closed(parts, bracket, tests)
   }
 
-  /// All of the sets in one, by halves: adding one after the other would copy the sum each time.
+  /// All of the sets in one, joined in pairs, then pairs of pairs: adding one after the other would copy the sum each time.
   private static func merge(_ sets: ArraySlice<ValueSet>, _ bracket: Bracket) -> ValueSet {
     if sets.count == 1 { return sets[sets.startIndex] }
     let middle = sets.startIndex + sets.count / 2

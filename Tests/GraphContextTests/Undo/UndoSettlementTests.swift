@@ -57,6 +57,23 @@ struct UndoSettlementTests {
     #expect(try context.count(From<WaxSeal>()) == 1)
     #expect(try context.count(From<Charter>()) == 0)
   }
+
+  /// A deletion of the program follows the reference as the parent has it.
+  @Test func aChildsDeletionTakesAlongWhatTheParentHasSettledWith() throws {
+    let twin = WaxSeal("lion")
+    context.insert(twin)
+    let child = context.makeChild()
+    let charter = Charter()
+    child.insert(charter)
+    charter.seal = try child.existingObject(WaxSeal.self, with: twin.objectID)
+    try child.save()
+    child.delete(charter)
+    try context.save()
+    try child.save()
+    try context.save()
+    #expect(try context.count(From<Charter>()) == 0)
+    #expect(try context.count(From<WaxSeal>()) == 0)
+  }
 }
 
 @Model private final class WaxSeal {

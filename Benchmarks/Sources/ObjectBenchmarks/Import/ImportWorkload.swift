@@ -44,7 +44,7 @@ enum ImportWorkload {
         try context.count(From<Flight>().where { $0.plane.manufacturer == "BOEING" }),
       ]
     }
-    try container.close()
+    try await container.close()
     return ImportResult(
       peer: ObjectReport.ownName,
       rows: counts.total,

@@ -118,9 +118,9 @@ enum SpaceWorkload {
     }
     result.updateSeconds = (clock.now - start) / .seconds(1)
     result.updatedBytes = try StoredBytes(of: folder).allocated
-    try container.checkpoint()
+    try await container.checkpoint()
     result.liveBytes = Int(try container.spaceLedger().liveBytes)
-    try container.close()
+    try await container.close()
     result.closedBytes = try StoredBytes(of: folder).allocated
     return result
   }

@@ -101,7 +101,7 @@ enum StageWorkload {
       let count = try context.count(From<Second.Sample>())
       guard count == objects else { throw PeerError(peer: "stage", message: "\(count) samples are left") }
     }
-    try container.close()
+    try await container.close()
     return Result(
       objects: objects,
       fileBytes: before,

@@ -142,7 +142,7 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Shows the changes of a save that is yet to be stored, in a context that nobody else uses.
+  /// Shows the changes of a save that is yet to be stored, in a context that has no other use.
   func preview(_ request: SaveRequest) throws(ContextError) {
     try apply(request)
     isReadOnly = true

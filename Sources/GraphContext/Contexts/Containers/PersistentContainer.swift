@@ -11,7 +11,8 @@ import Predicates
 /// A store keeps the schema that it was last opened for writing with. Opening it with other models brings it to them, where the two
 /// schemas tell what has changed; what the models lack is removed with its values, and one commit switches to the new schema. A change that can't be inferred is refused with
 /// `schemaMismatch`, objects that break a rule of the models with `missingValue`, `notUnique`, `indexedValueTooLong`, `wrongValue` or `validationFailed`; then the store is left as it
-/// was, and ``ContextError/refusal`` lists everything that is in the way.
+/// was, and ``ContextError/refusal`` lists everything that is in the way. A derived number that its attribute can't hold is found later: the change is taken back then, without
+/// a refusal.
 public final class PersistentContainer: Sendable {
   /// What to call the container in messages.
   public let name: String

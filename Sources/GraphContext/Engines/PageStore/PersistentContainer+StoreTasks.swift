@@ -2,8 +2,8 @@ import PageStore
 
 /// Asynchronous variants of the calls that block their thread.
 ///
-/// Each runs its work on the container's queue and suspends the task until that is done, so that no thread of the concurrency runtime is blocked. In an
-/// asynchronous function the compiler takes these. Cancelling the task doesn't cancel the work.
+/// Each runs its work on the container's queue, after what a serial queue of the program's has to do before, and suspends the task until that is done, so that
+/// no thread of the concurrency runtime is blocked. In an asynchronous function the compiler takes these. Cancelling the task doesn't cancel the work.
 extension PersistentContainer {
   /// Writes a checkpoint, without blocking the task's thread: see the synchronous variant for details and errors.
   public func checkpoint() async throws(ContextError) {

@@ -57,16 +57,18 @@ struct SchemaMigrator {
         report()
       }
     } catch let error as ContextError where error.isOfObjects {
-      try SchemaCleaner(store, monitor).giveUp(state, of: change.old)
+      // Where nothing was noted, nothing was written.
+      if isNoted { try SchemaCleaner(store, monitor).giveUp(state, of: change.old) }
       throw error
     }
     try SchemaCleaner(store, monitor).run(state)
   }
 
   /// A pass leases numbers of new entities, which mean something only in a store that says what is under way.
-  private func noteBeforePasses() throws {
+  private mutating func noteBeforePasses() throws {
     guard !isNoted, case .pass? = state.nextStep else { return }
-    try store.write { try SchemaTree.store(state, in: &$0) }
+    try store.write { [state] in try SchemaTree.store(state, in: &$0) }
+    isNoted = true
   }
 
   /// Does one chunk, or one batch of a pass.

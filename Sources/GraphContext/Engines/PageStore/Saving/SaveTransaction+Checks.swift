@@ -6,7 +6,7 @@ import Predicates
 // MARK: - Embedded values
 
 extension SaveTransaction {
-  /// An embedded value that is nil has nil in all its parts, and another one has all that are required: whoever has set the flag and the parts, each by itself.
+  /// An embedded value that is nil has nil in all its parts, and another one has all that are required: also where several contexts have set the flag and the parts, each by itself.
   ///
   /// - Parameter slots: bits of the slots that have changed.
   mutating func checkEmbedded(
