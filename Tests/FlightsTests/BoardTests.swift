@@ -38,6 +38,6 @@ struct BoardTests {
       board.list.path(of: flight).map { board.list.sections[$0.section].name } == "2013-01-15T13:00:00Z"
     )
     #expect(board.status.contains("2 changes in 2 differences"))
-    try container.close()
+    try await container.close()
   }
 }

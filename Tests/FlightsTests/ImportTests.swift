@@ -37,7 +37,7 @@ struct ImportTests {
         "no destination": 680, "no airline": 0,
       ]
     )
-    try container.close()
+    try await container.close()
   }
 
   @Test func aPredicateAndItsOppositePartitionTheFlights() async throws {
@@ -50,6 +50,6 @@ struct ImportTests {
       ]
     }
     #expect(counts[0] > 0 && counts[0] + counts[1] == 27_004)
-    try container.close()
+    try await container.close()
   }
 }

@@ -23,7 +23,7 @@ struct ImportedSample {
       batch: 5_000
     )
     counts = try await importer.run()
-    try container.close()
+    try await container.close()
     file = try Data(contentsOf: URL(fileURLWithPath: path))
   }
 
