@@ -66,6 +66,6 @@ struct HierarchyImportTests {
     #expect(rows == ["r1 10 old []", "r2 20 made [7, 8]", "r3 30 given [7, 8]"])
     let count = try await container.query { try $0.count(From<Medium>()) }
     #expect(count == 4)
-    #expect(try container.verify() == [])
+    #expect(try await container.verify() == [])
   }
 }
