@@ -39,7 +39,7 @@ public final class PersistentContainer: Sendable {
 
 extension PersistentContainer {
   /// The context of the main actor, for what people look at. It follows the saves of other contexts by itself: between two
-  /// turns of the main actor it moves to the newest commit. First asked for after ``close()``, it throws `closed` at whatever it is asked.
+  /// turns of the main actor it moves to the newest commit. First asked for after `close()`, it throws `closed` at whatever it is asked.
   @MainActor public var viewContext: ManagedObjectContext {
     if let viewContextHolder { return viewContextHolder.context }
     let holder = ViewContextHolder(coordinator, handle.newestSource())
