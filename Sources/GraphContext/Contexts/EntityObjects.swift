@@ -74,19 +74,14 @@ struct EntityObjects {
     conflicts[number] = change.isNone ? nil : change
   }
 
-  /// References that a replay has left alone, and that led to settled objects, led to the existing ones. What the program has deleted follows the references
-  /// that the parent has now.
+  /// Replaces settled objects by the existing ones among the targets of references that an undo or a redo has left alone. What the program has deleted follows
+  /// the references that the parent has now.
   ///
   /// - Parameter owners: what settled objects stand for, by the entity's ordinal.
   mutating func redirectRuledReferences(_ owners: [[ObjectNumber: ObjectNumber]]) {
     for (number, references) in ruledReferences {
       let replayed = decidedReferences[number]?.byReplay ?? 0
-      for toOne in entity.toOnes where replayed & 1 << UInt64(toOne.slot) != 0 {
-        guard let target = references[toOne.slot] else { continue }
-        if let owner = owners[toOne.destination].owner(of: target) {
-          ruledReferences[number]?[toOne.slot] = owner
-        }
-      }
+      ruledReferences[number] = references.redirected(owners, from: entity, in: replayed)
     }
   }
 

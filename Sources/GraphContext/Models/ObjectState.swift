@@ -142,7 +142,7 @@ extension ObjectState {
   /// Whether the context hears of every property that is read.
   @inlinable package var reportsReading: Bool { hearers.contains(.reading) }
 
-  /// Whether a property of the object is observed, or was.
+  /// Whether a property of the object is observed now, or was observed earlier.
   @inlinable package var isObserved: Bool { hearers.contains(.observers) }
 
   /// Makes the object report what is read of it, or no longer.

@@ -202,9 +202,31 @@ extension ManagedObjectContext {
   }
 }
 
+extension [Int: ObjectNumber] {
+  /// The targets of references by slot, with the objects that settled targets stand for in their place.
+  ///
+  /// - Parameters:
+  ///   - owners: what settled objects stand for, by the entity's ordinal.
+  ///   - slots: bits of the references to look at.
+  func redirected(
+    _ owners: [[ObjectNumber: ObjectNumber]],
+    from entity: StoredEntity,
+    in slots: UInt64 = ~0
+  )
+    -> Self
+  {
+    var redirected = self
+    for toOne in entity.toOnes where slots & 1 << UInt64(toOne.slot) != 0 {
+      guard let target = self[toOne.slot] else { continue }
+      if let owner = owners[toOne.destination].owner(of: target) { redirected[toOne.slot] = owner }
+    }
+    return redirected
+  }
+}
+
 extension [ObjectNumber: ObjectNumber] {
   /// The object that a settled one stands for, whose policy may have settled it in turn; nil for any other object.
-  func owner(of number: ObjectNumber) -> ObjectNumber? {
+  fileprivate func owner(of number: ObjectNumber) -> ObjectNumber? {
     guard var owner = self[number] else { return nil }
     while let next = self[owner] { owner = next }
     return owner

@@ -166,7 +166,8 @@ extension ContextUndoManager {
     redoGroups.forget(throughLast: { $0.touches(settled, schema) })
   }
 
-  /// References that the groups which are left have set to settled objects lead to the existing ones. Called when the open group knows what a save has stored.
+  /// Replaces settled objects by the existing ones among the targets of references that the groups have set. Called after ``noteSave(in:)``, which notes the targets
+  /// of the open group as they were before the save.
   func redirectReferences(_ settled: [[ObjectNumber: ObjectNumber]], _ schema: StoredSchema) {
     undoGroups.redirectReferences(settled, schema)
     redoGroups.redirectReferences(settled, schema)

@@ -27,7 +27,7 @@ struct UndoGroup {
     /// Bits of the references whose rules deny nothing when a replay deletes the object: all of an object that the group has inserted; of one that it has deleted
     /// those that led nowhere then, or that were decided on before.
     var decidedReferences: UInt64 = .max
-    /// Where the group has had the references with other rules than `nullify` lead, by slot, of an object that was not there before.
+    /// Of an object that was not there before the group: the targets of its references whose delete rules aren't `nullify`, as the group has set them, by slot.
     var leftReferences: [Int: ObjectNumber] = [:]
 
     /// About what the image takes in memory.
@@ -75,15 +75,13 @@ struct UndoGroup {
     }
   }
 
-  /// References that the group has left at settled objects lead to the existing ones from now on. O(images).
+  /// Replaces settled objects by the existing ones among the targets of ``Image/leftReferences``. O(images).
   mutating func redirectReferences(_ settled: [[ObjectNumber: ObjectNumber]], _ schema: StoredSchema) {
-    for (key, image) in images {
-      for toOne in schema.entities[key.entity].toOnes {
-        guard let target = image.leftReferences[toOne.slot] else { continue }
-        if let owner = settled[toOne.destination].owner(of: target) {
-          images[key]?.leftReferences[toOne.slot] = owner
-        }
-      }
+    for (key, image) in images where !image.leftReferences.isEmpty {
+      images[key]?.leftReferences = image.leftReferences.redirected(
+        settled,
+        from: schema.entities[key.entity]
+      )
     }
   }
 

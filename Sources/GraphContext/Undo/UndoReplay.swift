@@ -56,7 +56,7 @@ struct UndoReplay {
       && context.isThere(ObjectKey(entity: destination, number: pair.element))
   }
 
-  /// Whether the context shows the link: also an unsaved one of its own or of its parent to an object that is gone.
+  /// Returns whether the context shows the link. An unsaved link, its own or its parent's, is shown although another context has deleted the object.
   private func isShown(_ pair: PairEnd) -> Bool {
     let links = context.entity(pair.entity).toManys[pair.position].links
     let own = context.pendingLinks(in: links)?.isLinked(pair.owner, pair.element)

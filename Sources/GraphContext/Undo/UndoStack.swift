@@ -45,7 +45,7 @@ struct UndoStack {
     while forgotten <= last { forgetOldest() }
   }
 
-  /// Has references of the groups lead to the objects that settled ones stand for. O(groups).
+  /// Replaces settled objects by the existing ones among the targets of references that the groups have set. O(groups).
   mutating func redirectReferences(_ settled: [[ObjectNumber: ObjectNumber]], _ schema: StoredSchema) {
     for index in groups.indices { groups[index].redirectReferences(settled, schema) }
   }

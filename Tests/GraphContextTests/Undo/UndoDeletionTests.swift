@@ -140,26 +140,6 @@ struct UndoDeletionTests {
     #expect(try context.count(From<Gift>()) == 1)
   }
 
-  /// A link to an object that others have deleted meanwhile is taken back all the same, or the context couldn't be saved.
-  @Test func aLinkToWhatIsGoneIsTakenBack() throws {
-    let (medal, winner) = (Medal(), Winner())
-    context.insert(medal)
-    context.insert(winner)
-    try context.save()
-    recordUndo()
-    winner.medals = [medal]
-    context.processPendingChanges()
-    let other = try store.context()
-    defer { other.end() }
-    other.delete(try other.existingObject(Medal.self, with: medal.objectID))
-    try other.save()
-    try context.refresh()
-    #expect(context.undo())
-    #expect(!context.hasChanges)
-    try context.save()
-    #expect(try context.fetch(From<Winner>()).first?.medals.isEmpty == true)
-  }
-
   /// An earlier group has emptied the reference, and another context has set it since: the rule counts again.
   @Test func aRedoneDeletionIsDeniedByWhatOthersHaveSet() throws {
     parcel.customs = customs
@@ -286,30 +266,6 @@ struct UndoDeletionTests {
     try context.save()
     #expect(try context.count(From<Parcel>()) == 0)
     #expect(try context.count(From<Customs>()) == 1)
-  }
-
-  /// The link has gone with the object that others have deleted: to take it back is no change.
-  @Test func aSavedLinkToWhatIsGoneIsNoChange() throws {
-    let (medal, winner) = (Medal(), Winner())
-    context.insert(medal)
-    context.insert(winner)
-    try context.save()
-    recordUndo()
-    winner.medals = [medal]
-    context.processPendingChanges()
-    try context.save()
-    let other = try store.context()
-    defer { other.end() }
-    other.delete(try other.existingObject(Medal.self, with: medal.objectID))
-    try other.save()
-    try context.refresh()
-    var updated: [ManagedObjectID] = []
-    let subscription = context.onObjectsDidChange { updated += $0.updated }
-    defer { subscription.cancel() }
-    #expect(context.undo())
-    context.processPendingChanges()
-    #expect(updated.isEmpty)
-    #expect(context.undoManager?.canRedo == false)
   }
 
   /// Changes a parcel in another context, saves it, and shows it in this one.

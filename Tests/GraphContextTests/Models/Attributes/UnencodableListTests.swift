@@ -29,9 +29,11 @@ struct UnencodableListTests {
     let box = ShakyBox()
     context.insert(box)
     box.list = [Shaky(1), Shaky(-1)]
-    #expect(throws: ContextError.self) { try context.save() }
+    let listError = #expect(throws: ContextError.self) { try context.save() }
+    #expect(listError?.code == .wrongValue)
     box.list = []
     box.others = [Shaky(-1)]
-    #expect(throws: ContextError.self) { try context.save() }
+    let setError = #expect(throws: ContextError.self) { try context.save() }
+    #expect(setError?.code == .wrongValue)
   }
 }
