@@ -9,18 +9,18 @@ enum SourceUnderTest: String, CaseIterable {
   case pageStore, pageStoreBelowParent, dictionary, dictionaryBelowParent
 
   /// A library in such a store, whose contexts read such a source.
-  func library() throws -> LibraryUnderTest {
+  func library(of models: [any ManagedObject.Type] = Library.models) throws -> LibraryUnderTest {
+    let models = ContainerModels(classes: models)
     switch self {
     case .pageStore, .pageStoreBelowParent:
       var options = StoreOptions()
       options.durability = .none
       let store = try Store.inMemory(options: options)
-      let models = ContainerModels(classes: Library.models)
       let opened = try OpenedStore.open(store, models: models, as: ContainerOpening())
       return LibraryUnderTest(source: self, coordinator: opened.coordinator, store: store)
     case .dictionary, .dictionaryBelowParent:
-      let schema = try StoredSchema(Schema(Library.models))
-      let types = schema.entities.map { ContainerModels(classes: Library.models).type(named: $0.name) }
+      let schema = try StoredSchema(Schema(models.classes))
+      let types = schema.entities.map { models.type(named: $0.name) }
       let coordinator = StoreCoordinator(DictionaryEngine(schema), types: types)
       return LibraryUnderTest(source: self, coordinator: coordinator, store: nil)
     }

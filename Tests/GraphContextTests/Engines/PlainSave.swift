@@ -5,7 +5,7 @@ import Predicates
 
 /// A save on plain values: the order of its steps is that which ``SaveTransaction`` documents.
 struct PlainSave {
-  private(set) var store: PlainStore
+  var store: PlainStore
   private let schema: StoredSchema
   private let storeID: UUID
   private(set) var ruleChanges = RuleChanges()
@@ -56,6 +56,7 @@ struct PlainSave {
       if isDeletedByRule, !isStillThere { continue }
       try checkExists(reference.to, destination)
     }
+    for entity in schema.entities { derive(entity) }
     for entity in schema.entities { try checkUniqueness(entity) }
   }
 

@@ -1,3 +1,4 @@
+import Foundation
 import Predicates
 
 @testable import GraphContext
@@ -131,7 +132,7 @@ extension PlainStore.Row {
   }
 }
 
-/// Aggregates of integers and of doubles that add up exactly.
+/// Aggregates of integers, of decimals, and of doubles that add up exactly.
 enum PlainAggregate {
   static func value(_ aggregate: ResolvedAggregate, of members: [PlainSubject]) -> AttributeValue {
     guard let path = aggregate.path else { return .int(Int64(members.count)) }
@@ -151,7 +152,10 @@ enum PlainAggregate {
     }
   }
 
-  private static func sum(_ values: [AttributeValue], of kind: AttributeKind) -> AttributeValue {
+  static func sum(_ values: [AttributeValue], of kind: AttributeKind) -> AttributeValue {
+    if kind == .decimal {
+      return .decimal(values.reduce(0) { if case .decimal(let value) = $1 { $0 + value } else { $0 } })
+    }
     if kind == .double { return .double(values.reduce(0) { $0 + number($1) }) }
     return .int(values.reduce(0) { $0 + Int64(number($1)) })
   }
