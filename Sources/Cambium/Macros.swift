@@ -197,7 +197,7 @@ public struct AttributeOption: Sendable, Hashable {
     to store: @Sendable (Value) -> Stored,
     from restore: @Sendable (Stored) throws -> Value?,
     placeholder: Value? = nil
-  ) -> AttributeOption where Stored.Present == Stored { AttributeOption(name: "transformed") }
+  ) -> AttributeOption where Stored._Present == Stored { AttributeOption(name: "transformed") }
   /// Saves refuse a value that is less.
   public static func min(_ value: some Comparable) -> AttributeOption { AttributeOption(name: "min") }
   /// Saves refuse a value that is greater.

@@ -8,7 +8,7 @@ struct CompactCommand: ParsableCommand {
     commandName: "compact",
     abstract: "Moves pages to the front of the file, and gives the rest of it back.",
     discussion: """
-      Nobody else may have the store open. Shows how far it is on a terminal.
+      No other process may have the store open. Shows its progress on a terminal.
 
       With --page-size the store is written anew, in pages of that size that are as full as they can be, and put in the place of the \
       file when it is complete. The folder has to have room for both. The new file is made under the name STORE.cambium-copy; what a crash leaves \

@@ -22,7 +22,7 @@ struct MigrateCommand: AsyncParsableCommand {
       several stages do is worked out on a copy of the store in the folder of temporary files (TMPDIR). --json prints an object for one --to, \
       and an array with an object for each stage to come for several.
 
-      Nobody else may have the store open. Shows how far it is on a terminal. What was interrupted goes on where it stopped when the same \
+      No other process may have the store open. Shows its progress on a terminal. What was interrupted goes on where it stopped when the same \
       command is given again.
       """
   )

@@ -123,7 +123,7 @@ struct QueryCommand: ParsableCommand {
 
   private func query() throws -> DynamicQuery {
     var query = DynamicQuery(entity, where: try source.tree())
-    query.sort = sort.map { DynamicQuery.SortKey($0.keyPath, isAscending: $0.isAscending) }
+    query.sort = sort.map { DynamicQuery.SortKey($0.keyPath, ascending: $0.isAscending) }
     query.select = Self.list(select)
     query.isDistinct = distinct
     query.groupBy = Self.list(groupBy)

@@ -104,13 +104,13 @@ struct WrappedModelsGuideTests {
       print(try review.value(at: "film.title"), try review.dictionary(of: ["stars", "written"]))
       print(try review.object("film", as: Film.self)?.minutes ?? 0)
       let liked = try PredicateTree(format: "stars > 3 AND ANY tags.word == 'comedy'")
-      for review in try context.records(of: "Review", where: liked) { print(try review["text"]) }
+      for review in try context.fetch(DynamicQuery("Review", where: liked)) { print(try review["text"]) }
       let short = DynamicQuery("Film", where: try PredicateTree(format: "minutes < 100"))
       for film in try context.fetch(short, as: Film.self) { print(film.title) }
     }
     // End of quotation
     try await films.performBackgroundTask { context in
-      let review = try #require(try context.records(of: "Review").first)
+      let review = try #require(try context.fetch(DynamicQuery("Review")).first)
       let film = try #require(try review.object("film", as: Film.self))
       let title = try review.value(at: "film.title")
       #expect(title == .string("Playtime") && film.minutes == 90)

@@ -7,7 +7,7 @@ extension ManagedObject {
   /// - Throws: `query` for a key path that isn't one attribute of the object itself; what the store says when the object can't be read.
   public func blob<Value: AttributeType>(
     _ attribute: KeyPath<Self, Value>
-  ) throws(ContextError) -> Blob? where Value.Present == Data {
+  ) throws(ContextError) -> Blob? where Value._Present == Data {
     try blob(at: slot(of: attribute))
   }
 
@@ -16,7 +16,7 @@ extension ManagedObject {
   /// - Throws: `query` for a key path that isn't one attribute of the object itself; what the store says when the object can't be read.
   public func blob<Value: AttributeType>(
     _ attribute: KeyPath<Self, Value>
-  ) throws(ContextError) -> Blob? where Value.Present == String {
+  ) throws(ContextError) -> Blob? where Value._Present == String {
     try blob(at: slot(of: attribute))
   }
 

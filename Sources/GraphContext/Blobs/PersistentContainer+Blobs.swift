@@ -26,7 +26,7 @@ extension PersistentContainer {
     from chunks: Chunks,
     durability: Durability? = nil,
     author: String? = nil
-  ) async throws where Value.Present == Data, Chunks.Element == Data {
+  ) async throws where Value._Present == Data, Chunks.Element == Data {
     try await setValue(attribute, of: id, from: chunks, durability, author)
   }
 
@@ -40,7 +40,7 @@ extension PersistentContainer {
     from chunks: Chunks,
     durability: Durability? = nil,
     author: String? = nil
-  ) async throws where Value.Present == String, Chunks.Element == Data {
+  ) async throws where Value._Present == String, Chunks.Element == Data {
     try await setValue(attribute, of: id, from: chunks, durability, author)
   }
 
@@ -85,7 +85,7 @@ extension PersistentContainer {
     contentsOf file: URL,
     durability: Durability? = nil,
     author: String? = nil
-  ) async throws where Value.Present == Data {
+  ) async throws where Value._Present == Data {
     try await setBlob(attribute, of: id, from: FileChunks(file: file), durability: durability, author: author)
   }
 
@@ -98,7 +98,7 @@ extension PersistentContainer {
     contentsOf file: URL,
     durability: Durability? = nil,
     author: String? = nil
-  ) async throws where Value.Present == String {
+  ) async throws where Value._Present == String {
     try await setBlob(attribute, of: id, from: FileChunks(file: file), durability: durability, author: author)
   }
 

@@ -14,9 +14,10 @@ struct EntityObjects {
   private(set) var conflicts: [ObjectNumber: ForeignChange] = [:]
   /// Objects with unsaved changes that the parent has deleted. Unlike a conflict, this ends when the parent rolls its deletion back.
   var deletedInParent: Set<ObjectNumber> = []
-  /// Of a child: where the references of objects whose rules aren't `nullify` led when it deleted the objects, by slot. The parent may have them lead elsewhere since.
+  /// Children only. Target of each reference with a delete rule other than `nullify`, by slot, when the child deleted its object. The parent may have
+  /// changed the reference since.
   var ruledReferences: [ObjectNumber: [Int: ObjectNumber]] = [:]
-  /// The references of deleted objects whose delete rules were looked after before.
+  /// References of deleted objects whose delete rules have been applied.
   var decidedReferences: [ObjectNumber: DecidedReferences] = [:]
   /// Unsaved changes of the to-one relationships, by their positions: links from the destination to the object. Made when a to-many
   /// relationship is first asked for; nil before.

@@ -7,7 +7,7 @@ extension ManagedObjectContext {
   /// now on. Does nothing for an object that is in the context.
   ///
   /// Numbers come in blocks that are leased in the store, most of them by saves. Where a block is used up, and for the first object after
-  /// the store was opened, this waits for its turn to write as ``save(durability:ifExists:)`` does, and for the disk. In a store that is open for reading only
+  /// the store was opened, this waits for its turn to write as ``save(ifExists:durability:)`` does, and for the disk. In a store that is open for reading only
   /// the object has an ID as well, which is of use in this process alone; the save throws.
   ///
   /// If the object can't be inserted, the context inserts nothing, and its next fetch or save throws, until it is rolled back: `otherContext` for

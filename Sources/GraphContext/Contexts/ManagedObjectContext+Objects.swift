@@ -133,8 +133,10 @@ extension ManagedObjectContext {
   /// The object of an ID, as a fault: whether it exists shows when a value is read. Use
   /// ``existingObject(_:with:)`` to know at once.
   ///
+  /// Records of entities without classes have IDs, too: `object(ManagedRecord.self, with: id)`.
+  ///
   /// - Throws: `unknownEntity` when the ID is of another store or another entity, or the container was made without the model; `provisionalID`
-  ///   when it was taken from an object before its insertion.
+  ///   when it was taken from an object before its insertion; `objectNotFound` for an ID that never had an object.
   public func object<Object: ManagedObject>(
     _ type: Object.Type = Object.self,
     with id: ManagedObjectID

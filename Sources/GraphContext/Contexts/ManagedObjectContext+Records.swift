@@ -34,7 +34,7 @@ extension ManagedObjectContext {
   ) throws(ContextError) -> ManagedRecord {
     let conditions = values.sorted { $0.key < $1.key }
       .map { PredicateTree.comparison(.path([$0.key]), .equal, .value($0.value), []) }
-    if let known = try records(of: name, where: .all(conditions), limit: 1).first { return known }
+    if let known = try fetch(DynamicQuery(name, where: .all(conditions), limit: 1)).first { return known }
     let record = try insert(entity: name)
     do throws(ContextError) {
       for (attribute, value) in values { try record.set(attribute, to: value) }
@@ -43,23 +43,6 @@ extension ManagedObjectContext {
       throw error
     }
     return record
-  }
-
-  /// The record of an ID, as a fault: whether it exists shows when a value is read. Use ``existingRecord(with:)`` to know at once.
-  ///
-  /// - Throws: `unknownEntity` when the ID is of another store or an entity that it doesn't have, or the container has a class for the
-  ///   entity; `provisionalID` when it was taken from a record before its insertion.
-  public func record(with id: ManagedObjectID) throws(ContextError) -> ManagedRecord {
-    let entity = try recordEntity(of: id)
-    return object(ManagedRecord.self, number: id.number, entity.ordinal)
-  }
-
-  /// The record of an ID, if it exists in the context's snapshot or among its unsaved objects.
-  ///
-  /// - Throws: `objectNotFound` when there is none, or it was deleted in this context; else as ``record(with:)``.
-  public func existingRecord(with id: ManagedObjectID) throws(ContextError) -> ManagedRecord {
-    let entity = try recordEntity(of: id)
-    return try existingObject(ManagedRecord.self, number: id.number, entity)
   }
 
   /// - Throws: for an ID of another store or of an entity that the store doesn't have, or one that names no object.

@@ -70,7 +70,7 @@ public final class ManagedObjectContext: ObjectHost {
   var pinnedCommit: PinnedCommit?
   /// True after code has tried to change an object of this read-only context or of one of its children.
   private(set) var hasRefusedChange = false
-  /// What ends the context when it goes. A save that is suspended keeps it: what is waited for mustn't be dropped.
+  /// Owner whose deinit ends the context. A suspended save retains it.
   weak var holder: AnyObject?
 
   /// Objects and unsaved changes in memory, by the entity's ordinal.

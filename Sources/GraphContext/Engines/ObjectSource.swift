@@ -5,6 +5,8 @@ import Predicates
 /// A source belongs to one task at a time, like the context that reads it.
 protocol ObjectSource: AnyObject {
   var schema: StoredSchema { get }
+  /// What the source does beyond the contract.
+  var capabilities: SourceCapabilities { get }
   /// The commit that the source shows; 0 if it shows none.
   var commit: UInt64 { get }
   /// Why the source shows nothing; nil if it shows a state. Then everything else throws this.
@@ -118,7 +120,8 @@ protocol ObjectSource: AnyObject {
   /// The groups of a query, in no order: condition, order, limit and offset of groups are applied above the source.
   func groups(of grouping: ResolvedGrouping, over layers: UnsavedLayers?) throws(ContextError) -> GroupRows
 
-  /// The state of a list whose positions the source can count; nil if it can't.
+  /// The state of a list whose positions the source can count; nil if it can't. Only sources with the capability
+  /// ``SourceCapabilities/ranks`` are asked.
   ///
   /// - Parameter previous: the list's state before, of the same source or another one.
   func rankedContent(
@@ -130,6 +133,20 @@ protocol ObjectSource: AnyObject {
 
   /// How the source answers a request.
   func plan(of request: ResolvedRequest, over layers: UnsavedLayers?) throws(ContextError) -> QueryPlan
+}
+
+/// What a source does beyond the contract of ``ObjectSource``.
+struct SourceCapabilities: OptionSet, Sendable {
+  let rawValue: Int
+
+  init(rawValue: Int) { self.rawValue = rawValue }
+
+  /// Finds a row by its position in an order in O(log n), so that a list holds no IDs.
+  static let ranks = SourceCapabilities(rawValue: 1)
+  /// Counts the rows of an index range in O(log n), exactly; plans show the counts.
+  static let exactCounts = SourceCapabilities(rawValue: 2)
+  /// Answers queries from an index without reading records.
+  static let coveringScans = SourceCapabilities(rawValue: 4)
 }
 
 /// A source that shows one state of a store, without unsaved changes.
@@ -188,7 +205,7 @@ extension ObjectSource {
     byteLimit: Int
   ) throws(ContextError) -> [UnsafeRawBufferPointer?] { [] }
 
-  /// None: to count positions is what a snapshot of counted trees can do.
+  /// None, as a source without ``SourceCapabilities/ranks``.
   func rankedContent(
     _ access: RankedAccess,
     of entity: StoredEntity,

@@ -3,13 +3,12 @@ import Predicates
 
 /// A store as contexts see it: it hands out sources to read from, leases object numbers, and commits saves.
 ///
-/// The calls are coarse: a query, a record, a save. No row and no attribute costs a dynamic call. ``PageStoreEngine`` conforms to it.
+/// The calls are coarse: a save, a query, a batch of records. A fault costs one dynamic call, and no attribute costs one.
+/// ``PageStoreEngine`` conforms to it.
 protocol StoreEngine: AnyObject, Sendable {
   /// The store's identifier, which every object's ID repeats.
   var storeID: UUID { get }
   var schema: StoredSchema { get }
-  /// What the engine does beyond the contract.
-  var capabilities: EngineCapabilities { get }
 
   /// The store as its newest commit left it.
   ///
@@ -78,22 +77,6 @@ enum SaveTurn {
   case ifFree
   /// It was reserved; the engine knows how.
   case reserved(any Sendable)
-}
-
-/// What an engine does beyond the contract of ``StoreEngine`` and ``ObjectSource``.
-struct EngineCapabilities: OptionSet, Sendable {
-  let rawValue: Int
-
-  init(rawValue: Int) { self.rawValue = rawValue }
-
-  /// Finds a row by its position in an order in O(log n).
-  static let ranks = EngineCapabilities(rawValue: 1)
-  /// Counts the rows of an index range in O(log n), exactly; plans show the counts.
-  static let exactCounts = EngineCapabilities(rawValue: 2)
-  /// Answers queries from an index without reading records.
-  static let coveringScans = EngineCapabilities(rawValue: 4)
-  /// Reads a record in a getter without waiting for another machine.
-  static let faulting = EngineCapabilities(rawValue: 8)
 }
 
 /// What a save has done to the store.

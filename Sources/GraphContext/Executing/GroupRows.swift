@@ -22,8 +22,8 @@ struct GroupRows {
 
   var rows: [[AttributeValue]] { (0..<count).map(row) }
 
-  /// The rows among which the first `wanted` are, by an order that begins with a column: those that the column doesn't put behind
-  /// so many others. O(groups) as a rule.
+  /// The rows among which the first `wanted` are, by an order that begins with a column: every row that
+  /// can be one of them, ties included. O(groups) as a rule.
   func candidates(_ wanted: Int, by column: Int, isAscending: Bool) -> [[AttributeValue]] {
     if wanted >= count / 2 { return rows }
     func isBefore(_ a: AttributeValue, _ b: AttributeValue) -> Bool {

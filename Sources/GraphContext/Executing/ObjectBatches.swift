@@ -6,7 +6,7 @@ import Predicates
 /// saved or merged afterwards doesn't change it. The objects are the context's and show what it shows; one that has been deleted since is
 /// left out.
 ///
-/// A context's batches are asked for where the context is. Between two of them the task is suspended for a moment, so that others get
+/// Iterate on the context's actor or task. Between two of them the task is suspended for a moment, so that others get
 /// their turn, and `cancelled` is thrown if it was cancelled.
 public struct ObjectBatches<Root: ManagedObject>: AsyncSequence {
   /// A batch: never empty.

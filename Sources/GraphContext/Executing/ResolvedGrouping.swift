@@ -6,7 +6,7 @@ struct ResolvedGrouping {
   /// Which rows take part.
   let query: ResolvedQuery
   let keys: [ResolvedPath]
-  /// Whose objects the keys are that are objects.
+  /// Entity of each key that is a reference; nil for attributes.
   let keyOrigins: [ColumnOrigin]
   /// Those of the columns first, then those that only the condition or the order need.
   private(set) var aggregates: [ResolvedAggregate]

@@ -22,7 +22,7 @@ struct RowWindow: Equatable {
   /// Whether no further row is within.
   var isOver: Bool { left == 0 }
 
-  /// How many rows from the first on decide what is within; nil for all of them.
+  /// Rows that have to be known: offset + limit; nil for all.
   var end: Int? {
     if left == 0 { return 0 }
     let (end, isTooLarge) = toSkip.addingReportingOverflow(left)

@@ -160,7 +160,7 @@ final class KeyPathTracer: ObjectHost {
       ?? Value.anyValue
     current = nil
     leaf = value._attributeValue
-    transformed = Value.Present.self as? any TransformedAttribute.Type
+    transformed = Value._Present.self as? any TransformedAttribute.Type
     isOptional = Value._isOptionalAttribute
     return value
   }

@@ -14,7 +14,7 @@ import Predicates
 /// name that the entity doesn't have, a value of another kind and an object of another entity throw, and nothing has changed then. A
 /// required property may be nil until the record is saved.
 ///
-/// Contexts make records: ``ManagedObjectContext/insert(entity:)``, ``ManagedObjectContext/records(of:where:sort:limit:offset:)``.
+/// Contexts make records: ``ManagedObjectContext/insert(entity:)``, ``ManagedObjectContext/fetch(_:)-(DynamicQuery)``.
 public final class ManagedRecord: ManagedObject {
   /// The class has records of every entity, so it is the model of none: a schema refuses it.
   public static let entityName = ""

@@ -56,7 +56,7 @@ public struct ObjectState {
     @inlinable package static var change: Hearers { Hearers(rawValue: 1) }
     /// The context hears of every property that is read: its objects can be observed.
     @inlinable package static var reading: Hearers { Hearers(rawValue: 2) }
-    /// Somebody observes a property of the object, or has done so.
+    /// A property of the object is or was observed.
     @inlinable package static var observers: Hearers { Hearers(rawValue: 4) }
   }
 

@@ -4,7 +4,7 @@ import Predicates
 ///
 /// A model's attribute says it as `@Attribute(.transformed(as: String.self, to: { $0.hex }, from: { Color(hex: $0) })) var color: Color`.
 public struct Transformation<Value: Sendable, Stored: AttributeType>: Sendable
-where Stored.Present == Stored {
+where Stored._Present == Stored {
   fileprivate let store: @Sendable (Value) -> Stored
   private let restore: @Sendable (Stored) throws -> Value?
   private let placeholder: Value?
@@ -12,7 +12,7 @@ where Stored.Present == Stored {
   /// - Parameters:
   ///   - store: makes what is stored. Equal values must give equal results.
   ///   - restore: makes the value again; nil, or an error, where what is stored stands for no value.
-  ///   - placeholder: any value, for ``/Predicates/AttributeType/tracerValue``; nil for what `restore` makes of that of the stored type.
+  ///   - placeholder: any value, for ``/Predicates/AttributeType/_tracerValue``; nil for what `restore` makes of that of the stored type.
   public init(
     to store: @escaping @Sendable (Value) -> Stored,
     from restore: @escaping @Sendable (Stored) throws -> Value?,
@@ -25,7 +25,7 @@ where Stored.Present == Stored {
 
   fileprivate func value(of stored: Stored) -> Value? { try? restore(stored) }
 
-  fileprivate var anyValue: Value? { placeholder ?? Stored.tracerValue.flatMap(value(of:)) }
+  fileprivate var anyValue: Value? { placeholder ?? Stored._tracerValue.flatMap(value(of:)) }
 }
 
 /// A type that stands for a transformation. `@Model` writes one for each attribute that is transformed.
@@ -33,7 +33,7 @@ public protocol AttributeTransformer: SendableMetatype {
   /// The type of the property.
   associatedtype Value: Sendable
   /// The type of attribute that its values are stored as.
-  associatedtype Stored: AttributeType where Stored.Present == Stored
+  associatedtype Stored: AttributeType where Stored._Present == Stored
   /// How they are.
   static var transformation: Transformation<Value, Stored> { get }
 }
@@ -70,7 +70,7 @@ extension Transformed: AttributeType {
   }
 
   /// The placeholder that the attribute gives, or what is made of the stored type's zero or empty value; nil where that is none.
-  public static var tracerValue: Self? { Transformer.transformation.anyValue.map(Self.init) }
+  public static var _tracerValue: Self? { Transformer.transformation.anyValue.map(Self.init) }
 }
 
 /// A ``Transformed`` of whatever transformer.

@@ -157,7 +157,7 @@ final class ContextObservation: Observable {
       if isKnownUniquelyReferenced(&observed.token) {
         reuse(observed.token)
       } else {
-        // Whoever observes has read the property, and is not done yet with reading others.
+        // The observer has read the property and may still be reading others.
         note(observed, of: key, object)
       }
     }

@@ -43,7 +43,7 @@ final class LiveList {
 
   private func currentContent(of context: ManagedObjectContext) throws(ContextError) -> any ListContent {
     let layers = context.layers(for: query)
-    if let access,
+    if let access, context.source.capabilities.contains(.ranks),
       let next = try context.source.rankedContent(access, of: entity, over: layers, after: content)
     {
       return next

@@ -27,23 +27,23 @@ extension Aggregate {
 
   /// The sum; nil only where its type doesn't hold it.
   public static func sum<Number: NumericAttribute>(_ keyPath: KeyPath<Root, Number>) -> Aggregate
-  where Value == Number.Sum? { Aggregate(.sum, keyPath) }
+  where Value == Number._Sum? { Aggregate(.sum, keyPath) }
 
   /// The average: of Decimals a Decimal, of other numbers a Double.
   public static func average<Number: NumericAttribute>(_ keyPath: KeyPath<Root, Number>) -> Aggregate
-  where Value == Number.Average? { Aggregate(.average, keyPath) }
+  where Value == Number._Average? { Aggregate(.average, keyPath) }
 
   /// The least value.
   public static func min<Least: AttributeType>(_ keyPath: KeyPath<Root, Least>) -> Aggregate
-  where Value == Least.Present? { Aggregate(.minimum, keyPath) }
+  where Value == Least._Present? { Aggregate(.minimum, keyPath) }
 
   /// The greatest value.
   public static func max<Greatest: AttributeType>(_ keyPath: KeyPath<Root, Greatest>) -> Aggregate
-  where Value == Greatest.Present? { Aggregate(.maximum, keyPath) }
+  where Value == Greatest._Present? { Aggregate(.maximum, keyPath) }
 
   /// The value in the middle, or the mean of the two in the middle.
   public static func median<Number: NumericAttribute>(_ keyPath: KeyPath<Root, Number>) -> Aggregate
-  where Value == Number.Average? { Aggregate(.median, keyPath) }
+  where Value == Number._Average? { Aggregate(.median, keyPath) }
 
   private init(_ term: AggregateTerm) { self.term = term }
 }

@@ -5,7 +5,7 @@ import Predicates
 ///
 /// ```swift
 /// var query = DynamicQuery("Flight", where: try PredicateTree(format: "arrDelay >= 120"))
-/// query.sort = [.init("arrDelay", isAscending: false)]
+/// query.sort = [.init("arrDelay", ascending: false)]
 /// query.select = ["flight", "origin.name"]
 /// ```
 public struct DynamicQuery: Sendable {
@@ -16,8 +16,8 @@ public struct DynamicQuery: Sendable {
     /// Whether the least value comes first; nil before all values then.
     public var isAscending: Bool
 
-    /// Makes a key: `SortKey("origin.name", isAscending: false)`.
-    public init(_ keyPath: String, isAscending: Bool = true) {
+    /// Makes a key: `SortKey("origin.name", ascending: false)`.
+    public init(_ keyPath: String, ascending isAscending: Bool = true) {
       self.keyPath = keyPath
       self.isAscending = isAscending
     }
@@ -62,9 +62,25 @@ public struct DynamicQuery: Sendable {
   public var fetchedProperties: [String]?
 
   /// Makes a query for the objects of `entity` that meet the condition: all of them unless one is given.
-  public init(_ entity: String, where predicate: PredicateTree = .constant(true)) {
+  ///
+  /// - Parameters:
+  ///   - entity: the name of the entity.
+  ///   - predicate: the condition.
+  ///   - sort: the keys of the order.
+  ///   - limit: the greatest number of results; nil for no limit.
+  ///   - offset: how many results are left out at the start.
+  public init(
+    _ entity: String,
+    where predicate: PredicateTree = .constant(true),
+    sort: [SortKey] = [],
+    limit: Int? = nil,
+    offset: Int = 0
+  ) {
     self.entity = entity
     self.predicate = predicate
+    self.sort = sort
+    self.limit = limit
+    self.offset = offset
   }
 }
 

@@ -152,9 +152,9 @@ public struct From<Root: ManagedObject>: Sendable {
   }
 }
 
-// MARK: - The last word
+// MARK: - Options
 
-/// What a request says beside its condition and its order, for ``From/tweak(_:)``.
+/// Limit, offset and use of unsaved changes of a request, for ``From/tweak(_:)``.
 public struct FetchOptions: Sendable, Hashable {
   /// How many objects are returned at most; nil for all.
   public var limit: Int?
@@ -179,9 +179,6 @@ extension From {
     return copy
   }
 }
-
-/// The name that this has in Core Data.
-public typealias FetchRequest = From
 
 extension From: CustomStringConvertible {
   /// The query in a line, for people: `From<Song> where year > 1980 order by title ascending limit 20`.

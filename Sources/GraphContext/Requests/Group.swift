@@ -18,35 +18,35 @@ public struct Group<Root: ManagedObject> {
     value(Aggregate<Root, Int>.count(keyPath))
   }
 
-  /// The sum; nil only where an integer or a Decimal doesn't fit.
+  /// The sum; nil only where its type doesn't hold it.
   public func sum<Number: NumericAttribute>(
     _ keyPath: KeyPath<Root, Number>
-  ) -> ValueExpression<Group, Number.Sum> { value(.sum(keyPath)) }
+  ) -> ValueExpression<Group, Number._Sum> { value(.sum(keyPath)) }
 
   /// The average: of Decimals a Decimal, of other numbers a Double. Nil where no object has a value.
   public func average<Number: NumericAttribute>(
     _ keyPath: KeyPath<Root, Number>
-  ) -> ValueExpression<Group, Number.Average> { value(.average(keyPath)) }
+  ) -> ValueExpression<Group, Number._Average> { value(.average(keyPath)) }
 
   /// The least value. Nil where no object has one.
   public func min<Value: AttributeType>(
     _ keyPath: KeyPath<Root, Value>
-  ) -> ValueExpression<Group, Value.Present> { value(.min(keyPath)) }
+  ) -> ValueExpression<Group, Value._Present> { value(.min(keyPath)) }
 
   /// The greatest value. Nil where no object has one.
   public func max<Value: AttributeType>(
     _ keyPath: KeyPath<Root, Value>
-  ) -> ValueExpression<Group, Value.Present> { value(.max(keyPath)) }
+  ) -> ValueExpression<Group, Value._Present> { value(.max(keyPath)) }
 
   /// The value in the middle, or the mean of the two in the middle. Nil where no object has one.
   public func median<Number: NumericAttribute>(
     _ keyPath: KeyPath<Root, Number>
-  ) -> ValueExpression<Group, Number.Average> { value(.median(keyPath)) }
+  ) -> ValueExpression<Group, Number._Average> { value(.median(keyPath)) }
 
   /// What the group's objects have in common: one of the key paths they are grouped by.
   public func key<Value: AttributeType>(
     _ keyPath: KeyPath<Root, Value>
-  ) -> ValueExpression<Group, Value.Present> {
+  ) -> ValueExpression<Group, Value._Present> {
     ValueExpression(column: Root.names(of: keyPath).map { $0.joined(separator: ".") })
   }
 

@@ -118,29 +118,29 @@ extension ManagedObjectContext {
   public func sum<Root: ManagedObject, Number: NumericAttribute>(
     of keyPath: KeyPath<Root, Number>,
     in request: From<Root> = From()
-  ) throws(ContextError) -> Number.Sum? { try aggregate(.sum(keyPath), in: request) }
+  ) throws(ContextError) -> Number._Sum? { try aggregate(.sum(keyPath), in: request) }
 
   /// The average; nil of nothing.
   public func average<Root: ManagedObject, Number: NumericAttribute>(
     of keyPath: KeyPath<Root, Number>,
     in request: From<Root> = From()
-  ) throws(ContextError) -> Number.Average? { try aggregate(.average(keyPath), in: request) }
+  ) throws(ContextError) -> Number._Average? { try aggregate(.average(keyPath), in: request) }
 
   /// The least value; nil of nothing. O(log n) where an index begins with the attribute, or has it right after what the conditions fix.
   public func min<Root: ManagedObject, Value: AttributeType>(
     of keyPath: KeyPath<Root, Value>,
     in request: From<Root> = From()
-  ) throws(ContextError) -> Value.Present? { try aggregate(.min(keyPath), in: request) }
+  ) throws(ContextError) -> Value._Present? { try aggregate(.min(keyPath), in: request) }
 
   /// The greatest value, like ``min(of:in:)``.
   public func max<Root: ManagedObject, Value: AttributeType>(
     of keyPath: KeyPath<Root, Value>,
     in request: From<Root> = From()
-  ) throws(ContextError) -> Value.Present? { try aggregate(.max(keyPath), in: request) }
+  ) throws(ContextError) -> Value._Present? { try aggregate(.max(keyPath), in: request) }
 
   /// The value in the middle, or the mean of the two in the middle; nil of nothing.
   public func median<Root: ManagedObject, Number: NumericAttribute>(
     of keyPath: KeyPath<Root, Number>,
     in request: From<Root> = From()
-  ) throws(ContextError) -> Number.Average? { try aggregate(.median(keyPath), in: request) }
+  ) throws(ContextError) -> Number._Average? { try aggregate(.median(keyPath), in: request) }
 }

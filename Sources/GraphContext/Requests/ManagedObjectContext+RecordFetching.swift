@@ -3,28 +3,12 @@ import Predicates
 // Queries for records. They see unsaved changes as those for objects of models do.
 
 extension ManagedObjectContext {
-  /// The records of an entity for which the condition holds, in the order of these keys, and then of their IDs.
+  /// The records that the query describes, in its order: as with ``fetch(_:)-(From<Root>)``, faults that know where their values lie.
   ///
   /// ```swift
-  /// let long = try context.records(of: "Song", where: PredicateTree(format: "seconds > 180"), sort: [.init("title")])
+  /// let long = try PredicateTree(format: "seconds > 180")
+  /// let songs = try context.fetch(DynamicQuery("Song", where: long, sort: [.init("title")]))
   /// ```
-  ///
-  /// - Throws: What ``fetch(_:)-(DynamicQuery)`` throws.
-  public func records(
-    of entity: String,
-    where predicate: PredicateTree = .constant(true),
-    sort: [DynamicQuery.SortKey] = [],
-    limit: Int? = nil,
-    offset: Int = 0
-  ) throws(ContextError) -> [ManagedRecord] {
-    var query = DynamicQuery(entity, where: predicate)
-    query.sort = sort
-    query.limit = limit
-    query.offset = offset
-    return try fetch(query)
-  }
-
-  /// The records that the query describes, in its order: as with ``fetch(_:)-(From<Root>)``, faults that know where their values lie.
   ///
   /// - Throws: `invalidQuery` for a mistake in the query, or one for values or groups; `unknownEntity` when the store has no such entity, or
   ///   the container has a class for it; else what ``fetch(_:)-(From<Root>)`` throws.

@@ -22,7 +22,7 @@ struct CountRules: Sendable {
 
   var isEmpty: Bool { byTree.isEmpty }
 
-  /// - Parameter models: what the objects are made after, by the entity's ordinal.
+  /// - Parameter models: model of each entity, by ordinal.
   init(_ schema: StoredSchema, _ models: [ModelDescription]) {
     for (entity, model) in zip(schema.entities, models) {
       for toMany in entity.toManys {

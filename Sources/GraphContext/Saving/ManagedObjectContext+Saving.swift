@@ -15,9 +15,9 @@ extension ManagedObjectContext {
   /// A child saves to its parent: in memory, without waiting. What needs the store is checked when the store is saved to.
   ///
   /// - Parameters:
-  ///   - durability: when the save counts as done, if not as the container's options say. A child's save has none.
   ///   - policy: what happens to new objects with unique values of existing ones, if not what each constraint declares. Of no effect for a child.
-  public func save(durability: Durability? = nil, ifExists policy: UniquePolicy? = nil) throws(ContextError) {
+  ///   - durability: when the save counts as done, if not as the container's options say. A child's save has none.
+  public func save(ifExists policy: UniquePolicy? = nil, durability: Durability? = nil) throws(ContextError) {
     if let parent { return try save(to: parent) }
     var attempts = SaveAttempts(policy)
     while try !save(durability, turn: .waiting(timeout: saveTimeout), &attempts) {}
@@ -135,7 +135,7 @@ extension ManagedObjectContext {
     object._$state.forgetUnchangedValues(in: entity(ordinal).referenceSlots)
   }
 
-  /// ``save(durability:ifExists:)`` for a context whose thread must not wait: the main actor's, while others write or the disk is
+  /// ``save(ifExists:durability:)`` for a context whose thread must not wait: the main actor's, while others write or the disk is
   /// slow. The actor goes on with other work meanwhile; what that changes in the context before this save has begun is
   /// saved too.
   ///
@@ -149,8 +149,8 @@ extension ManagedObjectContext {
   /// If the disk fails after the save has been made and before it is durable, this throws `outcomeUnknown`, and the context
   /// counts as saved.
   public nonisolated(nonsending) func saveWithoutBlocking(
-    durability: Durability? = nil,
-    ifExists policy: UniquePolicy? = nil
+    ifExists policy: UniquePolicy? = nil,
+    durability: Durability? = nil
   ) async throws(ContextError) {
     if let parent { return try save(to: parent) }
     let holder = holder
@@ -453,7 +453,7 @@ private struct SaveAttempts {
   let uniquePolicy: UniquePolicy?
   /// The decisions of the merge policy so far.
   var decisions = MergeDecisions()
-  /// What existing objects have said to what policies make of them.
+  /// Results of validating existing objects with the values that policies give them.
   var validations = SettledValidations()
   /// The result of the hooks; nil before they have run.
   var prepared: Prepared?

@@ -9,7 +9,7 @@ import Predicates
 /// if the same save inserts it.
 ///
 /// A model declares the policy of a constraint, `@Attribute(.unique(ifExists: .merge))` or `#Unique<Song>([\.album, \.track], ifExists: .keep)`, and
-/// ``ManagedObjectContext/save(durability:ifExists:)`` replaces it for one save. It is the program's, and no part of what is stored.
+/// ``ManagedObjectContext/save(ifExists:durability:)`` replaces it for one save. It is the program's, and no part of what is stored.
 ///
 /// A policy applies to new objects. Two stored objects that are given the same value are refused under each, and so is a new object that has unique
 /// values of two existing ones.

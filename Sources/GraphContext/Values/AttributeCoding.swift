@@ -33,7 +33,7 @@ struct DecodedAttribute<Value: AttributeType>: Decodable {
 
   init(from decoder: any Decoder) throws {
     if Value._attributeKind == .coded, Value._elementKind == nil,
-      let type = Value.Present.self as? any Decodable.Type
+      let type = Value._Present.self as? any Decodable.Type
     {
       let decoded: any Decodable = try type.init(from: decoder)
       guard let value = decoded as? Value else { throw Self.mismatch(decoder) }

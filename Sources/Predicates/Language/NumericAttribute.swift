@@ -4,32 +4,32 @@ import Foundation
 public protocol NumericAttribute: AttributeType {
   /// `Int` for signed integers and short unsigned ones, `UInt` for `UInt` and `UInt64`, `Double` for Float and Double,
   /// `Decimal` for Decimal.
-  associatedtype Sum: AttributeType
+  associatedtype _Sum: AttributeType
   /// Of an average and a median: `Decimal` for Decimal, `Double` for all others.
-  associatedtype Average: AttributeType = Double
+  associatedtype _Average: AttributeType = Double
 }
 
-extension Int: NumericAttribute { public typealias Sum = Int }
-extension Int8: NumericAttribute { public typealias Sum = Int }
-extension Int16: NumericAttribute { public typealias Sum = Int }
-extension Int32: NumericAttribute { public typealias Sum = Int }
-extension Int64: NumericAttribute { public typealias Sum = Int }
-extension UInt8: NumericAttribute { public typealias Sum = Int }
-extension UInt16: NumericAttribute { public typealias Sum = Int }
-extension UInt32: NumericAttribute { public typealias Sum = Int }
-extension UInt: NumericAttribute { public typealias Sum = UInt }
-extension UInt64: NumericAttribute { public typealias Sum = UInt }
-extension Float: NumericAttribute { public typealias Sum = Double }
-extension Double: NumericAttribute { public typealias Sum = Double }
+extension Int: NumericAttribute { public typealias _Sum = Int }
+extension Int8: NumericAttribute { public typealias _Sum = Int }
+extension Int16: NumericAttribute { public typealias _Sum = Int }
+extension Int32: NumericAttribute { public typealias _Sum = Int }
+extension Int64: NumericAttribute { public typealias _Sum = Int }
+extension UInt8: NumericAttribute { public typealias _Sum = Int }
+extension UInt16: NumericAttribute { public typealias _Sum = Int }
+extension UInt32: NumericAttribute { public typealias _Sum = Int }
+extension UInt: NumericAttribute { public typealias _Sum = UInt }
+extension UInt64: NumericAttribute { public typealias _Sum = UInt }
+extension Float: NumericAttribute { public typealias _Sum = Double }
+extension Double: NumericAttribute { public typealias _Sum = Double }
 extension Decimal: NumericAttribute {
   /// Exact while it is computed, and rounded once.
-  public typealias Sum = Decimal
+  public typealias _Sum = Decimal
   /// Exact while it is computed, and rounded once.
-  public typealias Average = Decimal
+  public typealias _Average = Decimal
 }
 extension Optional: NumericAttribute where Wrapped: NumericAttribute {
   /// What a sum of the wrapped numbers is.
-  public typealias Sum = Wrapped.Sum
+  public typealias _Sum = Wrapped._Sum
   /// What an average of the wrapped numbers is.
-  public typealias Average = Wrapped.Average
+  public typealias _Average = Wrapped._Average
 }

@@ -35,9 +35,11 @@ package struct QueryPlanner {
 
   /// The cheapest plan.
   ///
-  /// - Parameter hiddenEntities: entities whose stored records are not what the query sees, because of unsaved changes:
-  ///   conditions on them through relationships are tested row by row.
-  ///   - hiddenRelationships: to-many relationships with unsaved links; conditions on their elements are.
+  /// - Parameters:
+  ///   - query: the query.
+  ///   - purpose: what the rows are read for.
+  ///   - hiddenEntities: entities with unsaved changes. Conditions on them through relationships are tested row by row.
+  ///   - hiddenRelationships: to-many relationships with unsaved links. Conditions on their elements are tested row by row.
   package func plan(
     _ query: ResolvedQuery,
     for purpose: Purpose = .objects,

@@ -100,9 +100,9 @@ struct ChangeSetTests {
 
   private static func edit(_ context: ManagedObjectContext, _ generator: inout SeededGenerator) throws {
     for _ in 0..<generator.number(in: 1...6) {
-      let songs = try context.records(of: "Song")
-      let albums = try context.records(of: "Album")
-      let tags = try context.records(of: "Tag")
+      let songs = try context.fetch(DynamicQuery("Song"))
+      let albums = try context.fetch(DynamicQuery("Album"))
+      let tags = try context.fetch(DynamicQuery("Tag"))
       let title = AttributeValue.string("title \(generator.number(in: 0...9))")
       switch generator.number(in: 0...9) {
       case 0: try context.make("Album", ["title": title])
@@ -122,9 +122,11 @@ struct ChangeSetTests {
       case 7 where !songs.isEmpty:
         try context.make("Note", ["title": title]).setObject("song", to: generator.pick(songs))
       case 8:
-        if let record = try context.records(of: generator.pick(["Song", "Album", "Tag"])).randomElement(
-          using: &generator
-        ) {
+        if let record = try context.fetch(DynamicQuery(generator.pick(["Song", "Album", "Tag"])))
+          .randomElement(
+            using: &generator
+          )
+        {
           context.delete(record)
         }
       default: break

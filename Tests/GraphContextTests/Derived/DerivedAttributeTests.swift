@@ -312,7 +312,7 @@ struct DerivedAttributeTests {
     try await container.close()
     let dynamic = try await PersistentContainer("Derived", at: url)
     try await dynamic.performBackgroundTask { context in
-      let album = try #require(try context.records(of: "Album").first)
+      let album = try #require(try context.fetch(DynamicQuery("Album")).first)
       let song = try context.insert(entity: "Song")
       for (name, value) in [
         "title": .string("y"), "seconds": .int(8), "rating": .double(0.5), "price": .decimal(2),

@@ -8,7 +8,6 @@ import Synchronization
 final class DictionaryEngine: StoreEngine {
   let storeID = UUID()
   let schema: StoredSchema
-  let capabilities: EngineCapabilities = [.faulting]
   private let state: Mutex<State>
 
   private struct State {
@@ -72,7 +71,7 @@ final class DictionaryEngine: StoreEngine {
     timeout: Duration?,
     _ attempt: (Durability?, SaveTurn) throws(ContextError) -> Bool
   ) async throws(ContextError) {
-    _ = try attempt(durability, .ifFree)
+    while try !attempt(durability, .ifFree) { await Task.yield() }
   }
 }
 

@@ -26,6 +26,7 @@ final class DictionarySource: StoredSource {
     init(_ layout: RecordLayout) { encoder = RecordEncoder(layout: layout) }
   }
 
+  var capabilities: SourceCapabilities { [] }
   var commit: UInt64 { store.commit }
   var failure: ContextError? { nil }
 

@@ -200,7 +200,8 @@ struct EngineConformanceTests {
     #expect(streamed == books.filter { $0.pages > 20 })
   }
 
-  @Test(arguments: SourceUnderTest.allCases) func plansCountWhatTheEngineCounts(
+  /// What a source says of itself is what its plans and its lists do.
+  @Test(arguments: SourceUnderTest.allCases) func sourcesDoWhatTheyState(
     _ source: SourceUnderTest
   ) throws {
     let library = try source.library()
@@ -208,8 +209,18 @@ struct EngineConformanceTests {
     try Self.fill(library, context)
     let plan = try context.explain(From<Book>().where { $0.title == "t3" }, analyze: true)
     #expect(plan.measurement?.rowsMatched == 6)
-    let countsRanges = library.coordinator.engine.capabilities.contains(.exactCounts)
-    #expect(plan.rowCount == (countsRanges ? 6 : 40))
+    let capabilities = context.source.capabilities
+    #expect(plan.rowCount == (capabilities.contains(.exactCounts) ? 6 : 40))
+    let titles = try context.explain(From<Book>().where { $0.title > "t2" }.select(\.title))
+    #expect(titles.isCovering == capabilities.contains(.coveringScans))
+    let byTitle = try context.resolved(From<Book>().orderBy(.ascending(\.title))).query
+    let list = try LiveList(byTitle, section: nil, in: context)
+    #expect(list.isRanked == capabilities.contains(.ranks) && list.count == 40)
+    let stated: [SourceUnderTest: SourceCapabilities] = [
+      .pageStore: [.ranks, .exactCounts, .coveringScans],
+      .pageStoreBelowParent: [.exactCounts, .coveringScans],
+    ]
+    #expect(capabilities == stated[source, default: []])
   }
 
   // MARK: Saves

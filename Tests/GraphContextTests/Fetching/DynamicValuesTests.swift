@@ -40,7 +40,7 @@ struct DynamicValuesTests {
       #expect(try store.columns(of: query) == ["shelf.code", "flag", "count", "avg(d)", "last"])
       #expect(try store.groups(of: query).count == 6)
       query.having = try PredicateTree(format: "shelf.code != nil AND flag AND `avg(d)` > 1 AND last <= 'b'")
-      query.sort = [.init("avg(d)", isAscending: false)]
+      query.sort = [.init("avg(d)", ascending: false)]
       let groups = try store.groups(of: query)
       #expect(groups.map { $0.value(of: "last") } == [.string("b"), .string("a")])
       #expect(groups.first?.value(of: "count") == .int(2))
@@ -80,7 +80,7 @@ struct DynamicValuesTests {
       var query = DynamicQuery("Item")
       query.select = ["n"]
       query.isDistinct = true
-      query.sort = [.init("n", isAscending: false)]
+      query.sort = [.init("n", ascending: false)]
       #expect(try store.rows(of: query).map(\.values) == [3, 2, 1, 0].map { [.int($0)] })
       #expect(try store.count(query) == 4)
       query.offset = 1

@@ -46,7 +46,7 @@ struct FetchOracleTests {
     #expect(!expected.isEmpty)
     let store = try DynamicStore(container.store)
     var query = DynamicQuery("Item", where: try PredicateTree(format: "n > 2 AND shelf.height != nil"))
-    query.sort = [.init("t", isAscending: false)]
+    query.sort = [.init("t", ascending: false)]
     query.select = ["t", "shelf.code"]
     query.limit = 40
     #expect(try store.rows(of: query).map(\.values) == expected)

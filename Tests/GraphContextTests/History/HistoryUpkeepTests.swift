@@ -31,8 +31,8 @@ struct HistoryUpkeepTests {
       _ = try context.make("Item", ["title": .string("a")])
       _ = try context.make("Box", ["size": .int(1)])
     }
-    try await container.write { try $0.records(of: "Item")[0].set("title", to: "b") }
-    try await container.write { try $0.records(of: "Box")[0].set("size", to: 2) }
+    try await container.write { try $0.fetch(DynamicQuery("Item"))[0].set("title", to: "b") }
+    try await container.write { try $0.fetch(DynamicQuery("Box"))[0].set("size", to: 2) }
   }
 
   @Test func inferredChangesLeaveTheHistory() async throws {
@@ -44,7 +44,7 @@ struct HistoryUpkeepTests {
     let transactions = try await second.history()
     #expect(transactions.map(\.summary) == [["inserted Item 1"], ["updated Item 1 name"], []])
     #expect(try await second.history(HistoryQuery(after: token, entities: ["Item"])).count == 1)
-    try await second.write { try $0.records(of: "Item")[0].set("code", to: 5) }
+    try await second.write { try $0.fetch(DynamicQuery("Item"))[0].set("code", to: 5) }
     #expect(try await second.history().last?.summary == ["updated Item 1 code"])
     #expect(try await second.verify() == [])
     try await second.close()
@@ -81,7 +81,7 @@ struct HistoryUpkeepTests {
       let oldest = try #require(error?.oldestHistoryToken)
       #expect(try await container.history(HistoryQuery(after: oldest)).isEmpty)
     }
-    try await container.write { try $0.records(of: "Copy")[0].set("code", to: 7) }
+    try await container.write { try $0.fetch(DynamicQuery("Copy"))[0].set("code", to: 7) }
     #expect(try await container.history().map(\.summary) == [["updated Copy 1 code"]])
     #expect(try await container.verify() == [])
   }

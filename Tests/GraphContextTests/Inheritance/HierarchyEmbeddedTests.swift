@@ -151,7 +151,7 @@ struct HierarchyEmbeddedTests {
     try await second.close()
     let records = try await PersistentContainer("Clinic", at: url)
     try run(records) { (context: ManagedObjectContext) throws -> Void in
-      let robot = try #require(try context.records(of: "Robot").first)
+      let robot = try #require(try context.fetch(DynamicQuery("Robot")).first)
       for name in ["home.city", "home.tags", "stay", "stay.first", "cell.first", "office", "office.city"] {
         #expect(try robot[name] == .null, "\(name)")
       }
@@ -165,7 +165,7 @@ struct HierarchyEmbeddedTests {
         )
         context.rollback()
       }
-      let inmate = try #require(try context.records(of: "Inmate").first)
+      let inmate = try #require(try context.fetch(DynamicQuery("Inmate")).first)
       try inmate.set("cell.last", to: .null)
       let lacking = #expect(throws: ContextError.self) { try context.save() }
       #expect(lacking?.code == .missingValue && lacking?.context.properties == ["cell.last"])

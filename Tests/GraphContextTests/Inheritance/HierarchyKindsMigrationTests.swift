@@ -233,7 +233,7 @@ struct HierarchyKindsMigrationTests {
     }
     let records = try await PersistentContainer("Farm", at: url)
     try records.inContext { (context: ManagedObjectContext) throws -> Void in
-      for record in try context.records(of: "Beast") {
+      for record in try context.fetch(DynamicQuery("Beast")) {
         let isCow = record.objectID.entityName == "Cow"
         #expect(try (record["stall.width"] != .null) == isCow)
         #expect(try (record["stall"] != .null) == isCow)

@@ -273,14 +273,14 @@ struct HierarchyMigrationTests {
     // A program without the classes keeps the values too.
     let records = try await PersistentContainer("zoo", at: url)
     try run(records) { (context: ManagedObjectContext) throws -> Void in
-      let dog = try #require(try context.records(of: "Dog", sort: [.init("name")]).first)
+      let dog = try #require(try context.fetch(DynamicQuery("Dog", sort: [.init("name")])).first)
       let bone = try context.insert(entity: "Bone")
       try bone.set("weight", to: 7)
       try bone.setObject("dog", to: dog)
       try dog.set("name", to: "NÉW")
       try context.save()
       #expect(try dog["weight"] == .int(7) && dog["boneCount"] == .int(1) && dog["call"] == .string("new"))
-      let cat = try #require(try context.records(of: "Cat").first)
+      let cat = try #require(try context.fetch(DynamicQuery("Cat")).first)
       try cat.set("name", to: "TIM")
       let error = #expect(throws: ContextError.self) { try bone.setObject("dog", to: cat) }
       #expect(error?.code == .wrongDestination, "a cat has no bones")

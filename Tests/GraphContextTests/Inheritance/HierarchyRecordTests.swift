@@ -28,11 +28,13 @@ struct HierarchyRecordTests {
     try context.save()
     context.reset()
     func names(_ entity: String) throws -> [String] {
-      try context.records(of: entity, sort: [.init("name")]).map { try $0.value("name") ?? "" }
+      try context.fetch(DynamicQuery(entity, sort: [.init("name")])).map { try $0.value("name") ?? "" }
     }
     #expect(try names("Animal") == ["Bo", "Rex", "Tom"])
     #expect(try names("Dog") == ["Bo", "Rex"] && names("Puppy") == ["Bo"])
-    let enemies = try context.records(of: "Animal", where: PredicateTree(format: "enemy.TYPE == 'Cat'"))
+    let enemies = try context.fetch(
+      DynamicQuery("Animal", where: PredicateTree(format: "enemy.TYPE == 'Cat'"))
+    )
     #expect(try enemies.map { try $0["name"] } == [.string("Rex")])
     let found = try context.findOrInsert(entity: "Dog", with: ["chip": .int(7)])
     #expect(try found["name"] == .string("Rex"))
@@ -106,13 +108,13 @@ struct HierarchyRecordTests {
     try inChild.set(["name": .string("Bo"), "age": .int(0), "breed": .string("Spitz"), "weeks": .int(5)])
     try child.save()
     child.end()
-    let puppy = try #require(try context.records(of: "Puppy").first)
+    let puppy = try #require(try context.fetch(DynamicQuery("Puppy")).first)
     #expect(puppy.objectID.entityName == "Puppy")
     try context.save()
     context.delete(puppy)
     try context.save()
     context.undo()
-    let revived = try #require(try context.records(of: "Dog").first)
+    let revived = try #require(try context.fetch(DynamicQuery("Dog")).first)
     #expect(try revived.objectID.entityName == "Puppy" && revived["weeks"] == .int(5))
     context.rollback()
     context.insert(revived)

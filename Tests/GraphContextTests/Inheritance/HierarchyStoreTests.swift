@@ -141,8 +141,8 @@ struct HierarchyStoreTests {
       )
     )
     try await run(container) { (context: ManagedObjectContext) throws -> Void in
-      #expect(try context.records(of: "Animal").count == 2)
-      let dog = try #require(try context.records(of: "Dog").first)
+      #expect(try context.fetch(DynamicQuery("Animal")).count == 2)
+      let dog = try #require(try context.fetch(DynamicQuery("Dog")).first)
       #expect(try dog["breed"] == .string("Pug"))
       #expect(dog.objectID.entityName == "Dog")
       try dog.set("breed", to: "Collie")
@@ -167,7 +167,7 @@ struct HierarchyStoreTests {
     }
     let container = try await PersistentContainer("zoo", at: url)
     try container.inContext { (context: ManagedObjectContext) throws -> Void in
-      let dog = try #require(try context.records(of: "Dog").first)
+      let dog = try #require(try context.fetch(DynamicQuery("Dog")).first)
       try dog.set("breed", to: .null)
       let error = #expect(throws: ContextError.self) { try context.save() }
       #expect(error?.code == .missingValue)

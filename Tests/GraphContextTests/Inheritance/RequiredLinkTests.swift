@@ -265,15 +265,15 @@ struct RequiredLinkTests {
     try await first.close()
     let records = try await PersistentContainer("Depot", at: url)
     try records.inContext { (context: ManagedObjectContext) throws -> Void in
-      let truck = try #require(try context.records(of: "Truck").first)
+      let truck = try #require(try context.fetch(DynamicQuery("Truck")).first)
       try truck.setObject("driver", to: nil)
       let error = #expect(throws: ContextError.self) { try context.save() }
       #expect(error?.code == .missingValue && error?.context.properties == ["driver"])
       context.rollback()
-      let van = try #require(try context.records(of: "Van").first)
+      let van = try #require(try context.fetch(DynamicQuery("Van")).first)
       try van.set("plate", to: "other")
       try context.save()
-      let plants = try context.records(of: "Plant")
+      let plants = try context.fetch(DynamicQuery("Plant"))
       for plant in plants { context.delete(plant) }
       #expect(throws: ContextError.self) { try context.save() }
     }

@@ -305,9 +305,13 @@ struct LinkedObjectsTests {
     let membership = try context.insert(entity: "Link")
     try membership.setObject("band", to: second)
     try membership.setObject("person", to: ada)
-    let found = try context.records(of: "Band", where: PredicateTree(format: "ANY people.name == 'ada'"))
+    let found = try context.fetch(
+      DynamicQuery("Band", where: PredicateTree(format: "ANY people.name == 'ada'"))
+    )
     #expect(found == [second])
     try context.save()
-    #expect(try context.records(of: "Band", where: PredicateTree(format: "people.@count == 0")) == [first])
+    #expect(
+      try context.fetch(DynamicQuery("Band", where: PredicateTree(format: "people.@count == 0"))) == [first]
+    )
   }
 }

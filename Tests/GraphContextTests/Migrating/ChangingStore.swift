@@ -122,7 +122,7 @@ extension ManagedObjectContext {
 
   /// The values of an attribute, in the order of the objects' numbers.
   func values(_ entity: String, _ attribute: String) throws -> [AttributeValue] {
-    try records(of: entity).map { try $0[attribute] }
+    try fetch(DynamicQuery(entity)).map { try $0[attribute] }
   }
 
   /// The numbers of the objects for which a condition holds.
@@ -133,12 +133,12 @@ extension ManagedObjectContext {
   ) throws -> [UInt64] {
     let condition = try PredicateTree(format: condition)
     let sort = key.map { [DynamicQuery.SortKey($0)] } ?? []
-    return try records(of: entity, where: condition, sort: sort).map(\.objectID.number.rawValue)
+    return try fetch(DynamicQuery(entity, where: condition, sort: sort)).map(\.objectID.number.rawValue)
   }
 
   /// The values of an attribute of the objects that a relationship leads to, by the objects' numbers.
   func linked(_ entity: String, _ relationship: String, _ attribute: String) throws -> [[AttributeValue]] {
-    try records(of: entity).map { record in
+    try fetch(DynamicQuery(entity)).map { record in
       let isToMany = record.entity.property(named: relationship)?.isToMany == true
       let objects =
         try isToMany ? record.objects(relationship) : [record.object(relationship)].compactMap(\.self)

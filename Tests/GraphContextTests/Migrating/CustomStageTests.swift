@@ -176,7 +176,7 @@ struct CustomStageTests {
   private func albums(_ container: PersistentContainer) throws -> [String] {
     let context = try ManagedObjectContext(coordinator: container.coordinator)
     defer { context.end() }
-    return try context.records(of: "Album").map { album in
+    return try context.fetch(DynamicQuery("Album")).map { album in
       let label: String? = try album.object("label")?.value("name")
       let tags: [String] = try album.objects("tags").map { try $0.value("word") ?? "" }
       let values = try ["title", "speed", "price"].map { try album[$0].description }
@@ -194,9 +194,9 @@ struct CustomStageTests {
       ]
     )
     let context = try ManagedObjectContext(coordinator: container.coordinator)
-    let label = try #require(try context.records(of: "Label").last)
+    let label = try #require(try context.fetch(DynamicQuery("Label")).last)
     #expect(try label.count(of: "albums") == 4)
-    #expect(try context.records(of: "Tag")[0].count(of: "albums") == 2)
+    #expect(try context.fetch(DynamicQuery("Tag"))[0].count(of: "albums") == 2)
     context.end()
     #expect(try await container.verify().map(\.description) == [])
     try await container.close()

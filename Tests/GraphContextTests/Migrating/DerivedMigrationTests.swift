@@ -71,7 +71,7 @@ struct DerivedMigrationTests {
     _ values: [AttributeValue],
     at location: Testing.SourceLocation = #_sourceLocation
   ) throws {
-    #expect(try context.records(of: "Album").map { try $0[name] } == values, sourceLocation: location)
+    #expect(try context.fetch(DynamicQuery("Album")).map { try $0[name] } == values, sourceLocation: location)
   }
 
   private static let sum = PropertyDescription.attribute("total", Int.self, derived: "songs.@sum.seconds")
@@ -92,7 +92,7 @@ struct DerivedMigrationTests {
     try await open(next) { context in
       try Self.expect(context, "total", [.int(10), .int(30)])
       try Self.expect(context, "folded", [.string("e"), .string("b")])
-      let found = try context.records(of: "Album", where: PredicateTree(format: "total > 20"))
+      let found = try context.fetch(DynamicQuery("Album", where: PredicateTree(format: "total > 20")))
       #expect(try found.map { try $0["title"] } == [.string("b")])
     }
     #expect(try StoreMetadata(at: url).formatVersion == 8 && plain == 3)
@@ -107,7 +107,7 @@ struct DerivedMigrationTests {
     let counted = PropertyDescription.attribute("total", Int.self, derived: "songs.@count")
     try await open(Self.schema([counted], indexes: index)) { context in
       try Self.expect(context, "total", [.int(1), .int(2)])
-      #expect(try context.records(of: "Album", where: PredicateTree(format: "total == 2")).count == 1)
+      #expect(try context.fetch(DynamicQuery("Album", where: PredicateTree(format: "total == 2"))).count == 1)
     }
     // A renamed source is the same; one that begins anew has other values.
     let renamed = PropertyDescription.attribute("total", Int.self, derived: "songs.@sum.length")
@@ -122,7 +122,7 @@ struct DerivedMigrationTests {
     // An ordinary attribute that becomes a derived one, and back.
     try await open(Self.schema([.attribute("total", Int.self)], song: [plays], seconds: "length")) {
       context in
-      for album in try context.records(of: "Album") { try album.set("total", to: .int(99)) }
+      for album in try context.fetch(DynamicQuery("Album")) { try album.set("total", to: .int(99)) }
     }
     try await open(Self.schema([other], song: [plays], seconds: "length")) { context in
       try Self.expect(context, "total", [.int(7), .int(14)])
@@ -154,7 +154,7 @@ struct DerivedMigrationTests {
     try await container.performBackgroundTask { context in
       try Self.expect(context, "total", [.int(11), .int(32)])
       try Self.expect(context, "longest", [.int(11), .int(21)])
-      let found = try context.records(of: "Album", where: PredicateTree(format: "total == 32"))
+      let found = try context.fetch(DynamicQuery("Album", where: PredicateTree(format: "total == 32")))
       #expect(found.count == 1)
     }
     #expect(try await container.verify() == [])
@@ -165,7 +165,7 @@ struct DerivedMigrationTests {
   @Test func aNumberThatDoesntFitEndsALongChange() async throws {
     try await open(Self.schema([])) { context in
       for _ in 0..<40 { try Self.make(context) }
-      let album = try context.records(of: "Album")[79]
+      let album = try context.fetch(DynamicQuery("Album"))[79]
       for _ in 0..<200 { try context.insert(entity: "Song").setObject("album", to: album) }
     }
     let next = try Self.schema([PropertyDescription.attribute("count", Int8.self, derived: "songs.@count")])
@@ -182,7 +182,7 @@ struct DerivedMigrationTests {
     #expect(try SchemaTree.migration(in: store.snapshot()) == nil)
     try await store.close()
     try await open(Self.schema([])) { context in
-      let albums = try context.records(of: "Album")
+      let albums = try context.fetch(DynamicQuery("Album"))
       #expect(albums.count == 80)
     }
   }
@@ -190,9 +190,9 @@ struct DerivedMigrationTests {
   @Test func valuesThatDontFitAreRefused() async throws {
     try await open(Self.schema([])) { context in
       try Self.make(context)
-      try context.records(of: "Album")[1].set("title", to: String(repeating: "x", count: 5_000))
+      try context.fetch(DynamicQuery("Album"))[1].set("title", to: String(repeating: "x", count: 5_000))
       for _ in 0..<200 {
-        try context.insert(entity: "Song").setObject("album", to: context.records(of: "Album")[1])
+        try context.insert(entity: "Song").setObject("album", to: context.fetch(DynamicQuery("Album"))[1])
       }
     }
     let folded = PropertyDescription.attribute("folded", String.self, derived: "title[cd]")
@@ -206,7 +206,7 @@ struct DerivedMigrationTests {
       #expect(error?.context.entity == "Album")
       // Nothing is left of it.
       try await open(Self.schema([])) { context in
-        let albums = try context.records(of: "Album")
+        let albums = try context.fetch(DynamicQuery("Album"))
         #expect(albums.count == 2)
       }
     }

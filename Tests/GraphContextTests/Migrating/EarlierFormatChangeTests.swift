@@ -156,8 +156,8 @@ struct EarlierFormatChangeTests {
         rebuilding: ["Other"],
         .init(chunkByteCount: 500),
         .once { batch in
-          let song = try #require(try batch.new.records(of: "Song").first)
-          try song.remove(try #require(try batch.new.records(of: "Tag").first), from: "tags")
+          let song = try #require(try batch.new.fetch(DynamicQuery("Song")).first)
+          try song.remove(try #require(try batch.new.fetch(DynamicQuery("Tag")).first), from: "tags")
         },
         .once { _ in throw StopsStage() }
       )
@@ -232,7 +232,7 @@ struct EarlierFormatChangeTests {
             for box in batch.objects { try batch.successor(of: box)?.set("extra", to: 8) }
           },
           .once { batch in
-            let box = try #require(try batch.new.records(of: "Tag").first)
+            let box = try #require(try batch.new.fetch(DynamicQuery("Tag")).first)
             batch.new.delete(box)
           }
         )

@@ -175,7 +175,7 @@ struct EmbeddedChangeTests {
       }
       let records = try await PersistentContainer("Guests", at: url)
       try await records.performBackgroundTask { context in
-        for record in try context.records(of: "Guest") {
+        for record in try context.fetch(DynamicQuery("Guest")) {
           let isThere = try record["home"] != .null
           #expect(try (record["home.country"] == .string("Japan")) == isThere)
           #expect(try (record["home.floor"] == .int(3)) == isThere)

@@ -72,7 +72,7 @@ struct GivenUpStageTests {
     try takeStage(store, to: Copying.after(), .init(chunkByteCount: 500), .forEach("Item", Copying.copy))
     let context = try openStaged(store, Copying.after()).context()
     defer { context.end() }
-    let given = Set(try context.records(of: "Copy").map(\.objectID))
+    let given = Set(try context.fetch(DynamicQuery("Copy")).map(\.objectID))
     #expect(ids.withLock { $0.filter(given.contains) } == [])
   }
 
@@ -104,7 +104,7 @@ struct GivenUpStageTests {
       }
     }
     for _ in 0..<6_000 { try context.make("Item", ["code": .int(-1)]); try context.save() }
-    let given = Set(try context.records(of: "Item").map(\.objectID))
+    let given = Set(try context.fetch(DynamicQuery("Item")).map(\.objectID))
     #expect(ids.withLock { $0.filter(given.contains).count } == 0)
     context.end()
   }

@@ -72,7 +72,7 @@ struct HandoverTests {
       do {
         let context = try old.context()
         defer { context.end() }
-        look.count = try context.records(of: "Song").count { try $0["title"] == .string("untitled") }
+        look.count = try context.fetch(DynamicQuery("Song")).count { try $0["title"] == .string("untitled") }
         _ = try? context.make("Song", ["code": .int(-1)])
         try context.save()
       } catch {
@@ -98,7 +98,7 @@ struct HandoverTests {
 
   @Test func contextsKeepWhatTheyShow() throws {
     let kept = try old.context()
-    let songs = try kept.records(of: "Song")
+    let songs = try kept.fetch(DynamicQuery("Song"))
     let new = try takeOver()
     #expect(try songs[7]["code"] == .int(7))
     #expect(try kept.values("Song", "title").count == Self.count)
@@ -107,18 +107,18 @@ struct HandoverTests {
     #expect(code { _ = try old.engine.upgradeRecords(MigrationMonitor()) } == .schemaChanged)
     #expect(code { _ = try old.verify() } == .schemaChanged)
     kept.end()
-    #expect(try new.context().records(of: "Song").count == Self.count)
+    #expect(try new.context().fetch(DynamicQuery("Song")).count == Self.count)
   }
 
   @Test func unsavedChangesAreRefusedAfterTheSwitch() throws {
     let kept = try old.context()
-    try kept.records(of: "Song")[7].set("code", to: .int(-7))
+    try kept.fetch(DynamicQuery("Song"))[7].set("code", to: .int(-7))
     try kept.make("Song", ["code": .int(-1)])
     let new = try takeOver()
     #expect(code { try kept.save() } == .schemaChanged)
     // The changes are still there to be read.
     #expect(kept.hasChanges)
-    #expect(try kept.records(of: "Song")[7]["code"] == .int(-7))
+    #expect(try kept.fetch(DynamicQuery("Song"))[7]["code"] == .int(-7))
     kept.end()
     let context = try new.context()
     #expect(try context.values("Song", "code") == (0..<Int64(Self.count)).map { .int($0) })
@@ -133,7 +133,7 @@ struct HandoverTests {
 
   @Test(arguments: [1, 2, 5]) func savesGoOnAfterACancelledChange(commits: Int) throws {
     let kept = try old.context()
-    try kept.records(of: "Song")[7].set("code", to: .int(-7))
+    try kept.fetch(DynamicQuery("Song"))[7].set("code", to: .int(-7))
     try kept.make("Song", ["code": .int(-1)])
     let trees = try old.newestView().snapshot.treeNames.sorted()
     #expect(code { _ = try takeOver(Reports().monitor(cancellingAfter: commits)) } == .cancelled)
@@ -153,7 +153,7 @@ struct HandoverTests {
     try kept.make("Song", ["code": .int(-1)])
     #expect(code { _ = try Self.open(store, required, ContainerOpening(takesOver: true)) } == .schemaMismatch)
     try kept.save()
-    #expect(try kept.records(of: "Song").count == Self.count + 1)
+    #expect(try kept.fetch(DynamicQuery("Song")).count == Self.count + 1)
     #expect(try old.engine.upgradeRecords(MigrationMonitor()) == Self.count)
     kept.end()
   }
@@ -234,13 +234,13 @@ struct HandoverTests {
   @MainActor @Test func theViewContextSaysThatTheStoreWasTakenOver() throws {
     let asked = old.viewContext
     let other = try Self.open(store, Self.schema([Self.title]))
-    #expect(try asked.records(of: "Song").count == Self.count)
+    #expect(try asked.fetch(DynamicQuery("Song")).count == Self.count)
     _ = try takeOver()
     #expect(code { try asked.refresh() } == .schemaChanged)
-    #expect(try asked.records(of: "Song").count == Self.count)
+    #expect(try asked.fetch(DynamicQuery("Song")).count == Self.count)
     let late = other.viewContext
-    #expect(code { _ = try late.records(of: "Song") } == .schemaChanged)
+    #expect(code { _ = try late.fetch(DynamicQuery("Song")) } == .schemaChanged)
     late.rollback()
-    #expect(code { _ = try late.records(of: "Song") } == .closed)
+    #expect(code { _ = try late.fetch(DynamicQuery("Song")) } == .closed)
   }
 }

@@ -45,7 +45,9 @@ struct HiddenInverseChangeTests {
     _ name: String,
     _ context: ManagedObjectContext
   ) throws -> ManagedRecord {
-    try #require(try context.records(of: entity, where: PredicateTree(format: "name == '\(name)'")).first)
+    try #require(
+      try context.fetch(DynamicQuery(entity, where: PredicateTree(format: "name == '\(name)'"))).first
+    )
   }
 
   /// Records have no values of the new inverse yet, and a store that is open for reading only gets none.

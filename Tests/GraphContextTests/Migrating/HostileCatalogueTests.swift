@@ -36,7 +36,7 @@ struct HostileCatalogueTests {
     let forged = state
     try store.write { try SchemaTree.store(forged, in: &$0) }
     let container = try openStaged(store, next)
-    let count = try container.context().records(of: "Item").count
+    let count = try container.context().fetch(DynamicQuery("Item")).count
     #expect(count == Copying.count)
     #expect(try container.verify().map(\.description) == [])
   }

@@ -51,7 +51,7 @@ struct InferredAttributeTests {
       #expect(try context.numbers("Song", "plays == 7 AND seconds > 180") == [1, 2])
       #expect(try context.numbers("Song", "rating == NIL") == [1, 2, 3])
       #expect(try context.numbers("Song", sortedBy: "rating") == [1, 2, 3])
-      try context.records(of: "Song")[1].set("plays", to: 8)
+      try context.fetch(DynamicQuery("Song"))[1].set("plays", to: 8)
     }
     try await store.open(next) { context throws in
       #expect(try context.values("Song", "plays") == [.int(7), .int(8), .int(7)])
@@ -116,7 +116,7 @@ struct InferredAttributeTests {
         #expect(try context.values("Song", "title") == titles)
         #expect(try context.numbers("Song", "seconds > 180") == [1, 2])
         #expect(throws: ContextError.self) { try context.values("Song", "mood") }
-        try context.records(of: "Song")[round].set("seconds", to: Int16(200))
+        try context.fetch(DynamicQuery("Song"))[round].set("seconds", to: Int16(200))
       }
     }
   }
@@ -130,7 +130,7 @@ struct InferredAttributeTests {
         #expect(try context.values("Song", "feeling")[1...] == [.null, .string("blue")])
         #expect(try context.numbers("Song", "feeling == 'blue'") == [3])
         #expect(try context.headers("Song").map(\.layout) == [0, 0, 0])
-        try context.records(of: "Song")[0].set("feeling", to: "\(round)")
+        try context.fetch(DynamicQuery("Song"))[0].set("feeling", to: "\(round)")
       }
     }
   }
@@ -172,7 +172,7 @@ struct InferredAttributeTests {
       #expect(try context.values("Song", "mood") == [.null, .null, .null])
       #expect(try context.numbers("Song", "mood == NIL") == [1, 2, 3])
       #expect(try context.values("Song", "feeling")[2] == .string("blue"))
-      try context.records(of: "Song")[0].set("mood", to: "new")
+      try context.fetch(DynamicQuery("Song"))[0].set("mood", to: "new")
     }
     // In two steps, of the same kind and of another one.
     try await store.open(entity("Song", [title, mood])) { context throws in
@@ -204,7 +204,7 @@ struct InferredAttributeTests {
       try await store.open(next) { context throws in
         #expect(try context.values("Song", "title") == titles)
         #expect(try context.headers("Song").map(\.layout) == [0, 0, 0])
-        try context.records(of: "Song")[2].set("mood", to: "\(round)")
+        try context.fetch(DynamicQuery("Song"))[2].set("mood", to: "\(round)")
       }
     }
   }
@@ -217,7 +217,7 @@ struct InferredAttributeTests {
     let next = entity("Song", [title, loose, mood], indexes: [IndexDescription(["seconds"])])
     try await store.open(next) { context throws in
       #expect(try context.headers("Song").map(\.layout) == [0, 0, 0])
-      try context.records(of: "Song")[0].set("seconds", to: AttributeValue.null)
+      try context.fetch(DynamicQuery("Song"))[0].set("seconds", to: AttributeValue.null)
     }
     try await store.open(next) { context throws in
       #expect(try context.values("Song", "seconds") == [.null, .int(185), .int(170)])
@@ -241,14 +241,14 @@ struct InferredAttributeTests {
     // Loosened again: what was read stays, and a nil from now on is nil.
     try await store.open(songs(mood)) { context throws in
       #expect(try context.values("Song", "mood")[1] == .string("calm"))
-      try context.records(of: "Song")[0].set("mood", to: AttributeValue.null)
+      try context.fetch(DynamicQuery("Song"))[0].set("mood", to: AttributeValue.null)
     }
     // Required with another default, which is that of the newer nil alone.
     try await store.open(songs(attribute("mood", .string, default: .string("new")))) { context throws in
       #expect(try context.values("Song", "mood") == [.string("new"), .string("calm"), .string("blue")])
       #expect(try context.numbers("Song", "mood == 'calm'") == [2])
       #expect(try context.numbers("Song", "mood == 'new'") == [1])
-      for song in try context.records(of: "Song") { try song.set("seconds", to: Int16(1)) }
+      for song in try context.fetch(DynamicQuery("Song")) { try song.set("seconds", to: Int16(1)) }
     }
     try await store.open(songs(mood)) { context throws in
       #expect(try context.values("Song", "mood") == [.string("new"), .string("calm"), .string("blue")])
@@ -263,7 +263,7 @@ struct InferredAttributeTests {
     #expect(error.refusal?.offenders.map(\.objectID.number.rawValue) == [2])
     #expect(error.refusal?.offenders.map(\.properties) == [["mood"]])
     try await store.open(entity("Song", [title, seconds, mood])) { context throws in
-      try context.records(of: "Song")[1].set("mood", to: "sad")
+      try context.fetch(DynamicQuery("Song"))[1].set("mood", to: "sad")
     }
     try await store.open(entity("Song", [title, seconds, required])) { context throws in
       #expect(try context.values("Song", "mood") == [.string("gay"), .string("sad"), .string("blue")])
@@ -298,7 +298,7 @@ struct InferredAttributeTests {
       try await store.open(items(kinds[1])) { context throws in
         try check(values.map { Self.widened($0, kinds[1]) }, in: context)
         // A record of the newest layout among the others.
-        let first = try #require(try context.records(of: "Item").first)
+        let first = try #require(try context.fetch(DynamicQuery("Item")).first)
         try first.set("twin", to: AttributeValue.null)
         try context.save()
         try first.set("twin", to: first["value"])
@@ -313,7 +313,7 @@ struct InferredAttributeTests {
       for comparison in [ComparisonOperator.equal, .less, .greaterOrEqual] {
         let found = try ["value", "twin"].map { name in
           let condition = PredicateTree.comparison(.path([name]), comparison, .value(value), [])
-          return try context.records(of: "Item", where: condition).map(\.objectID.number).sorted()
+          return try context.fetch(DynamicQuery("Item", where: condition)).map(\.objectID.number).sorted()
         }
         #expect(found[0] == found[1])
         if comparison == .equal { #expect(found[0].count == 1 || "\(value)".contains("nan")) }
@@ -381,7 +381,7 @@ struct InferredAttributeTests {
       // Reading is no change.
       #expect(try context.values("Song", "plays") == [.int(7), .int(7), .int(7)])
       #expect(!context.hasChanges)
-      try context.records(of: "Song")[1].set("mood", to: "sad")
+      try context.fetch(DynamicQuery("Song"))[1].set("mood", to: "sad")
     }
     try await store.open(next) { context throws in
       let after = try context.headers("Song")
@@ -402,12 +402,12 @@ struct InferredAttributeTests {
     ) { context throws in
       let other = try ManagedObjectContext(coordinator: context.coordinator)
       _ = try other.values("Song", "plays")
-      try context.records(of: "Song")[0].set("plays", to: 8)
+      try context.fetch(DynamicQuery("Song"))[0].set("plays", to: 8)
       try context.save()
-      try other.records(of: "Song")[1].set("plays", to: 9)
+      try other.fetch(DynamicQuery("Song"))[1].set("plays", to: 9)
       try other.save()
-      try other.records(of: "Song")[0].set("plays", to: 10)
-      try context.records(of: "Song")[0].set("plays", to: 11)
+      try other.fetch(DynamicQuery("Song"))[0].set("plays", to: 10)
+      try context.fetch(DynamicQuery("Song"))[0].set("plays", to: 11)
       try other.save()
       #expect(throws: ContextError.self) { try context.save() }
       context.rollback()

@@ -31,10 +31,10 @@ struct InferredEntityTests {
       entity("Fan", [name, link("favourite", to: "Song")]),
     ])
     try await store.open(schema) { context throws in
-      #expect(try context.records(of: "Fan").isEmpty)
+      #expect(try context.fetch(DynamicQuery("Fan")).isEmpty)
       try context.make("Fan", ["name": .string("Ada")]).setObject(
         "favourite",
-        to: context.records(of: "Song")[1]
+        to: context.fetch(DynamicQuery("Song"))[1]
       )
     }
     try await store.open(schema) { context throws in
@@ -52,11 +52,11 @@ struct InferredEntityTests {
     #expect(trees.sorted() == ["e/1", "schema"])
     // The name is used again: nothing of the old entity is there, and no number of an object is that of another entity's.
     try await store.open(entity("Album", [name, songs]), entity("Song", [name, album])) { context throws in
-      #expect(try context.records(of: "Song").isEmpty)
+      #expect(try context.fetch(DynamicQuery("Song")).isEmpty)
       #expect(try context.linked("Album", "songs", "name") == [[]])
       try context.make("Song", ["name": .string("Case")]).setObject(
         "album",
-        to: context.records(of: "Album")[0]
+        to: context.fetch(DynamicQuery("Album"))[0]
       )
     }
     try await store.open(entity("Album", [name, songs]), entity("Song", [name, album])) { context throws in
@@ -88,7 +88,7 @@ struct InferredEntityTests {
         #expect(try context.linked("Disc", "songs", "name")[0].count == 2 + round)
         let track = try context.make("Track", ["name": .string("California")])
         #expect(track.objectID.number.rawValue > 2)
-        try track.setObject("album", to: context.records(of: "Disc")[0])
+        try track.setObject("album", to: context.fetch(DynamicQuery("Disc"))[0])
       }
     }
   }

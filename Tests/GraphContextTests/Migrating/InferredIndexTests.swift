@@ -40,7 +40,7 @@ struct InferredIndexTests {
           try context.numbers("Song", "seconds == NIL").count
             == context.values("Song", "seconds").filter(\.isNull).count
         )
-        let sorted = try context.records(of: "Song", sort: [.init("title")]).map { try $0["title"] }
+        let sorted = try context.fetch(DynamicQuery("Song", sort: [.init("title")])).map { try $0["title"] }
         #expect(sorted.map { "\($0)" } == titles.map { "\($0)" }.sorted())
         try context.make("Song", ["title": .string("New \(titles.count)")])
       }

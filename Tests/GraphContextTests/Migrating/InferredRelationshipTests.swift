@@ -34,11 +34,15 @@ struct InferredRelationshipTests {
   private let songs = link("songs", to: "Song", .many, inverse: "album")
 
   private func song(_ name: String, _ context: ManagedObjectContext) throws -> ManagedRecord {
-    try #require(try context.records(of: "Song", where: PredicateTree(format: "name == '\(name)'")).first)
+    try #require(
+      try context.fetch(DynamicQuery("Song", where: PredicateTree(format: "name == '\(name)'"))).first
+    )
   }
 
   private func album(_ name: String, _ context: ManagedObjectContext) throws -> ManagedRecord {
-    try #require(try context.records(of: "Album", where: PredicateTree(format: "name == '\(name)'")).first)
+    try #require(
+      try context.fetch(DynamicQuery("Album", where: PredicateTree(format: "name == '\(name)'"))).first
+    )
   }
 
   // MARK: Added, removed, renamed
@@ -247,7 +251,7 @@ struct InferredRelationshipTests {
     let friends = link("friends", to: "Person", .many, inverse: "friends", was: "spouse")
     try await store.open(entity("Person", [name, friends])) { context throws in
       #expect(try context.linked("Person", "friends", "name") == strings("c  a"))
-      let people = try context.records(of: "Person")
+      let people = try context.fetch(DynamicQuery("Person"))
       try people[1].add(people[0], to: "friends")
     }
     try await store.open(entity("Person", [name, friends])) { context throws in
@@ -272,7 +276,7 @@ struct InferredRelationshipTests {
     )
     #expect(error.code == .schemaMismatch && error.refusal?.obstacles.map(\.property) == ["album"])
     try await store.open(schema([link("album", to: "Album")], [])) { context throws in
-      for song in try context.records(of: "Song") { context.delete(song) }
+      for song in try context.fetch(DynamicQuery("Song")) { context.delete(song) }
     }
     // Without objects there are no links.
     try await store.open(schema([link("album", to: "Song")], [])) { context throws in
@@ -455,7 +459,7 @@ struct InferredRelationshipTests {
     let followers = link("followers", to: "Person", .many, inverse: "friends")
     try await store.open(entity("Person", [name, followed, followers])) { context throws in
       #expect(try context.linked("Person", "followers", "name") == strings("b a "))
-      let people = try context.records(of: "Person")
+      let people = try context.fetch(DynamicQuery("Person"))
       try people[2].add(people[0], to: "friends")
     }
     try await store.open(entity("Person", [name, followed, followers])) { context throws in

@@ -111,7 +111,7 @@ private let versions: [any VersionedSchema.Type] = [FleetV1.self, FleetV2.self, 
     let name: String = try plane.value("model") ?? "unknown"
     let seats: Int = try plane.value("seats") ?? 0
     let isNamed = try PredicateTree(format: "name == %@", arguments: [name])
-    let known = try batch.new.records(of: "AircraftModel", where: isNamed).first
+    let known = try batch.new.fetch(DynamicQuery("AircraftModel", where: isNamed)).first
     let model = try known ?? batch.new.insert(entity: "AircraftModel")
     if known == nil {
       try model.set("name", to: name)
@@ -272,7 +272,9 @@ struct MigrationPlanTests {
     defer { context.end() }
     let version = container.coordinator.schema.catalogue.version.map(\.description) ?? "-"
     return try [version]
-      + context.records(of: "Plane").map { "\(try $0["registration"]) \(try $0["model"]) \(try $0["seats"])" }
+      + context.fetch(DynamicQuery("Plane")).map {
+        "\(try $0["registration"]) \(try $0["model"]) \(try $0["seats"])"
+      }
   }
 
   @Test func aPassThatThrowsLeavesTheVersionBefore() throws {
@@ -322,7 +324,7 @@ struct MigrationPlanTests {
         disk,
         plan { batch in
           try splitModels(batch)
-          for airline in try batch.new.records(of: "Airline") { try airline.set("name", to: "?") }
+          for airline in try batch.new.fetch(DynamicQuery("Airline")) { try airline.set("name", to: "?") }
         }
       )
     }

@@ -166,7 +166,7 @@ struct OrderedMigrationTests {
     )
     #expect("\(SwiftSource(schema))".contains("@Relationship(.ordered) var songs: [Song] = []"))
     try await run(container) { context in
-      let album = try #require(try context.records(of: "Album").first)
+      let album = try #require(try context.fetch(DynamicQuery("Album")).first)
       #expect(
         try album.objects("songs", at: 0..<2).map { try $0["title"] } == [.string("499"), .string("498")]
       )

@@ -97,7 +97,7 @@ extension RandomSchema {
   private func dump(_ context: ManagedObjectContext) throws -> [String] {
     var lines: [String] = []
     for entity in draft.entities {
-      for record in try context.records(of: entity.name) {
+      for record in try context.fetch(DynamicQuery(entity.name)) {
         let number = record.objectID.number.rawValue
         lines.append("\(entity.name) \(number) is a \(record.objectID.entityName)")
         for property in entity.properties {
@@ -129,11 +129,13 @@ extension RandomSchema {
       let values = numbers.map { oracle.shown(property, of: $0, entity.key, in: draft) }
       if let value = values.first(where: Self.isOrdinary) {
         let condition = PredicateTree.comparison(.path([property.name]), .equal, .value(value), [])
-        let found = try context.records(of: entity.name, where: condition).map(\.objectID.number.rawValue)
+        let found = try context.fetch(DynamicQuery(entity.name, where: condition)).map(
+          \.objectID.number.rawValue
+        )
         try #require(found == zip(numbers, values).filter { $1 == value }.map(\.0))
       }
       guard kind.isInteger, kind != .uint64 else { continue }
-      let sorted = try context.records(of: entity.name, sort: [.init(property.name)])
+      let sorted = try context.fetch(DynamicQuery(entity.name, sort: [.init(property.name)]))
       let expected = zip(numbers, values).sorted { left, right in
         left.1 == right.1 ? left.0 < right.0 : Self.isLess(left.1, right.1)
       }
@@ -192,7 +194,8 @@ extension RandomSchema {
     -> ManagedRecord
   {
     let number = ObjectNumber(rawValue: number)
-    return try context.existingRecord(
+    return try context.existingObject(
+      ManagedRecord.self,
       with: ManagedObjectID(entityName: entity.name, number: number, storeID: context.storeID)
     )
   }
@@ -331,7 +334,7 @@ extension RandomSchema {
       let context = try container.context()
       defer { context.end() }
       for entity in draft.entities {
-        for record in try context.records(of: entity.name) {
+        for record in try context.fetch(DynamicQuery(entity.name)) {
           guard case .int(let value) = try record[Self.serial] else { continue }
           try record.set(Self.serial, to: .int(~value))
         }

@@ -113,7 +113,7 @@ struct ReadOnlyChangeTests {
     try await container.close()
     try await store.open(schema(.optional)) { context throws in
       let song = try context.make("Song", ["name": .string("Carey")])
-      try song.setObject("album", to: context.records(of: "Album")[0])
+      try song.setObject("album", to: context.fetch(DynamicQuery("Album"))[0])
     }
     let error = await #expect(throws: ContextError.self) {
       try await PersistentContainer("Songs", schema: schema(.many), at: store.url, options: options)

@@ -84,7 +84,7 @@ struct RebuiltLinksTests {
     defer { context.end() }
     var lines: [String] = []
     for name in ["A", "B"] {
-      for record in try context.records(of: name) {
+      for record in try context.fetch(DynamicQuery(name)) {
         var line = "\(record.objectID.number) \(try record["code"])"
         for property in record.entity.properties {
           guard case .relationship(let link) = property else { continue }
@@ -138,7 +138,7 @@ struct RebuiltLinksTests {
           monitor,
           .once { batch in
             hasRun.store(true, ordering: .relaxed)
-            try operation(batch.new, batch.new.records(of: "A"), batch.new.records(of: "B"))
+            try operation(batch.new, batch.new.fetch(DynamicQuery("A")), batch.new.fetch(DynamicQuery("B")))
           },
           .once { _ in }
         )
@@ -200,7 +200,7 @@ struct RebuiltLinksTests {
       rebuilding: ["Song"],
       .init(chunkByteCount: 500),
       .once { batch in
-        let album = try batch.new.records(of: "Album").last
+        let album = try batch.new.fetch(DynamicQuery("Album")).last
         try batch.new.make("Song", ["code": .int(2)]).setObject("album", to: album)
       }
     )

@@ -17,7 +17,7 @@ struct StageIdentityTests {
     let id: ManagedObjectID
     do {
       let context = try openStaged(store, Copying.before()).context()
-      id = try context.records(of: "Item")[3].objectID
+      id = try context.fetch(DynamicQuery("Item"))[3].objectID
       context.end()
     }
     let schema = try Schema(entities: [
@@ -48,10 +48,10 @@ struct StageIdentityTests {
     }
     #expect(try stagedProblems(store) == [])
     let context = try openStaged(store, schema).context()
-    let found = try context.existingRecord(with: id)
+    let found = try context.existingObject(ManagedRecord.self, with: id)
     #expect(found.entity.name == "Thing")
     #expect(try found["code"] == .string("3"))
-    #expect(try context.records(of: "Item").count == Copying.count)
+    #expect(try context.fetch(DynamicQuery("Item")).count == Copying.count)
     #expect(try context.linked("Item", "thing", "code") == (0..<Copying.count).map { [.string("\($0)")] })
     context.end()
   }
@@ -172,7 +172,7 @@ struct StageIdentityTests {
     ])
     let context = try openStaged(store, schema).context()
     defer { context.end() }
-    let all = try context.records(of: "E").map { record in try second.map { try record[$0.name] } }
+    let all = try context.fetch(DynamicQuery("E")).map { record in try second.map { try record[$0.name] } }
     let conditions = [
       "n1 == -5", "n1 > 10", "s2 == nil", "s2 BEGINSWITH 'zzzz'", "s1 == 'v3' AND n1 == -5", "d0 == 'dd'",
       "n2 == 3 AND s2 != nil",
@@ -182,10 +182,12 @@ struct StageIdentityTests {
       guard let tree = try? PredicateTree(format: condition) else { continue }
       for key in [nil, "s2", "s1", "n1", "s0"] as [String?] {
         guard
-          let found = try? context.records(
-            of: "E",
-            where: tree,
-            sort: key.map { [DynamicQuery.SortKey($0)] } ?? []
+          let found = try? context.fetch(
+            DynamicQuery(
+              "E",
+              where: tree,
+              sort: key.map { [DynamicQuery.SortKey($0)] } ?? []
+            )
           )
         else { continue }
         for record in found {

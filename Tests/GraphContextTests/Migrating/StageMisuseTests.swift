@@ -160,7 +160,7 @@ struct StageMisuseTests {
       .init(chunkByteCount: 500),
       .forEach("Item", inBatchesOf: 7) { batch in
         if let earlier = kept.batch {
-          #expect(throws: ContextError.self) { _ = try earlier.new.records(of: "Item") }
+          #expect(throws: ContextError.self) { _ = try earlier.new.fetch(DynamicQuery("Item")) }
           #expect(throws: ContextError.self) { _ = try earlier.successor(of: batch.objects[0]) }
         }
         kept.batch = batch

@@ -126,7 +126,7 @@ struct StagePitfallTests {
   private func item(_ plan: MigrationPlan, _ names: String...) async throws -> [AttributeValue] {
     let container = try await PersistentContainer("Items", plan: plan, at: url)
     let context = try container.context()
-    let record = try #require(try context.records(of: "Item").first)
+    let record = try #require(try context.fetch(DynamicQuery("Item")).first)
     let values = try names.map { try record[$0] }
     context.end()
     #expect(try await container.verify().map(\.description) == [])

@@ -90,7 +90,7 @@ struct MigrationForecastTests {
       #expect(census.count(besides: UInt32(entity.layouts.count - 1)) == earlier.count)
     }
     try await music.performBackgroundTask { context in
-      let songs = try context.records(of: "Song")
+      let songs = try context.fetch(DynamicQuery("Song"))
       let years = try songs.map { try $0["year"] }
       let plays = try songs.map { try $0["plays"] }
       #expect(years.count { $0 == .int(1900) } == 5 && plays == Array(repeating: .int(7), count: 20))

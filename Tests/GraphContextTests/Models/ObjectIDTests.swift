@@ -18,7 +18,7 @@ struct ObjectIDTests {
     try await store.open(entity("Song", [name]), entity("Album", [name])) { context throws in
       try context.make("Song", ["name": .string("Carey")])
       try context.make("Album", ["name": .string("Blue")])
-      return try context.records(of: "Song")[0].objectID
+      return try context.fetch(DynamicQuery("Song"))[0].objectID
     }
   }
 
@@ -48,11 +48,11 @@ struct ObjectIDTests {
     let ids = [id, try coded(id), try #require(ManagedObjectID(uriRepresentation: id.uriRepresentation))]
     try await store.open(entity("Track", was: "Song", [name]), entity("Album", [name])) { context throws in
       for id in ids {
-        #expect(try context.existingRecord(with: id)["name"] == .string("Carey"))
-        #expect(try context.record(with: id).objectID == id)
+        #expect(try context.existingObject(ManagedRecord.self, with: id)["name"] == .string("Carey"))
+        #expect(try context.object(ManagedRecord.self, with: id).objectID == id)
         #expect(try context.numbers("Track", id) == [1])
       }
-      #expect(try context.records(of: "Track")[0].objectID.uriRepresentation.contains("/Track."))
+      #expect(try context.fetch(DynamicQuery("Track"))[0].objectID.uriRepresentation.contains("/Track."))
     }
   }
 
@@ -60,13 +60,15 @@ struct ObjectIDTests {
     let id = try await fill()
     try await store.open(entity("Track", was: "Song", [name]), entity("Song", was: "Album", [name])) {
       context throws in
-      #expect(try context.existingRecord(with: id).entity.name == "Track")
+      #expect(try context.existingObject(ManagedRecord.self, with: id).entity.name == "Track")
     }
     try await store.open(entity("Song", [name])) { _ in }
     try await store.open(entity("Song", [name]), entity("Track", [name])) { context throws in
       try context.make("Track", ["name": .string("River")])
       try context.save()
-      let error = #expect(throws: ContextError.self) { try context.existingRecord(with: id) }
+      let error = #expect(throws: ContextError.self) {
+        try context.existingObject(ManagedRecord.self, with: id)
+      }
       #expect(error?.code == .unknownEntity)
       #expect(error?.context.objectID == id)
       expectMistake { try context.numbers("Track", id) }
@@ -80,18 +82,18 @@ struct ObjectIDTests {
     #expect(named.uriRepresentation == text)
     #expect(named != id)
     try await store.open(entity("Song", [name]), entity("Album", [name])) { context throws in
-      #expect(try context.existingRecord(with: named).objectID == id)
+      #expect(try context.existingObject(ManagedRecord.self, with: named).objectID == id)
       #expect(try context.numbers("Song", named) == [1])
     }
     try await store.open(entity("Track", was: "Song", [name]), entity("Album", [name])) { context throws in
-      #expect(throws: ContextError.self) { try context.existingRecord(with: named) }
+      #expect(throws: ContextError.self) { try context.existingObject(ManagedRecord.self, with: named) }
     }
   }
 
   @Test func anObjectThatIsGoneKeepsItsID() async throws {
     let id = try await fill()
     let gone = try await store.open(entity("Song", [name]), entity("Album", [name])) { context throws in
-      let record = try context.records(of: "Song")[0]
+      let record = try context.fetch(DynamicQuery("Song"))[0]
       context.reset()
       #expect(record.isDeleted)
       #expect(record.objectID == id)
@@ -105,6 +107,6 @@ extension ManagedObjectContext {
   /// The numbers of the objects that a condition with an object's ID finds.
   fileprivate func numbers(_ entity: String, _ id: ManagedObjectID) throws -> [UInt64] {
     let condition = try PredicateTree(format: "SELF == %@", arguments: [id])
-    return try records(of: entity, where: condition).map(\.objectID.number.rawValue)
+    return try fetch(DynamicQuery(entity, where: condition)).map(\.objectID.number.rawValue)
   }
 }

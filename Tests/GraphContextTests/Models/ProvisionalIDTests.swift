@@ -112,7 +112,8 @@ struct ProvisionalIDTests {
           for query in [
             { _ = try context.object(Desk.self, with: id) },
             { _ = try context.existingObject(Desk.self, with: id) },
-            { _ = try context.record(with: id) }, { _ = try context.existingRecord(with: id) },
+            { _ = try context.object(ManagedRecord.self, with: id) },
+            { _ = try context.existingObject(ManagedRecord.self, with: id) },
           ] {
             let error = #expect(throws: ContextError.self) { try query() }
             #expect(error?.code == .provisionalID && error?.context.objectID == id)
@@ -124,7 +125,9 @@ struct ProvisionalIDTests {
       #expect(try context.existingObject(Desk.self, with: desk.objectID) === desk)
     }
     try await records.performBackgroundTask { context throws in
-      let error = #expect(throws: ContextError.self) { try context.record(with: Desk(1).objectID) }
+      let error = #expect(throws: ContextError.self) {
+        try context.object(ManagedRecord.self, with: Desk(1).objectID)
+      }
       #expect(error?.code == .provisionalID)
     }
   }

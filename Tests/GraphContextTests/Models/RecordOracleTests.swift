@@ -90,7 +90,7 @@ private struct MuseumRun {
 
   private mutating func pick<Object: ManagedObject>(_ type: Object.Type) throws -> Pair<Object>? {
     let objects = try typed.fetch(From<Object>())
-    let records = try dynamic.records(of: type.entityName)
+    let records = try dynamic.fetch(DynamicQuery(type.entityName))
     #expect(objects.map(\.objectID.number) == records.map(\.objectID.number))
     if objects.isEmpty { return nil }
     let place = generator.number(in: 0...objects.count - 1)
@@ -296,11 +296,11 @@ private struct MuseumRun {
 
   private func compare() throws {
     let exhibits = try typed.fetch(From<Museum.Exhibit>())
-    let records = try dynamic.records(of: "Exhibit")
+    let records = try dynamic.fetch(DynamicQuery("Exhibit"))
     #expect(exhibits.map(\.objectID.number) == records.map(\.objectID.number))
     for (exhibit, record) in zip(exhibits, records) { try compare(exhibit, record) }
     let rooms = try typed.fetch(From<Museum.Room>())
-    for (room, record) in zip(rooms, try dynamic.records(of: "Room")) {
+    for (room, record) in zip(rooms, try dynamic.fetch(DynamicQuery("Room"))) {
       let members = try record.objects("exhibits")
       #expect(room.exhibits.map(\.objectID.number) == members.map(\.objectID.number))
       #expect(try record.count(of: "exhibits") == room.exhibits.count)
@@ -309,10 +309,12 @@ private struct MuseumRun {
     let found = try typed.fetch(
       From<Museum.Exhibit>().where(condition).orderBy(\Museum.Exhibit.long, \Museum.Exhibit.text)
     )
-    let same = try dynamic.records(
-      of: "Exhibit",
-      where: condition.tree,
-      sort: [.init("long"), .init("text")]
+    let same = try dynamic.fetch(
+      DynamicQuery(
+        "Exhibit",
+        where: condition.tree,
+        sort: [.init("long"), .init("text")]
+      )
     )
     #expect(found.map(\.objectID.number) == same.map(\.objectID.number))
   }

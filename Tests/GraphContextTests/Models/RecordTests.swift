@@ -67,12 +67,12 @@ struct RecordTests {
       context.reset()
       #expect(record.isDeleted)
       #expect(try record["note"] == .string("Green"))
-      let again = try context.record(with: id)
+      let again = try context.object(ManagedRecord.self, with: id)
       #expect(again.isFault)
       #expect(try again["note"] == .string("Green"))
       #expect(try again.value("tiny", as: Int8.self) == 7)
-      #expect(try context.record(with: id) === again)
-      #expect(try context.existingRecord(with: id) === again)
+      #expect(try context.object(ManagedRecord.self, with: id) === again)
+      #expect(try context.existingObject(ManagedRecord.self, with: id) === again)
     }
   }
 
@@ -113,7 +113,7 @@ struct RecordTests {
       #expect(error { try record.remove(record, from: "text") }?.code == .unknownProperty)
       #expect(error { try record["room"] }?.message == "Exhibit has no attribute named “room”")
       #expect(error { try context.insert(entity: "Exhibits") }?.code == .unknownEntity)
-      #expect(error { try context.records(of: "Exhibits") }?.code == .unknownEntity)
+      #expect(error { try context.fetch(DynamicQuery("Exhibits")) }?.code == .unknownEntity)
     }
   }
 
@@ -177,8 +177,8 @@ struct RecordTests {
       context.delete(room)
       #expect(vase.isDeleted && plate.isDeleted)
       try context.save()
-      #expect(try context.records(of: "Exhibit").isEmpty)
-      #expect(try context.records(of: "Plate").isEmpty)
+      #expect(try context.fetch(DynamicQuery("Exhibit")).isEmpty)
+      #expect(try context.fetch(DynamicQuery("Plate")).isEmpty)
       #expect(try owner.count(of: "exhibits") == 0)
     }
   }
@@ -227,7 +227,7 @@ struct RecordTests {
     context.insert(room)
     try room.set("number", to: 3)
     try context.save()
-    #expect(try context.records(of: "Room") == [room])
+    #expect(try context.fetch(DynamicQuery("Room")) == [room])
     for context in [context, other] { context.end() }
   }
 
@@ -240,7 +240,7 @@ struct RecordTests {
     try vase.set("code", to: 1)
     try context.save()
     try other.refresh()
-    let same = try other.existingRecord(with: vase.objectID)
+    let same = try other.existingObject(ManagedRecord.self, with: vase.objectID)
     try same.set("note", to: "theirs")
     try vase.set("note", to: "ours")
     try other.save()
@@ -259,7 +259,9 @@ struct RecordTests {
     try other.save()
     try context.refresh()
     #expect(vase.isDeleted)
-    #expect(error { try context.existingRecord(with: vase.objectID) }?.code == .objectNotFound)
+    #expect(
+      error { try context.existingObject(ManagedRecord.self, with: vase.objectID) }?.code == .objectNotFound
+    )
     #expect(try await museum.verify().map(\.description) == [])
     for context in [context, other] { context.end() }
   }
@@ -277,9 +279,13 @@ struct RecordTests {
       try rooms[3].set("number", to: 103)
       context.delete(rooms[4])
       let high = try PredicateTree(format: "number >= 45")
-      let found = try context.records(of: "Room", where: high, sort: [.init("number", isAscending: false)])
+      let found = try context.fetch(
+        DynamicQuery("Room", where: high, sort: [.init("number", ascending: false)])
+      )
       #expect(try found.map { try $0.value("number", as: Int.self) } == [103, 49, 48, 47, 46, 45])
-      let window = try context.records(of: "Room", where: high, sort: [.init("number")], limit: 2, offset: 1)
+      let window = try context.fetch(
+        DynamicQuery("Room", where: high, sort: [.init("number")], limit: 2, offset: 1)
+      )
       #expect(window == [rooms[46], rooms[47]])
       var query = DynamicQuery("Room", where: high)
       #expect(try context.count(query) == 6)
@@ -287,7 +293,7 @@ struct RecordTests {
       #expect(try context.explain(query).description.contains("Room"))
       query.select = ["number"]
       expectMistake { try context.fetch(query) }
-      expectMistake { try context.records(of: "Room", where: PredicateTree(format: "x == 1")) }
+      expectMistake { try context.fetch(DynamicQuery("Room", where: PredicateTree(format: "x == 1"))) }
     }
   }
 

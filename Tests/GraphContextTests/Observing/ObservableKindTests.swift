@@ -119,7 +119,9 @@ struct ObservableKindTests {
     )
     observers = observe()
     let other = try archive.context()
-    let (note2, topic2) = (try other.record(with: noteID), try other.record(with: topicID))
+    let (note2, topic2) = (
+      try other.object(ManagedRecord.self, with: noteID), try other.object(ManagedRecord.self, with: topicID)
+    )
     try note2.set("rank", to: 9)
     try note2.setObject("topic", to: topic2)
     try other.save()

@@ -68,11 +68,11 @@ struct TypedRecordTests {
     defer { context.end() }
     let page = try context.insert(entity: "Page")
     #expect(try page["noteCount"] == .int(0) && page["foldedTitle"].isNull)
-    #expect(try context.records(of: "Page", where: PredicateTree(format: "noteCount == 0")) == [page])
+    #expect(try context.fetch(DynamicQuery("Page", where: PredicateTree(format: "noteCount == 0"))) == [page])
     let child = context.makeChild()
     let other = try child.insert(entity: "Page")
     try child.save()
-    #expect(try context.record(with: other.objectID)["noteCount"] == .int(0))
+    #expect(try context.object(ManagedRecord.self, with: other.objectID)["noteCount"] == .int(0))
     try context.save()
     #expect(try page["noteCount"] == .int(0))
   }

@@ -17,8 +17,8 @@ extension ObjectReport.Subject {
         + "outside of it. “GRDB, fast” and SQLite read that one column, ObjectBox hands out whole records, the others make "
         + "objects.",
       "O11: Cambium groups by the city's ID, SQLite by the column that refers to it. Averages are compared to a millionth.",
-      "P2 counts a range of the index, which is what its plan is made from; P3 makes the plan's explanation, texts "
-        + "included, and so costs more than a query's plan. Both compile no filter.",
+      "P2 counts a range of the index, which needs no plan; P3 makes the plan's explanation, texts included, and so costs "
+        + "more than a query's plan. Neither compiles a filter.",
       "Allocations are calls of malloc and its kin, of all libraries, counted in a round of its own.",
     ]
       + ofObjectBox([

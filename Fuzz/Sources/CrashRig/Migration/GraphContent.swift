@@ -33,7 +33,7 @@ extension GraphContent {
   /// What a context shows.
   init(of schema: Schema, in context: ManagedObjectContext) throws {
     for entity in schema.entities {
-      for record in try context.records(of: entity.name) {
+      for record in try context.fetch(DynamicQuery(entity.name)) {
         var row: Row = [:]
         for property in entity.properties { row[property.name] = try Self.shown(property, record) }
         rows[entity.name, default: [:]][try Self.code(of: record)] = row

@@ -153,7 +153,7 @@ final class MigratingGraph: SimulatedStore<MigratingState>, CrashSubject {
       let label = try context.insert(entity: "Label")
       try label.set(GraphContent.code, to: .int(Int64(code)))
       try label.set("name", to: .string(text))
-      for label in try context.records(of: "Label") where try GraphContent.code(of: label) == 0 {
+      for label in try context.fetch(DynamicQuery("Label")) where try GraphContent.code(of: label) == 0 {
         try label.set("name", to: .string(text))
       }
       try context.save(durability: .full)

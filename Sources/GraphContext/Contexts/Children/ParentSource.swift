@@ -12,6 +12,8 @@ final class ParentSource: ObjectSource {
   }
 
   var schema: StoredSchema { base.schema }
+  /// Positions would be those without the parent's changes.
+  var capabilities: SourceCapabilities { base.capabilities.subtracting(.ranks) }
   var commit: UInt64 { base.commit }
   var failure: ContextError? { base.failure }
   var counters: QueryCounters {

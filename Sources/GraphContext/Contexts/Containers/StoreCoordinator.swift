@@ -3,7 +3,7 @@ import Foundation
 import Predicates
 import Synchronization
 
-/// What the contexts of a store share: its engine, the classes of its objects, and the news of commits.
+/// What the contexts of a store share: its engine, the classes of its objects, and the notification of commits.
 ///
 /// There is one for each open store in a process, however many containers were opened on it.
 package final class StoreCoordinator: Sendable {
@@ -16,7 +16,7 @@ package final class StoreCoordinator: Sendable {
   let hasHierarchies: Bool
   /// Whether the schema has many-to-many relationships.
   let hasPairs: Bool
-  /// What the objects are made after, by the entity's ordinal.
+  /// Model of each entity, by ordinal.
   let models: [ModelDescription]
   /// The rules of the attributes that have any, by the entity's ordinal.
   let checks: [[AttributeChecks]]

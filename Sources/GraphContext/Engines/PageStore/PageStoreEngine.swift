@@ -10,7 +10,6 @@ final class PageStoreEngine: StoreEngine {
   let store: Store
   let schema: StoredSchema
   let storeID: UUID
-  let capabilities: EngineCapabilities = [.ranks, .exactCounts, .coveringScans, .faulting]
   let numbers: ObjectNumbers
   /// Nil for one whose saves have nothing to add.
   private let companion: (any SaveCompanion)?

@@ -91,13 +91,13 @@ public protocol EmbeddedParts<Value> {
 /// Where an object keeps one part of an embedded value.
 public struct EmbeddedPart<Value: AttributeType> {
   /// Nil for what isn't there, as the value that it is a part of may be nil.
-  private var cache: Cached<Value.Present?>
+  private var cache: Cached<Value._Present?>
 
   /// A part that is not there yet.
   public init() { cache = Cached() }
 
   /// The part of a value.
-  public init(_ value: Value) { cache = Cached(value as? Value.Present) }
+  public init(_ value: Value) { cache = Cached(value as? Value._Present) }
 
   /// The part of the object's value, decoded from the object's record if it isn't there yet.
   public mutating func value(of object: some ManagedObject, at slot: Int) -> Value {

@@ -17,7 +17,7 @@ struct TracedPart {
   init<Value: AttributeType>(_ name: String, _ value: Value) {
     self.name = name
     let mark = value._attributeValue
-    isMark = { end in (end as? Value.Present)?._attributeValue == mark }
+    isMark = { end in (end as? Value._Present)?._attributeValue == mark }
   }
 
   /// The value itself.
@@ -37,7 +37,7 @@ struct TracedPart {
     let isFirst = (part + 1) >> round & 1 == 0
     if let value = Value(_attributeValue: mark(Value._attributeKind, part, isFirst)) { return value }
     if let value: Value = address(part, isFirst) { return value }
-    if let cases = (Value.Present.self as? any CaseIterable.Type)?.twoCases(of: Value.self) {
+    if let cases = (Value._Present.self as? any CaseIterable.Type)?.twoCases(of: Value.self) {
       return isFirst ? cases.0 : cases.1
     }
     return .anyValue

@@ -230,7 +230,7 @@ extension PropertyDescription {
     default value: Value? = nil,
     originalName: String? = nil,
     rules: [AttributeRule] = []
-  ) -> PropertyDescription where Value.Present == Data {
+  ) -> PropertyDescription where Value._Present == Data {
     var property = attribute(name, type, default: value, originalName: originalName, rules: rules)
     property.storeExternally()
     return property
@@ -250,7 +250,7 @@ extension PropertyDescription {
     default value: Value? = nil,
     originalName: String? = nil,
     rules: [AttributeRule] = []
-  ) -> PropertyDescription where Value.Present == String {
+  ) -> PropertyDescription where Value._Present == String {
     var property = attribute(name, type, default: value, originalName: originalName, rules: rules)
     property.storeExternally()
     return property

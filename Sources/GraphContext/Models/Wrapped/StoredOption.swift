@@ -49,12 +49,12 @@ public struct StoredOption<Value: AttributeType>: Sendable {
   }
 }
 
-extension StoredOption where Value.Present == Data {
+extension StoredOption where Value._Present == Data {
   /// Long values are stored outside of the object's record.
   public static var externalStorage: StoredOption { StoredOption(kind: .externalStorage) }
 }
 
-extension StoredOption where Value.Present == String {
+extension StoredOption where Value._Present == String {
   /// Long values are stored outside of the object's record.
   public static var externalStorage: StoredOption { StoredOption(kind: .externalStorage) }
 }

@@ -64,20 +64,20 @@ extension ValueExpression where Value: PredicateSequence {
 // Values made of the elements of a to-many relationship.
 
 extension ValueExpression where Value: PredicateElements {
-  /// The sum of a property of all elements, those apart that have none; 0 of nothing.
-  public func sum<Number: AttributeType & Numeric>(
+  /// The sum of a property of all elements, without those that have none; 0 of nothing. Nil where its type doesn't hold it.
+  public func sum<Number: NumericAttribute>(
     _ keyPath: KeyPath<Value.Element, Number>
-  ) -> ValueExpression<Root, Number> { aggregate(.sum, keyPath) }
+  ) -> ValueExpression<Root, Number._Sum> { aggregate(.sum, keyPath) }
 
-  /// The sum of a property of all elements, those apart that have none; 0 of nothing.
-  public func sum<Number: AttributeType & Numeric>(
-    _ keyPath: KeyPath<Value.Element, Number?>
-  ) -> ValueExpression<Root, Number> { aggregate(.sum, keyPath) }
+  /// The average of a property of all elements, without those that have none; nil of nothing.
+  public func average<Number: NumericAttribute>(
+    _ keyPath: KeyPath<Value.Element, Number>
+  ) -> ValueExpression<Root, Number._Average> { aggregate(.average, keyPath) }
 
-  /// The average of a property of all elements, those apart that have none; nil of nothing.
-  public func average(
-    _ keyPath: KeyPath<Value.Element, some AttributeType>
-  ) -> ValueExpression<Root, Double> { aggregate(.average, keyPath) }
+  /// The value in the middle of a property's sorted values, or the average of the two that are; nil of nothing.
+  public func median<Number: NumericAttribute>(
+    _ keyPath: KeyPath<Value.Element, Number>
+  ) -> ValueExpression<Root, Number._Average> { aggregate(.median, keyPath) }
 
   /// The least value of a property; nil of nothing.
   public func min<Property: AttributeType & Comparable>(
@@ -126,11 +126,18 @@ extension ValueExpression where Value: PredicateSequence, Value.Element: Attribu
     aggregate(.maximum)
   }
 
-  /// The sum of the elements; 0 of nothing.
-  public func sum() -> ValueExpression<Root, Value.Element> where Value.Element: Numeric { aggregate(.sum) }
+  /// The sum of the elements; 0 of nothing. Nil where its type doesn't hold it.
+  public func sum() -> ValueExpression<Root, Value.Element._Sum> where Value.Element: NumericAttribute {
+    aggregate(.sum)
+  }
 
   /// The average of the elements; nil of nothing.
-  public func average() -> ValueExpression<Root, Double> where Value.Element: Numeric { aggregate(.average) }
+  public func average() -> ValueExpression<Root, Value.Element._Average>
+  where Value.Element: NumericAttribute { aggregate(.average) }
+
+  /// The element in the middle of the sorted ones, or the average of the two that are; nil of nothing.
+  public func median() -> ValueExpression<Root, Value.Element._Average>
+  where Value.Element: NumericAttribute { aggregate(.median) }
 }
 
 extension ValueExpression where Value: PredicateElements {

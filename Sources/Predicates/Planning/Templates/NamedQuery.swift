@@ -53,8 +53,7 @@ extension NamedQuery {
     )
   }
 
-  /// The same, by way of the template of the query's shape where there is one, and it goes with the query's values. Otherwise a template
-  /// is made.
+  /// Resolves the query with the kept template of its shape. Without one, or where the values don't fit it, resolves the query in full.
   ///
   /// - Parameter templates: those of queries of this schema.
   package func resolved(

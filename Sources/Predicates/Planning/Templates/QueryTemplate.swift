@@ -3,8 +3,8 @@ import Foundation
 /// What of a query doesn't depend on its values: names found in the schema, NOT moved down to the comparisons, conditions sorted by the
 /// columns that they are about. A query of the shape gets its normal form by putting in its values.
 ///
-/// Values decide more than sets: one that no value of the attribute equals makes a condition constant, and nil takes options away. No
-/// template has an opinion on that. Each value is converted, and each set computed, by the code that does it for a query without a
+/// Values decide more than sets: one that no value of the attribute equals makes a condition constant, and nil takes options away. A
+/// template doesn't decide that. Each value is converted, and each set computed, by the code that does it for a query without a
 /// template; where a condition turns out constant, or is about another column, or two brackets turn out equal, the query goes without.
 package final class QueryTemplate: Sendable {
   let shape: QueryShape
@@ -121,7 +121,7 @@ private struct TemplateValues<Schema: SchemaProviding> {
     }
   }
 
-  /// By halves, as the normaliser does.
+  /// Merges pairs first, then pairs of results, as the normaliser does.
   private func merged(_ parts: ArraySlice<TemplateSet>, _ bracket: Normaliser.Bracket) -> ValueSet? {
     if parts.count == 1 { return values(parts[parts.startIndex]) }
     let middle = parts.startIndex + parts.count / 2

@@ -10,7 +10,7 @@ package protocol QueryTemplateKeeping: Sendable {
 package struct QueryTemplates: Sendable {
   private var templates: [UInt64: QueryTemplate] = [:]
 
-  /// A program spells fewer shapes. One that makes shapes without end loses them all now and then: what is in use comes back at once.
+  /// Bound of the table. When one more shape comes, all are forgotten; shapes that are in use are made again.
   package static let maximumCount = 256
 
   package init() {}

@@ -139,7 +139,7 @@ struct TransformedAttributeTests {
       let other = From<Flower>().where { $0.weeks.stored(as: String.self) == "4" }
       #expect(throws: ContextError.self) { try context.fetch(other) }
       var sorted = DynamicQuery("Flower")
-      sorted.sort = [.init("tint", isAscending: false)]
+      sorted.sort = [.init("tint", ascending: false)]
       #expect(try context.fetch(sorted, as: Flower.self).map(\.name) == ["fern", "ink"])
       #expect(try Flower.predicatePath(of: \Flower.tint) == ["tint"])
       #expect(try Flower.predicatePath(of: \Flower.leaf) == ["leaf"])

@@ -12,6 +12,34 @@ struct DynamicModelTests {
     return nil
   }
 
+  /// A save that settles a new record with an existing one leaves two IDs for it.
+  @Test func aSettledRecordIsFoundByEitherID() async throws {
+    let archive = try await Archive.open()
+    try await archive.performBackgroundTask { context in
+      let sheet = Archive.Sheet()
+      context.insert(sheet)
+      let old = try context.insert(entity: "Note")
+      try old.set(["text": .string("old"), "code": .string("c1")])
+      try old.setObject("sheet", to: sheet)
+      try context.save()
+      let new = try context.insert(entity: "Note")
+      try new.set(["text": .string("new"), "code": .string("c1")])
+      try new.setObject("sheet", to: sheet)
+      let id = new.objectID
+      try context.save(ifExists: .merge)
+      #expect(try context.count(DynamicQuery("Note")) == 1)
+      for context in [context, context.makeChild()] {
+        for found in [
+          try context.object(ManagedRecord.self, with: id),
+          try context.existingObject(ManagedRecord.self, with: id),
+          try context.registeredObject(ManagedRecord.self, with: id),
+        ] {
+          #expect(try found?["text"] == .string("new") && found?.objectID == old.objectID)
+        }
+      }
+    }
+  }
+
   @Test func classesAndRecordsLeadToEachOther() async throws {
     let archive = try await Archive.open()
     let id = try await archive.performBackgroundTask { context in
@@ -47,7 +75,7 @@ struct DynamicModelTests {
       return note.objectID
     }
     try await archive.performBackgroundTask { context in
-      let note = try context.existingRecord(with: id)
+      let note = try context.existingObject(ManagedRecord.self, with: id)
       #expect(try note.value(at: "sheet.folder.name") == .string("A"))
       #expect(try note.value(at: "topic.word") == .string("none"))
       let texts = try note.dictionary(of: ["text", "code"])
@@ -60,7 +88,9 @@ struct DynamicModelTests {
       #expect(try sheet.lines.map { try $0["text"] } == [.string("c"), .string("b"), .string("a")])
       let sheets = try context.fetch(From<Archive.Sheet>().where(format: "ANY notes.text == %@", "second"))
       #expect(sheets.first === sheet)
-      let notes = try context.records(of: "Note", where: PredicateTree(format: "sheet.folder.name == 'A'"))
+      let notes = try context.fetch(
+        DynamicQuery("Note", where: PredicateTree(format: "sheet.folder.name == 'A'"))
+      )
       #expect(notes.count == 2)
       #expect(try context.fetch(DynamicQuery("Sheet"), as: Archive.Sheet.self).first === sheet)
       #expect(try context.count(DynamicQuery("Sheet")) == 1)
@@ -144,7 +174,7 @@ struct DynamicModelTests {
       }
       let failure = error { try context.save() }
       #expect(failure?.failures.map(\.code) == [.validationFailed, .notUnique])
-      try context.records(of: "Note").forEach { try $0.set("text", to: "long enough") }
+      try context.fetch(DynamicQuery("Note")).forEach { try $0.set("text", to: "long enough") }
       #expect(error { try context.save() }?.code == .notUnique)
     }
   }
@@ -169,7 +199,7 @@ struct DynamicModelTests {
     try await archive.close()
     let records = try await PersistentContainer("Archive", entities: .stored, at: url)
     try await records.performBackgroundTask { context in
-      let folder = try #require(try context.records(of: "Folder").first)
+      let folder = try #require(try context.fetch(DynamicQuery("Folder")).first)
       #expect(try folder["name"] == .string("B"))
     }
     try await records.close()

@@ -223,7 +223,7 @@ private struct RecordSide: ShelfSide {
   init(_ context: ManagedObjectContext) { self.context = context }
 
   private func record(_ entity: String, _ place: Int) throws -> ManagedRecord? {
-    pick(place, try context.records(of: entity))
+    pick(place, try context.fetch(DynamicQuery(entity)))
   }
 
   func run(_ step: ShelfStep) throws -> ShelfOutcome {

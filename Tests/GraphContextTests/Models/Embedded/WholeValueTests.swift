@@ -279,7 +279,7 @@ struct WholeValueTests {
     try await first.close()
     let container = try await PersistentContainer("Tenants", at: url)
     try await container.performBackgroundTask { context in
-      let ann = try #require(try context.records(of: "Tenant").first)
+      let ann = try #require(try context.fetch(DynamicQuery("Tenant")).first)
       try ann.set("work.city", to: "Uji")
       var error = #expect(throws: ContextError.self) { try context.save() }
       #expect(error?.code == .wrongValue)

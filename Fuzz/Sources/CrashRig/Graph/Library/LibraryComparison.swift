@@ -20,7 +20,7 @@ struct LibraryComparison {
     for kind in LibraryState.Kind.allCases {
       let expected = state.media.filter { $0.value.kind == kind }
       try expect("codes of \(kind.rawValue)", codes(of: kind.rawValue), expected.keys.sorted())
-      for record in try context.records(of: kind.rawValue) { try compare(record, kind) }
+      for record in try context.fetch(DynamicQuery(kind.rawValue)) { try compare(record, kind) }
     }
   }
 
@@ -49,7 +49,7 @@ struct LibraryComparison {
 
   private func compareTracks() throws {
     try expect("codes of Track", codes(of: "Track"), state.tracks.keys.sorted())
-    for record in try context.records(of: "Track") {
+    for record in try context.fetch(DynamicQuery("Track")) {
       let code = try record.code
       try expect("seconds of Track \(code)", record.value("seconds"), state.tracks[code])
       try expect("medium of Track \(code)", try record.object("medium")?.code, state.medium(of: code))
@@ -58,7 +58,7 @@ struct LibraryComparison {
 
   private func comparePlaylists() throws {
     try expect("codes of Playlist", codes(of: "Playlist"), state.playlists.keys.sorted())
-    for record in try context.records(of: "Playlist") {
+    for record in try context.fetch(DynamicQuery("Playlist")) {
       let code = try record.code
       let tracks = Set(try record.objects("tracks").map { try $0.code })
       try expect("tracks of Playlist \(code)", tracks, state.playlists[code])
@@ -66,7 +66,7 @@ struct LibraryComparison {
   }
 
   private func codes(of entity: String, where condition: PredicateTree = .constant(true)) throws -> [Int] {
-    try context.records(of: entity, where: condition).map { try $0.code }.sorted()
+    try context.fetch(DynamicQuery(entity, where: condition)).map { try $0.code }.sorted()
   }
 
   private func expect<Value: Equatable>(_ subject: String, _ shown: Value, _ expected: Value) throws {

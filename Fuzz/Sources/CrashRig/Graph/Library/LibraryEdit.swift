@@ -55,7 +55,7 @@ struct LibraryEditor {
   }
 
   private func find(_ entity: String, _ code: Int) throws -> ManagedRecord {
-    let found = try context.records(of: entity, where: .equal("code", .int(Int64(code))))
+    let found = try context.fetch(DynamicQuery(entity, where: .equal("code", .int(Int64(code)))))
     guard let record = found.first, found.count == 1 else {
       throw GraphDifference("\(found.count) objects of \(entity) have the code \(code)")
     }
