@@ -9,7 +9,7 @@ public struct CSVRow: Sendable, Hashable {
   /// The fields, one for each column. A row that is too short has empty ones at its end.
   public let fields: [String]
 
-  /// The field of a column; nil if there is no such column. O(columns).
+  /// The field of a column; nil if there is no such column. Of several columns with one name, the first counts. O(columns).
   public subscript(column: String) -> String? {
     columns.firstIndex(of: column).map { fields[$0] }
   }
@@ -23,25 +23,36 @@ extension ImportInput where Record == CSVRow {
   /// - Parameters:
   ///   - url: the file, in UTF-8.
   ///   - delimiter: what stands between two fields, an ASCII character.
-  public static func csvRows(at url: URL, delimiter: Character = ",") -> ImportInput {
-    rows(.file(at: url), delimiter)
+  ///   - recordByteLimit: the length of a row, in bytes, beyond which it is refused (`ImportError.Code.recordTooLong`).
+  public static func csvRows(
+    at url: URL,
+    delimiter: Character = ",",
+    recordByteLimit: Int = ImportOptions.defaultRecordByteLimit
+  ) -> ImportInput {
+    rows(.file(at: url), delimiter, recordByteLimit)
   }
 
   /// Reads CSV rows from a stream that can be read once.
   ///
   /// - Parameters:
   ///   - delimiter: what stands between two fields, an ASCII character.
+  ///   - recordByteLimit: the length of a row, in bytes, beyond which it is refused (`ImportError.Code.recordTooLong`).
   ///   - chunks: returns the next bytes, of any length, in UTF-8; nil at the end.
   public static func csvRows(
     delimiter: Character = ",",
+    recordByteLimit: Int = ImportOptions.defaultRecordByteLimit,
     from chunks: @escaping @Sendable () throws -> Data?
   ) -> ImportInput {
-    rows(.stream(chunks), delimiter)
+    rows(.stream(chunks), delimiter, recordByteLimit)
   }
 
-  private static func rows(_ bytes: ByteChunks, _ delimiter: Character) -> ImportInput {
+  private static func rows(
+    _ bytes: ByteChunks,
+    _ delimiter: Character,
+    _ recordByteLimit: Int
+  ) -> ImportInput {
     ImportInput(isRepeatable: bytes.isRepeatable) {
-      var reader = try CSVReader(bytes.open(), delimiter)
+      var reader = try CSVReader(bytes.open(), delimiter, recordByteLimit)
       return { try reader.next() }
     }
   }
@@ -56,16 +67,22 @@ extension ImportInput where Record: Decodable {
   /// - Parameters:
   ///   - url: the file, in UTF-8.
   ///   - delimiter: what stands between two fields, an ASCII character.
-  public static func csv(at url: URL, delimiter: Character = ",") -> ImportInput {
-    decoded(.csvRows(at: url, delimiter: delimiter))
+  ///   - recordByteLimit: the length of a row, in bytes, beyond which it is refused (`ImportError.Code.recordTooLong`).
+  public static func csv(
+    at url: URL,
+    delimiter: Character = ",",
+    recordByteLimit: Int = ImportOptions.defaultRecordByteLimit
+  ) -> ImportInput {
+    decoded(.csvRows(at: url, delimiter: delimiter, recordByteLimit: recordByteLimit))
   }
 
-  /// Decodes CSV rows from a stream that can be read once, as ``csv(at:delimiter:)`` does those of a file.
+  /// Decodes CSV rows from a stream that can be read once, as ``csv(at:delimiter:recordByteLimit:)`` does those of a file.
   public static func csv(
     delimiter: Character = ",",
+    recordByteLimit: Int = ImportOptions.defaultRecordByteLimit,
     from chunks: @escaping @Sendable () throws -> Data?
   ) -> ImportInput {
-    decoded(.csvRows(delimiter: delimiter, from: chunks))
+    decoded(.csvRows(delimiter: delimiter, recordByteLimit: recordByteLimit, from: chunks))
   }
 
   private static func decoded(_ rows: ImportInput<CSVRow>) -> ImportInput {
@@ -104,7 +121,7 @@ extension PersistentContainer {
     try await importRecords(.csv(at: url, delimiter: delimiter), with: Source.objectImport, options: options)
   }
 
-  /// Writes the stored objects that a query describes as CSV, with a row of the columns' names: `exportRecords(_:as:to:format:)`.
+  /// Writes the stored objects that a query describes as CSV, with a row of the columns' names: `exportRecords(_:as:to:format:progress:)`.
   @discardableResult
   public func exportCSV<Value: ManagedObjectInitialisable & Encodable & SendableMetatype>(
     _ request: From<Value.Object>,
@@ -138,9 +155,14 @@ struct CSVReader {
 
   private static let batchByteCount = 64 << 10
 
-  init(_ chunks: @escaping () throws -> Data?, _ delimiter: Character) throws {
+  init(
+    _ chunks: @escaping () throws -> Data?,
+    _ delimiter: Character,
+    _ recordByteLimit: Int
+  ) throws {
     let byte = try CSVText.delimiterByte(delimiter)
-    records = SplitReader(chunks, CSVSplitter(delimiter: byte))
+    let splitter = CSVSplitter(delimiter: byte)
+    records = SplitReader(chunks, splitter, recordByteLimit: recordByteLimit, headerCount: 1)
     characters = ByteCharacters(delimiter: byte)
     self.delimiter = delimiter
   }
@@ -282,6 +304,9 @@ struct CSVSplitter: RecordSplitter {
         start = nil
         return begin..<position - 1
       }
+      let isBlank = byte != delimiter && (byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t"))
+      // Spaces before a field belong to none, and a line of spaces is no row.
+      if isBlank, start == nil { continue }
       if start == nil { start = position - 1 }
       if byte == UInt8(ascii: "\""), isQuoted || isAtFieldStart {
         // The second of two quotes within quotes opens them again.
@@ -289,8 +314,7 @@ struct CSVSplitter: RecordSplitter {
         isAtFieldStart = !isQuoted
       } else if byte == delimiter {
         isAtFieldStart = true
-      } else if byte != UInt8(ascii: " "), byte != UInt8(ascii: "\t") {
-        // Spaces before a field belong to none.
+      } else if !isBlank {
         isAtFieldStart = false
       }
     }

@@ -20,6 +20,9 @@ extension ExportFormat where Value: Encodable {
         _ = try CSVText.delimiterByte(delimiter)
         let encoder = CSVRowEncoder()
         try value.encode(to: encoder)
+        if let name = encoder.row.container {
+          throw ImportError(.malformedRecord, "\(name) has no single value", record: count + 1)
+        }
         let names = columns ?? encoder.row.names
         columns = names
         var lines = count == 0 ? CSVText.line(names, delimiter) : ""
@@ -72,6 +75,10 @@ enum CSVText {
 private final class EncodedRow {
   var names: [String] = []
   var fields: [String: String] = [:]
+  /// The key of a value that has asked for a container. If it encodes nothing into it, nothing else tells.
+  private(set) var container: String?
+
+  func noteContainer(_ name: String?) { container = container ?? name ?? "the value" }
 
   func set(_ field: String, for name: String) {
     if fields.updateValue(field, forKey: name) == nil { names.append(name) }
@@ -132,11 +139,13 @@ private struct FieldsContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     keyedBy type: Nested.Type,
     forKey key: Key
   ) -> KeyedEncodingContainer<Nested> {
-    KeyedEncodingContainer(NoContainer<Nested>(codingPath: [key]))
+    row.noteContainer(key.stringValue)
+    return KeyedEncodingContainer(NoContainer<Nested>(codingPath: [key]))
   }
 
   func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
-    NoContainer<CodingPathKey>(codingPath: [key])
+    row.noteContainer(key.stringValue)
+    return NoContainer<CodingPathKey>(codingPath: [key])
   }
 
   func superEncoder() -> any Encoder { FieldContainer(row: row, name: nil) }
@@ -152,11 +161,13 @@ private struct FieldContainer: Encoder, SingleValueEncodingContainer {
   var userInfo: [CodingUserInfoKey: Any] { [:] }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-    KeyedEncodingContainer(NoContainer<Key>(codingPath: codingPath))
+    row.noteContainer(name)
+    return KeyedEncodingContainer(NoContainer<Key>(codingPath: codingPath))
   }
 
   func unkeyedContainer() -> any UnkeyedEncodingContainer {
-    NoContainer<CodingPathKey>(codingPath: codingPath)
+    row.noteContainer(name)
+    return NoContainer<CodingPathKey>(codingPath: codingPath)
   }
 
   func singleValueContainer() -> any SingleValueEncodingContainer { self }

@@ -1,6 +1,6 @@
 import GraphContext
 
-/// A container that is opened when something needs it first. Whoever works with its entities shares it.
+/// A container that is opened when something needs it first. All controllers of its entities share it.
 ///
 /// ```swift
 /// let music = LazyContainer { try await PersistentContainer("Music", models: Song.self, at: url) }

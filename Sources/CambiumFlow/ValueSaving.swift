@@ -1,10 +1,26 @@
 import GraphContext
+import Synchronization
 
 // A block of work for each value.
 
 extension PersistentContainer {
   /// Saves a value in a block of its own. What others have changed since in the object is settled for the value.
+  ///
+  /// Once it is stored, an error of a hook or of reading it back doesn't make the save fail: a program that offered it again would store it twice.
   func save<Value: PersistableValue>(_ value: Value) async throws(FlowError) -> Value {
+    let stored = StoredValue<Value>()
+    do throws(FlowError) {
+      return try await save(value, noting: stored)
+    } catch {
+      guard let value = stored.value.withLock(\.self) else { throw error }
+      return value
+    }
+  }
+
+  private func save<Value: PersistableValue>(
+    _ value: Value,
+    noting stored: StoredValue<Value>
+  ) async throws(FlowError) -> Value {
     try await perform(FlowError.saving) { context in
       context.mergePolicy = .mergeByPropertyObjectTrump
       try context.checkKnows(Value.Object.self)
@@ -19,13 +35,17 @@ extension PersistentContainer {
       }
       try ofValue { try value.update(object) }
       // What can't be read back isn't stored.
-      _ = try ofValue { try Value(object) }
+      let unsaved = try ofValue { try Value(object) }
       try context.save()
+      stored.value.withLock { $0 = unsaved }
       // The object is gone if another context has deleted it meanwhile. If its unique value was taken, its ID leads to the existing object.
       guard let saved = try context.find(Value.Object.self, object.objectID) else {
+        stored.value.withLock { $0 = nil }
         throw FlowError.saving(ObjectGone(objectID: object.objectID))
       }
-      return try ofValue { try Value(saved) }
+      let value = try ofValue { try Value(saved) }
+      stored.value.withLock { $0 = value }
+      return value
     }
   }
 
@@ -54,6 +74,11 @@ extension PersistentContainer {
       throw error as? FlowError ?? wrap(error)
     }
   }
+}
+
+/// The value once it is stored.
+private final class StoredValue<Value: Sendable>: Sendable {
+  let value = Mutex<Value?>(nil)
 }
 
 /// Calls what a value does; its error is the value's.

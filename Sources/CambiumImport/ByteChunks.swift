@@ -56,6 +56,9 @@ package protocol RecordSplitter: Sendable {
 package struct SplitReader<Splitter: RecordSplitter> {
   private let chunks: () throws -> Data?
   private var splitter: Splitter
+  private let recordByteLimit: Int
+  /// The records at the start that are none of the import's.
+  private let headerCount: Int
   private var buffer: [UInt8] = []
   private var position = 0
   private var isAtEnd = false
@@ -63,25 +66,55 @@ package struct SplitReader<Splitter: RecordSplitter> {
   /// The records that were handed out.
   package private(set) var recordCount = 0
 
-  package init(_ chunks: @escaping () throws -> Data?, _ splitter: Splitter) {
+  /// - Parameters:
+  ///   - chunks: returns the next bytes; nil at the end.
+  ///   - splitter: finds the records.
+  ///   - recordByteLimit: the length beyond which a record is refused instead of being read into memory.
+  ///   - headerCount: how many records at the start have no number.
+  package init(
+    _ chunks: @escaping () throws -> Data?,
+    _ splitter: Splitter,
+    recordByteLimit: Int,
+    headerCount: Int = 0
+  ) {
     self.chunks = chunks
     self.splitter = splitter
+    self.recordByteLimit = recordByteLimit
+    self.headerCount = headerCount
   }
 
   /// The next record; nil after the last.
+  ///
+  /// - Throws: ``ImportError/Code/recordTooLong``; what the splitter and the chunks throw.
   package mutating func next() throws -> Data? {
     while true {
-      let found = try buffer.withUnsafeBytes { bytes in
-        try splitter.next(in: bytes, &position, isAtEnd: isAtEnd)
-          .map { Data(UnsafeRawBufferPointer(rebasing: bytes[$0])) }
-      }
-      if let found {
+      if let found = try split() {
+        if found.count > recordByteLimit { throw tooLong }
         recordCount += 1
         return found
       }
       if isAtEnd { return nil }
+      if let start = splitter.start, buffer.count - start > recordByteLimit { throw tooLong }
       try readOn()
     }
+  }
+
+  private mutating func split() throws -> Data? {
+    do {
+      return try buffer.withUnsafeBytes { bytes in
+        try splitter.next(in: bytes, &position, isAtEnd: isAtEnd)
+          .map { Data(UnsafeRawBufferPointer(rebasing: bytes[$0])) }
+      }
+    } catch let error as ImportError where error.code == .truncated {
+      throw error.of(record: recordNumber)
+    }
+  }
+
+  /// That of the record that is under way, from 1.
+  private var recordNumber: Int { max(1, recordCount + 1 - headerCount) }
+
+  private var tooLong: ImportError {
+    ImportError(.recordTooLong, "it is longer than \(recordByteLimit) bytes", record: recordNumber)
   }
 
   private mutating func readOn() throws {

@@ -60,30 +60,74 @@ extension PersistentContainer {
   ///   - type: the type of the values.
   ///   - url: the file.
   ///   - format: how values are written.
+  ///   - progress: receives how far the export has come: one unit for each value. Cancelling it cancels the export.
   /// - Returns: how many values were written.
-  /// - Throws: `CancellationError` when the task is cancelled; ``ImportError`` when the file can't be written; what the values' initialiser, the
+  /// - Throws: `CancellationError` when the task or the progress is cancelled; ``ImportError`` when the file can't be written; what the values' initialiser, the
   ///   encoder and the query throw.
   @discardableResult
   public func exportRecords<Value: ManagedObjectInitialisable & SendableMetatype>(
     _ request: From<Value.Object>,
     as type: Value.Type,
     to url: URL,
-    format: ExportFormat<Value>
+    format: ExportFormat<Value>,
+    progress: Progress? = nil
   ) async throws -> Int {
-    let monitor = ImportMonitor()
+    try await export(request, format, progress) { export throws in
+      var output = try ExportedFile(url)
+      let count = try export { try output.append($0) }
+      try output.finish()
+      return count
+    }
+  }
+
+  /// Hands the stored objects that a query describes to a closure, as values, in its order, all of one commit: to a socket, a pipe, a compressor. Memory holds a
+  /// batch of objects.
+  ///
+  /// - Parameters:
+  ///   - request: the objects.
+  ///   - type: the type of the values.
+  ///   - format: how values are written.
+  ///   - progress: receives how far the export has come: one unit for each value. Cancelling it cancels the export.
+  ///   - write: receives the next bytes, on the thread of the export, which waits for it: what stands before the first value and that value, each further value, and
+  ///     what stands after the last. The store keeps the pages of the commit until the export ends.
+  /// - Returns: how many values were written.
+  /// - Throws: `CancellationError` when the task or the progress is cancelled; what `write`, the values' initialiser, the encoder and the query throw.
+  @discardableResult
+  public func exportRecords<Value: ManagedObjectInitialisable & SendableMetatype>(
+    _ request: From<Value.Object>,
+    as type: Value.Type,
+    format: ExportFormat<Value>,
+    progress: Progress? = nil,
+    to write: @escaping @Sendable (Data) throws -> Void
+  ) async throws -> Int {
+    try await export(request, format, progress) { export throws in try export(write) }
+  }
+
+  /// - Parameter body: is called with a function that hands all bytes to a closure, and returns how many values they were.
+  private func export<Value: ManagedObjectInitialisable & SendableMetatype>(
+    _ request: From<Value.Object>,
+    _ format: ExportFormat<Value>,
+    _ progress: Progress?,
+    _ body: @escaping @Sendable (_ export: ((Data) throws -> Void) throws -> Int) throws -> Int
+  ) async throws -> Int {
+    let monitor = ImportMonitor(progress)
     do {
       return try await withTaskCancellationHandler {
         try await query { context in
-          var output = try ExportedFile(url)
-          let write = format.makeWriter()
-          var count = 0
-          try context.forEach(request) { object in
-            try monitor.check()
-            try output.append(write(Value(with: object), count))
-            count += 1
+          if progress != nil { monitor.expect(try context.count(request)) }
+          let count = try body { output in
+            let write = format.makeWriter()
+            var count = 0
+            try context.forEach(request) { object in
+              try monitor.check()
+              try output(write(Value(with: object), count))
+              count += 1
+              monitor.advance()
+            }
+            try output(format.end(count))
+            return count
           }
-          try output.append(try format.end(count))
-          try output.finish()
+          monitor.finish(count)
           return count
         }
       } onCancel: {
@@ -94,7 +138,7 @@ extension PersistentContainer {
     }
   }
 
-  /// Writes the stored objects that a query describes as JSON Lines: ``exportRecords(_:as:to:format:)``.
+  /// Writes the stored objects that a query describes as JSON Lines: ``exportRecords(_:as:to:format:progress:)``.
   @discardableResult
   public func exportJSONLines<Value: ManagedObjectInitialisable & Encodable & SendableMetatype>(
     _ request: From<Value.Object>,
@@ -104,7 +148,7 @@ extension PersistentContainer {
     try await exportRecords(request, as: type, to: url, format: .jsonLines())
   }
 
-  /// Writes the stored objects that a query describes as a JSON array: ``exportRecords(_:as:to:format:)``.
+  /// Writes the stored objects that a query describes as a JSON array: ``exportRecords(_:as:to:format:progress:)``.
   @discardableResult
   public func exportJSONArray<Value: ManagedObjectInitialisable & Encodable & SendableMetatype>(
     _ request: From<Value.Object>,
@@ -128,7 +172,10 @@ private struct ExportedFile: ~Copyable {
     self.url = url.resolvingSymlinksInPath()
     // Without the file's name, which may be as long as names can be.
     partial = self.url.deletingLastPathComponent().appendingPathComponent(".export-\(UUID().uuidString)")
-    guard FileManager.default.createFile(atPath: partial.path, contents: nil) else {
+    // Who may read the file stays as it was.
+    let permissions = try? FileManager.default.attributesOfItem(atPath: self.url.path)[.posixPermissions]
+    let attributes = permissions.map { [FileAttributeKey.posixPermissions: $0] }
+    guard FileManager.default.createFile(atPath: partial.path, contents: nil, attributes: attributes) else {
       throw ImportError(.file, "\(partial.path) can't be made")
     }
     do { file = try FileHandle(forWritingTo: partial) } catch {
@@ -149,8 +196,12 @@ private struct ExportedFile: ~Copyable {
 
   mutating func finish() throws {
     try flush()
-    try file.synchronize()
-    try file.close()
+    do {
+      try file.synchronize()
+      try file.close()
+    } catch {
+      throw ImportError(.file, "\(url.path) can't be written", underlyingError: error)
+    }
     guard rename(partial.path, url.path) == 0 else {
       throw ImportError(.file, "\(url.path) can't be written: \(String(cString: strerror(errno)))")
     }

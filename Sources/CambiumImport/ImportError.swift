@@ -8,6 +8,10 @@ public struct ImportError: Error, Sendable, CustomStringConvertible {
     case notAnArray
     /// The text ends within a record or an array.
     case truncated
+    /// A record is longer than the input's limit.
+    case recordTooLong
+    /// The source had another number of records when it was read for the second time, for relationships.
+    case sourceChanged
     /// The file can't be opened, read or written.
     case file
   }
@@ -26,6 +30,11 @@ public struct ImportError: Error, Sendable, CustomStringConvertible {
     self.message = message
     self.record = record
     self.underlyingError = underlyingError
+  }
+
+  /// The error as one of a record.
+  package func of(record number: Int) -> ImportError {
+    ImportError(code, message, record: record ?? number, underlyingError: underlyingError)
   }
 
   /// The message, with the number of the record.

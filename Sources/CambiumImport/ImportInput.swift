@@ -2,7 +2,8 @@ import Cambium
 
 /// Where an import reads its records from, one after the other: an array, a file, a stream.
 ///
-/// Memory holds a part of a file or stream, never all of it.
+/// Memory holds a part of a file or stream, never all of it, and no more than the limit of one record. What an import makes of the records is another
+/// matter: ``ImportOptions/Commits``.
 public struct ImportInput<Record: SendableMetatype>: Sendable {
   /// Returns the next record; nil after the last.
   public typealias Reader = () throws -> Record?
@@ -57,23 +58,27 @@ extension ImportInput where Record: Decodable {
   /// - Parameters:
   ///   - url: the file.
   ///   - decoder: makes the decoder.
+  ///   - recordByteLimit: the length of a record, in bytes, beyond which it is refused (``ImportError/Code/recordTooLong``).
   public static func jsonLines(
     at url: URL,
-    decoder: @escaping @Sendable () -> JSONDecoder = { JSONDecoder() }
+    decoder: @escaping @Sendable () -> JSONDecoder = { JSONDecoder() },
+    recordByteLimit: Int = ImportOptions.defaultRecordByteLimit
   ) -> ImportInput {
-    decoded(.file(at: url), LineSplitter(), decoder)
+    decoded(.file(at: url), LineSplitter(), decoder, recordByteLimit)
   }
 
   /// Decodes JSON Lines from a stream that can be read once.
   ///
   /// - Parameters:
   ///   - decoder: makes the decoder.
+  ///   - recordByteLimit: the length of a record, in bytes, beyond which it is refused (``ImportError/Code/recordTooLong``).
   ///   - chunks: returns the next bytes, of any length; nil at the end.
   public static func jsonLines(
     decoder: @escaping @Sendable () -> JSONDecoder = { JSONDecoder() },
+    recordByteLimit: Int = ImportOptions.defaultRecordByteLimit,
     from chunks: @escaping @Sendable () throws -> Data?
   ) -> ImportInput {
-    decoded(.stream(chunks), LineSplitter(), decoder)
+    decoded(.stream(chunks), LineSplitter(), decoder, recordByteLimit)
   }
 
   /// Decodes the elements of the JSON array that a file holds, one after the other.
@@ -81,32 +86,37 @@ extension ImportInput where Record: Decodable {
   /// - Parameters:
   ///   - url: the file.
   ///   - decoder: makes the decoder.
+  ///   - recordByteLimit: the length of a record, in bytes, beyond which it is refused (``ImportError/Code/recordTooLong``).
   public static func jsonArray(
     at url: URL,
-    decoder: @escaping @Sendable () -> JSONDecoder = { JSONDecoder() }
+    decoder: @escaping @Sendable () -> JSONDecoder = { JSONDecoder() },
+    recordByteLimit: Int = ImportOptions.defaultRecordByteLimit
   ) -> ImportInput {
-    decoded(.file(at: url), ArraySplitter(), decoder)
+    decoded(.file(at: url), ArraySplitter(), decoder, recordByteLimit)
   }
 
   /// Decodes the elements of a JSON array from a stream that can be read once.
   ///
   /// - Parameters:
   ///   - decoder: makes the decoder.
+  ///   - recordByteLimit: the length of a record, in bytes, beyond which it is refused (``ImportError/Code/recordTooLong``).
   ///   - chunks: returns the next bytes, of any length; nil at the end.
   public static func jsonArray(
     decoder: @escaping @Sendable () -> JSONDecoder = { JSONDecoder() },
+    recordByteLimit: Int = ImportOptions.defaultRecordByteLimit,
     from chunks: @escaping @Sendable () throws -> Data?
   ) -> ImportInput {
-    decoded(.stream(chunks), ArraySplitter(), decoder)
+    decoded(.stream(chunks), ArraySplitter(), decoder, recordByteLimit)
   }
 
   private static func decoded(
     _ bytes: ByteChunks,
     _ splitter: some RecordSplitter,
-    _ makeDecoder: @escaping @Sendable () -> JSONDecoder
+    _ makeDecoder: @escaping @Sendable () -> JSONDecoder,
+    _ recordByteLimit: Int
   ) -> ImportInput {
     ImportInput(isRepeatable: bytes.isRepeatable) {
-      var reader = SplitReader(try bytes.open(), splitter)
+      var reader = SplitReader(try bytes.open(), splitter, recordByteLimit: recordByteLimit)
       let decoder = makeDecoder()
       return {
         guard let bytes = try reader.next() else { return nil }

@@ -97,6 +97,7 @@ struct ImportJob<Record: Sendable, Object: ManagedObject>: Sendable {
       // Of several objects with one ID a second reading finds the first alone.
       && description.isUniquing
     var ids: [ManagedObjectID] = []
+    var firstCount: Int?
     for passes in isSplit ? [.properties, .relationships] : [.both] as [ImportRun<Record, Object>.Passes] {
       var records = try source.makeReader()
       var recordCount = 0
@@ -113,6 +114,11 @@ struct ImportJob<Record: Sendable, Object: ManagedObject>: Sendable {
           context.reset()
         }
       }
+      if let firstCount, firstCount != recordCount {
+        let message = "it had \(firstCount) records when it was first read, and has \(recordCount) now"
+        throw ImportError(.sourceChanged, message)
+      }
+      firstCount = recordCount
       if passes == .properties { monitor.expect(recordCount * description.passCount) }
     }
     if options.commits == .once { try commit(ids) }
@@ -125,7 +131,7 @@ struct ImportJob<Record: Sendable, Object: ManagedObject>: Sendable {
     let count = needsOneBatch ? .max : options.commits.batchCount(after: recordCount)
     var batch: [Record] = []
     while batch.count < count, let record = try records() {
-      if batch.count & 255 == 0 { try monitor.check() }
+      try monitor.check()
       batch.append(record)
     }
     return batch
@@ -143,11 +149,11 @@ extension ImportJob {
 extension ImportOptions.Commits {
   /// The records of the next batch.
   ///
-  /// In an import with one commit each batch has as many as all before it: the query for a batch looks at every unsaved object, so all queries together
-  /// look at each a few times.
+  /// In an import with one commit each batch has as many as all before it, up to a bound: the query for a batch looks at every unsaved object, and the
+  /// decoded records of a batch are in memory.
   func batchCount(after recordCount: Int) -> Int {
     switch self {
-    case .once: max(4_096, recordCount)
+    case .once: min(max(4_096, recordCount), 65_536)
     case .eachBatch(let count): max(1, count)
     }
   }

@@ -5,6 +5,7 @@ import Synchronization
 final class ImportMonitor: Sendable {
   private let progress: Progress?
   private let isCancelledByTask = Atomic(false)
+  private let hasBegun = Atomic(false)
 
   init(_ progress: Progress? = nil) { self.progress = progress }
 
@@ -42,8 +43,13 @@ final class ImportMonitor: Sendable {
     }
   }
 
-  /// Sets the number of units; nil while it isn't known.
-  func expect(_ unitCount: Int?) { progress?.totalUnitCount = unitCount.map(Int64.init) ?? -1 }
+  /// Sets the number of units; nil while it isn't known. An import of nothing has one unit: Foundation ends the program when a total becomes 0.
+  func expect(_ unitCount: Int?) {
+    guard let progress else { return }
+    // The progress may be that of an earlier import.
+    if !hasBegun.exchange(true, ordering: .relaxed) { progress.completedUnitCount = 0 }
+    progress.totalUnitCount = unitCount.map { Int64(max(1, $0)) } ?? -1
+  }
 
   func advance(by unitCount: Int = 1) {
     if unitCount > 0 { progress?.completedUnitCount += Int64(unitCount) }

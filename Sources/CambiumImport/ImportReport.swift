@@ -10,6 +10,9 @@ public struct ImportReport: Sendable {
   public internal(set) var updatedCount = 0
   /// The records that were left out: without an ID, refused by a condition, or followed by another record of their ID.
   public internal(set) var refusedCount = 0
+  /// The records whose object wasn't found again when relationships were set in a second reading: a closure has changed its ID or deleted it, or another
+  /// context has deleted it between two commits. Their relationships are not set.
+  public internal(set) var missingCount = 0
   /// The queries for unique IDs: one for each batch and pass, none where the cache knew every ID.
   public internal(set) var lookupCount = 0
   /// The commits of the import. A save that finds nothing to change is none.
@@ -24,6 +27,7 @@ public struct ImportReport: Sendable {
     insertedCount = counts.inserted
     updatedCount = counts.updated
     refusedCount = counts.refused
+    missingCount = counts.missing
     lookupCount = counts.lookups
     storedDuplicates = counts.duplicates.mapValues { others in others.sorted { $0.number < $1.number } }
   }
@@ -35,6 +39,7 @@ struct ImportCounts: Sendable {
   var inserted = 0
   var updated = 0
   var refused = 0
+  var missing = 0
   var lookups = 0
   /// Sets, because each pass and each batch with the ID finds the same objects.
   var duplicates: [ManagedObjectID: Set<ManagedObjectID>] = [:]
@@ -44,6 +49,7 @@ struct ImportCounts: Sendable {
     left.inserted += right.inserted
     left.updated += right.updated
     left.refused += right.refused
+    left.missing += right.missing
     left.lookups += right.lookups
     left.duplicates.merge(right.duplicates) { $0.union($1) }
   }

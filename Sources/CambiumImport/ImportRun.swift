@@ -81,6 +81,7 @@ struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
       items.removeAll { refused.contains(nextRecord.relationships + $0.place) }
       nextRecord.relationships += sourceCount
       try find(&items)
+      counts.missing += items.count { $0.object == nil }
     }
     guard passes != .properties, let update = description.updateRelationships else { return }
     var updated = 0

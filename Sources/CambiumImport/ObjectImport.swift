@@ -36,7 +36,7 @@ public struct ObjectImport<Source: SendableMetatype, Object: ManagedObject>: Sen
   public var shouldUpdate: Condition?
   /// Inserts the object of a source; nil for one whose attributes begin as in their declaration, without a call of an initialiser.
   public var insertObject: (@Sendable (Source, ManagedObjectContext) throws -> Object)?
-  /// The first pass; nil for none.
+  /// The first pass; nil for none. It must not change the key: the second pass finds objects by it (``ImportReport/missingCount``).
   public var updateProperties: PropertiesPass?
   /// The first pass for objects that the import has inserted, instead of ``updateProperties``; nil for that one.
   public var didInsert: PropertiesPass?

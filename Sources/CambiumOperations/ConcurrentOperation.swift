@@ -91,9 +91,9 @@ open class ConcurrentOperation: Operation, @unchecked Sendable {
 
   // MARK: Operation
 
-  /// Starts the operation: what its queue calls. One that was cancelled before finishes at once.
+  /// Starts the operation: what its queue calls. One that was cancelled or finished before does nothing.
   public final override func start() {
-    if isCancelled { return finish() }
+    if isCancelled || core.withLock(\.isFinishing) { return finish() }
     run(.willStart)
     core.withLock { core in
       core.state = .executing

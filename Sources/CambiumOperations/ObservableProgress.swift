@@ -74,14 +74,21 @@ public final class ObservableProgress: Progress, @unchecked Sendable {
     tell()
   }
 
+  /// Cancels this progress and its children.
+  public override func cancel() { Self.lock.withLock { super.cancel() } }
+
+  /// Whether it was cancelled.
+  public override var isCancelled: Bool {
+    get { Self.lock.withLock { super.isCancelled } }
+    set { Self.lock.withLock { super.isCancelled = newValue } }
+  }
+
   /// Completes every unit, those of the children included.
   public func complete() {
+    // A progress of no units, or of an unknown number, never counts as completed.
+    if totalUnitCount <= 0 { totalUnitCount = 1 }
     let parts = Self.lock.withLock { self.parts }
-    for part in parts where part.fraction < 1 {
-      // A progress of no units never counts as completed.
-      if part.totalUnitCount <= 0 { part.totalUnitCount = 1 }
-      part.complete()
-    }
+    for part in parts where part.fraction < 1 { part.complete() }
     if completedUnitCount != totalUnitCount { completedUnitCount = totalUnitCount }
   }
 }

@@ -18,7 +18,7 @@ public struct RetryStrategy: Sendable {
   public static func `repeat`(times: Int) -> RetryStrategy { RetryStrategy { count, _ in count <= times } }
 }
 
-/// An operation that is executed again while it fails and its strategy says so. Nobody is told of the failures in between.
+/// An operation that is executed again while it fails and its strategy says so. The failures in between are not reported.
 ///
 /// An operation that ends without a result hasn't failed. Each attempt ends once: what its code calls afterwards, until the next begins, does nothing.
 open class RetryingOperation<Output: Sendable>: ResultOperation<Output>, @unchecked Sendable {

@@ -64,6 +64,7 @@ struct Title: PersistableValue, Equatable {
 
   init(_ object: Track) throws {
     if object.title == "unreadable" { throw Refused() }
+    if object.title == "unreadable once stored", !object.isInserted { throw Refused() }
     (objectID, title) = (object.objectID, object.title)
   }
 

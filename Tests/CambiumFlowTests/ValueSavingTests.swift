@@ -14,6 +14,14 @@ struct ValueSavingTests {
     #expect(count == 0)
   }
 
+  @Test func whatIsStoredIsSaved() async throws {
+    let container = try Shelf().lazy()
+    let controller = StoreController<Title>(container)
+    let saved = try await controller.save(Title("unreadable once stored"))
+    let ids = try await container.container().query { try $0.fetchIDs(From<Track>()) }
+    #expect(saved.title == "unreadable once stored" && [saved.objectID] == ids)
+  }
+
   /// Wherever the list is followed, the request ends.
   @Test(.timeLimit(.minutes(60)), arguments: [FollowingPlace.store, .viewContext])
   func closingTheStoreEndsARequest(_ place: FollowingPlace) async throws {

@@ -91,13 +91,25 @@ struct ContainerImportTests {
     #expect(PlainRecord.hasProperties && !PlainRecord.hasRelationships && TuneRecord.hasRelationships)
   }
 
-  @Test func nothingToImportIsDone() async throws {
+  /// Foundation ends the program when the total of a progress becomes 0.
+  @Test(arguments: [0, 1, 100] as [Int64]) func nothingToImportIsDone(_ total: Int64) async throws {
     var options = ImportOptions()
-    options.progress = Progress(totalUnitCount: 0)
+    options.progress = Progress(totalUnitCount: total)
     let commit = try tunes.commit()
     let report = try await tunes.container.importObjects(from: [TuneRecord](), options: options)
     #expect(report.recordCount == 0 && options.progress?.fractionCompleted == 1)
     #expect(try tunes.commit() == commit)
+  }
+
+  @Test func aProgressCountsTheImportThatUsesItNow() async throws {
+    var options = ImportOptions()
+    options.progress = Progress(totalUnitCount: 0)
+    let plain = (0..<10).map { PlainRecord(code: "\($0)", title: "a") }
+    for records in [plain, [], plain] {
+      try await tunes.container.importObjects(from: records, options: options)
+      #expect(options.progress?.fractionCompleted == 1)
+    }
+    #expect(options.progress?.totalUnitCount == 10 && options.progress?.completedUnitCount == 10)
   }
 
   @Test func propertiesOfAllComeBeforeRelationshipsOfAny() async throws {

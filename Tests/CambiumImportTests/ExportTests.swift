@@ -32,6 +32,26 @@ struct ExportTests {
     #expect(try ExportFormat<TuneRecord>.csv(columns: ["a", "b"]).end(0) == Data("a,b\n".utf8))
   }
 
+  /// It encodes nothing, so nothing but the container that it asks for tells that it is no field.
+  @Test func aListIsNoField() throws {
+    struct Value: Encodable {
+      var code = "a"
+      var tags: [String] = []
+    }
+    let write = ExportFormat<Value>.csv().makeWriter()
+    let error = #expect(throws: ImportError.self) { try write(Value(), 0) }
+    #expect(error?.code == .malformedRecord && error?.record == 1)
+  }
+
+  @Test func anExportKeepsThePermissionsOfTheFile() async throws {
+    let url = url("secret.json")
+    let secret = [FileAttributeKey.posixPermissions: 0o600]
+    #expect(FileManager.default.createFile(atPath: url.path, contents: Data(), attributes: secret))
+    try await tunes.container.exportJSONLines(From<Tune>(), as: TuneRecord.self, to: url)
+    let attributes = try FileManager.default.attributesOfItem(atPath: url.path)
+    #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+  }
+
   @Test func anObjectIsEncoded() async throws {
     struct Value: ManagedObjectInitialisable, Codable {
       var code: String
@@ -82,6 +102,38 @@ struct ExportTests {
         "a.csv", "a.json", "a.jsonl",
       ]
     )
+  }
+
+  @Test func aClosureReceivesWhatAFileWould() async throws {
+    try await tunes.container.importObjects(from: records)
+    let (bytes, progress) = (Locked(Data()), Progress(totalUnitCount: 0))
+    let all = From<Tune>().orderBy(\.code)
+    let count = try await tunes.container.exportRecords(
+      all,
+      as: TuneRecord.self,
+      format: .jsonLines(),
+      progress: progress
+    ) { chunk in
+      bytes.withLock { $0.append(chunk) }
+    }
+    try await tunes.container.exportJSONLines(all, as: TuneRecord.self, to: url("a.jsonl"))
+    #expect(try count == 1_200 && bytes.withLock(\.self) == Data(contentsOf: url("a.jsonl")))
+    #expect(progress.totalUnitCount == 1_200 && progress.completedUnitCount == 1_200)
+    let error = await #expect(throws: Refusal.self) {
+      try await tunes.container.exportRecords(all, as: TuneRecord.self, format: .jsonLines()) { _ in
+        throw Refusal()
+      }
+    }
+    #expect(error != nil)
+    progress.cancel()
+    await #expect(throws: CancellationError.self) {
+      try await tunes.container.exportRecords(
+        all,
+        as: TuneRecord.self,
+        format: .jsonLines(),
+        progress: progress
+      ) { _ in }
+    }
   }
 
   @Test func nothingIsAnEmptyArray() async throws {

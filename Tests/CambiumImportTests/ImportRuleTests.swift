@@ -66,7 +66,39 @@ struct ImportRuleTests {
     let description = ObjectImport<String, Hasty>(key: \.code) { source, _ in source }
     let report = try await container.importRecords(ImportInput(["a"]), with: description)
     #expect(report.commitCount == 1)
-    #expect(try await container.query { try $0.count(From<Hasty>()) } == 1)
+    let stream = AsyncStream<String> { continuation in
+      continuation.yield("b")
+      continuation.finish()
+    }
+    let streamed = try await container.importRecords(from: stream, with: description)
+    #expect(streamed.commitCount == 1)
+    #expect(try await container.query { try $0.count(From<Hasty>()) } == 2)
+  }
+
+  @Test func aSourceThatGrowsBetweenItsReadingsIsRefused() async throws {
+    let readings = Notes()
+    let input = ImportInput<TuneRecord>(isRepeatable: true) {
+      readings.add("read")
+      var rest = (0..<readings.all.count).map { TuneRecord(code: "\($0)", title: "a", disc: 1) }
+      return { rest.popLast() }
+    }
+    let error = await #expect(throws: ImportError.self) {
+      try await tunes.container.importRecords(input, with: TuneRecord.objectImport)
+    }
+    #expect(error?.code == .sourceChanged)
+    #expect(try await tunes.rows() == [])
+  }
+
+  @Test func recordsWhoseObjectsAreNotFoundAgainAreCounted() async throws {
+    var description = TuneRecord.objectImport
+    let update = try #require(description.updateProperties)
+    description.updateProperties = { record, tune, context in
+      try update(record, tune, context)
+      if record.code == "B" { tune.code = "changed" }
+    }
+    let records = ["A", "B", "C"].map { TuneRecord(code: $0, title: "a", disc: 1) }
+    let report = try await tunes.container.importRecords(ImportInput(records), with: description)
+    #expect(report.missingCount == 1 && report.refusedCount == 0)
   }
 
   @Test func aCommitThatChangesNothingIsNotTold() async throws {

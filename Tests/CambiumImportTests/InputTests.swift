@@ -281,7 +281,41 @@ struct InputTests {
     #expect(try next()?.fields == ["1", "2"])
     #expect(try next()?.fields == ["3", "4"])
     let error = #expect(throws: ImportError.self) { try next() }
-    #expect(error?.record == 3 || error?.code == .truncated)
+    #expect(error?.record == 3)
+  }
+
+  /// A quote that nothing closes would take the rest of the file.
+  @Test func aRecordHasALimit() throws {
+    let long = String(repeating: "x", count: 100)
+    for count in [1, 64, 10_000] {
+      let rows = "a,b\n1,2\n3,\"\(long)\n\(long)\n"
+      let csv = ImportInput<CSVRow>.csvRows(recordByteLimit: 50, from: chunks(rows, of: count))
+      let lines = ImportInput<Int>.jsonLines(recordByteLimit: 50, from: chunks("1\n\(long)", of: count))
+      let array = ImportInput<Int>.jsonArray(recordByteLimit: 50, from: chunks("[1,[\(long)", of: count))
+      for error in [
+        #expect(throws: ImportError.self) { try all(csv) },
+        #expect(throws: ImportError.self) { try all(lines) },
+        #expect(throws: ImportError.self) { try all(array) },
+      ] {
+        #expect(error?.code == .recordTooLong && error?.record == 2)
+      }
+      let exact = ImportInput<String>.jsonLines(
+        recordByteLimit: 102,
+        from: chunks("\"\(long)\"\n\"\(long)\"", of: count)
+      )
+      #expect(try all(exact) == [long, long])
+    }
+  }
+
+  @Test func aLineOfSpacesIsNoRow() throws {
+    for count in [1, 100] {
+      let rows = try all(
+        ImportInput<CSVRow>.csvRows(from: chunks("a,b\n  \n1, 2\n\t \n\n  3,4\n ", of: count))
+      )
+      #expect(rows.map(\.fields) == [["1", "2"], ["3", "4"]])
+      let tabs = ImportInput<CSVRow>.csvRows(delimiter: "\t", from: chunks("a\tb\n\t\n \n1\t\n", of: count))
+      #expect(try all(tabs).map(\.fields) == [["", ""], ["1", ""]])
+    }
   }
 
   @Test func theRowsBeforeOneThatIsNotUTF8AreRead() throws {

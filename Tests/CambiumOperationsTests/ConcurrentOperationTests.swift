@@ -22,6 +22,14 @@ final class Held: ConcurrentOperation, @unchecked Sendable {
 
 /// Steps, dates, notifications, descriptions.
 struct ConcurrentOperationTests {
+  @Test func anOperationThatHasFinishedDoesNotStart() {
+    let notes = Notes()
+    let operation = BlockResultOperation { notes.add("work") }
+    operation.finish()
+    operation.start()
+    #expect(notes.all.isEmpty && operation.isFinished && operation.state == .finished)
+  }
+
   @Test func hooksAreCalledInTheirOrder() {
     let (operation, notes) = (BlockResultOperation { 1 }, Notes())
     for number in 1...2 {

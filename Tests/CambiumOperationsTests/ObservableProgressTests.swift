@@ -19,6 +19,29 @@ struct ObservableProgressTests {
     #expect(observation == nil)
   }
 
+  @Test(arguments: [-1, 0, 1] as [Int64]) func aProgressWithoutATotalBecomesComplete(_ total: Int64) {
+    let progress = ObservableProgress(total: total)
+    progress.complete()
+    #expect(progress.fraction == 1)
+  }
+
+  @Test func cancellingMeetsChildrenThatComeAndGo() async {
+    let whole = ObservableProgress(total: 1_000)
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 0..<4 {
+        group.addTask {
+          for _ in 0..<200 {
+            let part = ObservableProgress(total: 1)
+            whole.addChild(part, withPendingUnitCount: 1)
+            part.advance()
+          }
+        }
+      }
+      group.addTask { for _ in 0..<200 { whole.cancel() } }
+    }
+    #expect(whole.isCancelled && whole.completedUnitCount == 800)
+  }
+
   @Test func partsTellTheWhole() {
     let (whole, part, notes) = (ObservableProgress(total: 100), ObservableProgress(total: 2), Notes())
     whole.addChild(part, withPendingUnitCount: 100)

@@ -10,6 +10,14 @@ import class TestSupport.TemporaryFolder
   @Attribute(.unique) var code: String
   var weight: Int
 
+  /// Reads an object that isn't there, which the context notes.
+  func didSave() {
+    guard code == "hasty", let context else { return }
+    let text = objectID.uriRepresentation.replacing(#/\d+$/#, with: "999")
+    guard let id = ManagedObjectID(uriRepresentation: text) else { return }
+    _ = (try? context.object(Parcel.self, with: id))?.weight
+  }
+
   init(_ code: String, weight: Int = 1) {
     self.code = code
     self.weight = weight
@@ -91,6 +99,18 @@ private final class ImportParcels: StoreOperation<Void>, ConsumesResult, @unchec
     try await operation.run()
     #expect(try await depot.codes() == ["a"])
     #expect(operation.operationContext == nil)
+  }
+
+  /// A hook's failure after the commit: the work is stored, and must not be done again.
+  @Test func whatFailsInDidSaveFailsNoSave() async throws {
+    let depot = try await Depot()
+    let operation = Work<Void>(depot) { operation, context in
+      context.insert(Parcel("hasty"))
+      DispatchQueue.global().async { operation.saveAndFinish() }
+    }
+    operation.output = .success(())
+    try await operation.run()
+    #expect(try await depot.codes() == ["hasty"])
   }
 
   @Test func anOutputIsWhatTheOperationSets() async throws {

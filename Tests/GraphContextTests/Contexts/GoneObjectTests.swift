@@ -160,6 +160,30 @@ struct GoneObjectTests {
     context.end()
   }
 
+  @Test func closingWaitsForBlocksThatWrite() async throws {
+    let folder = try TemporaryFolder()
+    let library = try await Library.open(at: folder.file("library"))
+    let (started, begin) = AsyncStream<Void>.makeStream()
+    let mayGoOn = DispatchSemaphore(value: 0)
+    async let written: Void = library.write { context in
+      begin.yield()
+      mayGoOn.wait()
+      context.insert(Writer("A"))
+    }
+    for await _ in started { break }
+    async let closed: Void = library.close()
+    // The close has its place in the queue before the block goes on.
+    try await Task.sleep(for: .milliseconds(50))
+    mayGoOn.signal()
+    try await written
+    try await closed
+    let error = await #expect(throws: ContextError.self) { try await library.write { _ in } }
+    #expect(error?.code == .closed)
+    let again = try await Library.open(at: folder.file("library"))
+    #expect(try await again.query { try $0.count(From<Writer>()) } == 1)
+    try await again.close()
+  }
+
   @Test func aClosedContainerSaysSo() async throws {
     let (library, context) = try await Self.context { $0.insert(Writer("A")) }
     try await library.close()

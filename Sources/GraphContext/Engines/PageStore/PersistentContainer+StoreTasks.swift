@@ -10,9 +10,10 @@ extension PersistentContainer {
     try await queue.run { () throws(ContextError) in try self.checkpoint() }
   }
 
-  /// Closes the container, without blocking the task's thread: see the synchronous variant for details and errors.
+  /// Closes the container after the blocks of `write` and the imports that have been begun before, without blocking the task's thread: see the synchronous variant
+  /// for details and errors. That one closes at once; the saves of such blocks then throw `closed`.
   public func close() async throws(ContextError) {
-    try await queue.run { () throws(ContextError) in try self.close() }
+    do { try await coordinator.writer.run { try self.close() } } catch { throw ContextError(any: error) }
   }
 
   /// Reads and checks the complete store, without blocking the task's thread: see the synchronous variant for details and errors. Writers wait while it
