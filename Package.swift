@@ -42,6 +42,7 @@ let package = Package(
     .executable(name: "jukebox", targets: ["Jukebox"]),
     .executable(name: "catalogue", targets: ["Catalogue"]),
     .executable(name: "notes", targets: ["Notes"]),
+    .executable(name: "guests", targets: ["Guests"]),
     .executable(name: "pipeline", targets: ["Pipeline"]),
   ],
   dependencies: [
@@ -185,6 +186,20 @@ let package = Package(
       swiftSettings: swiftSettings
     ),
     .target(
+      name: "GuestsExample",
+      dependencies: ["Cambium"],
+      path: "Examples/Guests/Library",
+      swiftSettings: swiftSettings
+    ),
+    .executableTarget(
+      name: "Guests",
+      dependencies: [
+        "Cambium", "GuestsExample", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Examples/Guests/Command",
+      swiftSettings: swiftSettings
+    ),
+    .target(
       name: "ImportPipelineExample",
       dependencies: ["Cambium", "CambiumImport", "CambiumOperations"],
       path: "Examples/ImportPipeline/Library",
@@ -300,6 +315,11 @@ let package = Package(
     .testTarget(
       name: "NotesTests",
       dependencies: ["Cambium", "Notes", "NotesExample", "TestSupport"],
+      swiftSettings: swiftSettings
+    ),
+    .testTarget(
+      name: "GuestsTests",
+      dependencies: ["Cambium", "Guests", "GuestsExample", "TestSupport"],
       swiftSettings: swiftSettings
     ),
     .testTarget(

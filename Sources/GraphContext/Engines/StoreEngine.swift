@@ -15,7 +15,8 @@ protocol StoreEngine: AnyObject, Sendable {
   /// - Throws: `closed`; `schemaChanged` when the store has another schema by now; `store` when it can't be read.
   func newestSource() throws(ContextError) -> any ObjectSource
 
-  /// The changes of the commits between two sources of this engine, in order. Empty if either shows nothing.
+  /// The changes of the commits between two sources of this engine, the oldest first. Where `new` is the older one, they are those that the
+  /// way back undoes. Empty if either shows nothing.
   func changeSets(from old: any ObjectSource, to new: any ObjectSource) -> [ChangeSet]
 
   /// A number that no object of the entity has had, and that none will have but the one it is taken for. O(1) as a rule; it may wait for

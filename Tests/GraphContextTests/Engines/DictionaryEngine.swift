@@ -28,7 +28,8 @@ final class DictionaryEngine: StoreEngine {
   }
 
   func changeSets(from old: any ObjectSource, to new: any ObjectSource) -> [ChangeSet] {
-    state.withLock { $0.changeSets.filter { $0.commit > old.commit && $0.commit <= new.commit } }
+    let (first, last) = (min(old.commit, new.commit), max(old.commit, new.commit))
+    return state.withLock { $0.changeSets.filter { $0.commit > first && $0.commit <= last } }
   }
 
   func takeNumber(of entity: StoredEntity, timeout: Duration?) throws(ContextError) -> ObjectNumber {

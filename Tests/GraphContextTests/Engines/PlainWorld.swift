@@ -144,20 +144,27 @@ enum PlainAggregate {
     case .maximum: return values.last ?? .null
     case .sum: return sum(values, of: path.kind)
     case .average:
-      return values.isEmpty ? .null : .double(values.reduce(0) { $0 + number($1) } / Double(values.count))
+      if values.isEmpty { return .null }
+      if path.kind == .decimal { return .decimal(total(values) / Decimal(values.count)) }
+      return .double(values.reduce(0) { $0 + number($1) } / Double(values.count))
     case .median:
       if values.isEmpty { return .null }
-      let (low, high) = (values[(values.count - 1) / 2], values[values.count / 2])
-      return .double((number(low) + number(high)) / 2)
+      let middle = [values[(values.count - 1) / 2], values[values.count / 2]]
+      if path.kind == .decimal { return .decimal(total(middle) / 2) }
+      return .double((number(middle[0]) + number(middle[1])) / 2)
     }
   }
 
   static func sum(_ values: [AttributeValue], of kind: AttributeKind) -> AttributeValue {
-    if kind == .decimal {
-      return .decimal(values.reduce(0) { if case .decimal(let value) = $1 { $0 + value } else { $0 } })
+    switch kind {
+    case .decimal: .decimal(total(values))
+    case .float, .double: .double(values.reduce(0) { $0 + number($1) })
+    default: .int(values.reduce(0) { if case .int(let value) = $1 { $0 + value } else { $0 } })
     }
-    if kind == .double { return .double(values.reduce(0) { $0 + number($1) }) }
-    return .int(values.reduce(0) { $0 + Int64(number($1)) })
+  }
+
+  private static func total(_ values: [AttributeValue]) -> Decimal {
+    values.reduce(0) { if case .decimal(let value) = $1 { $0 + value } else { $0 } }
   }
 
   private static func number(_ value: AttributeValue) -> Double {

@@ -1,0 +1,29 @@
+import ArgumentParser
+import Cambium
+import Foundation
+import GuestsExample
+
+/// `guests`: reads commands from the terminal, or from a script, and prints what they say.
+@main
+struct GuestsCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(commandName: "guests", abstract: "Seats guests at tables.")
+
+  @Argument(help: "The store's file; without one, guests.cambium in the folder for data.")
+  var store: String?
+
+  @Option(help: "A file with commands, instead of the terminal.")
+  var script: String?
+
+  /// The main actor's context is used on its thread: so this is the main actor's, too.
+  @MainActor func run() async throws {
+    let location = try store.map { StoreLocation.file(URL(fileURLWithPath: $0)) } ?? .named("guests")
+    let list = try await GuestList(location)
+    var lines = try script.map { try String(contentsOfFile: $0, encoding: .utf8).split(separator: "\n")[...] }
+    if lines == nil { print(GuestList.help) }
+    while list.isRunning, let line = lines == nil ? readLine() : lines?.popFirst().map(String.init) {
+      print(await list.perform(line))
+      fflush(nil)
+    }
+    try list.close()
+  }
+}
