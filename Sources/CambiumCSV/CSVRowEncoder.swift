@@ -2,7 +2,7 @@ import Cambium
 import CambiumImport
 
 extension ExportFormat where Value: Encodable {
-  /// CSV with a row of the columns' names, as ``CambiumImport/ImportInput`` reads it with `csv(at:delimiter:)`. Lines end with a line feed.
+  /// CSV with a row of the columns' names, as ``CambiumImport/ImportInput`` reads it with `csv(at:delimiter:recordByteLimit:)`. Lines end with a line feed.
   ///
   /// A value that encodes to something else than single values for its keys is an error, and so is a key that is no column.
   ///

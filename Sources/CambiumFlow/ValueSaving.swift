@@ -36,7 +36,7 @@ extension PersistentContainer {
       try ofValue { try value.update(object) }
       // What can't be read back isn't stored.
       let unsaved = try ofValue { try Value(object) }
-      try context.save()
+      try context.saveLast()
       stored.value.withLock { $0 = unsaved }
       // The object is gone if another context has deleted it meanwhile. If its unique value was taken, its ID leads to the existing object.
       guard let saved = try context.find(Value.Object.self, object.objectID) else {
@@ -59,7 +59,7 @@ extension PersistentContainer {
       do { object = try context.find(Value.Object.self, id) } catch FlowError.unexpectedType { return }
       guard let object else { return }
       context.delete(object)
-      try context.save()
+      try context.saveLast()
     }
   }
 

@@ -124,7 +124,9 @@ extension PersistentContainer {
               count += 1
               monitor.advance()
             }
-            try output(format.end(count))
+            try monitor.check()
+            let end = try format.end(count)
+            if !end.isEmpty { try output(end) }
             return count
           }
           monitor.finish(count)
@@ -164,6 +166,8 @@ private struct ExportedFile: ~Copyable {
   private let url: URL
   private let partial: URL
   private let file: FileHandle
+  /// Those of the file whose place is taken, which stay; nil for none.
+  private let permissions: Any?
   private var buffer = Data()
   private var isDone = false
 
@@ -172,9 +176,8 @@ private struct ExportedFile: ~Copyable {
     self.url = url.resolvingSymlinksInPath()
     // Without the file's name, which may be as long as names can be.
     partial = self.url.deletingLastPathComponent().appendingPathComponent(".export-\(UUID().uuidString)")
-    // Who may read the file stays as it was.
-    let permissions = try? FileManager.default.attributesOfItem(atPath: self.url.path)[.posixPermissions]
-    let attributes = permissions.map { [FileAttributeKey.posixPermissions: $0] }
+    permissions = try? FileManager.default.attributesOfItem(atPath: self.url.path)[.posixPermissions]
+    let attributes = permissions.map { _ in [FileAttributeKey.posixPermissions: 0o600] }
     guard FileManager.default.createFile(atPath: partial.path, contents: nil, attributes: attributes) else {
       throw ImportError(.file, "\(partial.path) can't be made")
     }
@@ -199,6 +202,9 @@ private struct ExportedFile: ~Copyable {
     do {
       try file.synchronize()
       try file.close()
+      if let permissions {
+        try FileManager.default.setAttributes([.posixPermissions: permissions], ofItemAtPath: partial.path)
+      }
     } catch {
       throw ImportError(.file, "\(url.path) can't be written", underlyingError: error)
     }

@@ -170,7 +170,7 @@ extension ManagedObjectContext {
     let saves = onDidSave { changes.add($0) }
     defer { withExtendedLifetime(saves) {} }
     try monitor.check()
-    try save(durability: options.durability)
+    try saveLast(durability: options.durability)
     cache?.handOver(settledAs: aliases)
     if !changes.isEmpty { options.didCommit?(changes) }
     return changes

@@ -27,11 +27,7 @@ private struct StreamingImport<Record: Sendable, Object: ManagedObject>: Sendabl
     if !batch.isEmpty { try await run(batch, &counts, &commitCount) }
     var report = ImportReport(counts)
     if options.commits == .once {
-      let changes = try await context.perform { context in
-        // What hooks note or change after the commit is no failure of the import, and goes.
-        defer { context.reset() }
-        return try context.commitImport(options, cache, monitor)
-      }
+      let changes = try await context.perform { try $0.commitImport(options, cache, monitor) }
       if !changes.isEmpty { commitCount += 1 }
       report.changes = changes
     }

@@ -95,10 +95,14 @@ open class ConcurrentOperation: Operation, @unchecked Sendable {
   public final override func start() {
     if isCancelled || core.withLock(\.isFinishing) { return finish() }
     run(.willStart)
-    core.withLock { core in
+    // A hook may have finished it.
+    let isStarted = core.withLock { core in
+      if core.isFinishing { return false }
       core.state = .executing
       core.startDate = Date()
+      return true
     }
+    if !isStarted { return }
     didChangeValue(for: \.isExecuting)
     run(.didStart)
     execute()

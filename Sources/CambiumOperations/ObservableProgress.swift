@@ -86,7 +86,7 @@ public final class ObservableProgress: Progress, @unchecked Sendable {
   /// Completes every unit, those of the children included.
   public func complete() {
     // A progress of no units, or of an unknown number, never counts as completed.
-    if totalUnitCount <= 0 { totalUnitCount = 1 }
+    if totalUnitCount <= 0 { totalUnitCount = max(1, completedUnitCount) }
     let parts = Self.lock.withLock { self.parts }
     for part in parts where part.fraction < 1 { part.complete() }
     if completedUnitCount != totalUnitCount { completedUnitCount = totalUnitCount }

@@ -103,16 +103,10 @@ open class StoreOperation<Output: Sendable>: RetryingOperation<Output>, @uncheck
       finish()
       return false
     }
-    let isSaved = Atomic(false)
     do {
-      try operationContext.performAndWait { context in
-        try context.save()
-        isSaved.store(true, ordering: .relaxed)
-      }
+      try operationContext.performAndWait { try $0.saveLast() }
       return true
     } catch {
-      // What a hook has noted after the commit is no failure of the save: doing the work again would store it twice.
-      if isSaved.load(ordering: .relaxed) { return true }
       output = .failure(error)
       return false
     }

@@ -17,9 +17,12 @@ struct ValueSavingTests {
   @Test func whatIsStoredIsSaved() async throws {
     let container = try Shelf().lazy()
     let controller = StoreController<Title>(container)
-    let saved = try await controller.save(Title("unreadable once stored"))
-    let ids = try await container.container().query { try $0.fetchIDs(From<Track>()) }
-    #expect(saved.title == "unreadable once stored" && [saved.objectID] == ids)
+    for title in ["unreadable once stored", "hasty"] {
+      let saved = try await controller.save(Title(title))
+      let named = From<Track>().where { $0.title == title }
+      let ids = try await container.container().query { try $0.fetchIDs(named) }
+      #expect(saved.title == title && [saved.objectID] == ids)
+    }
   }
 
   /// Wherever the list is followed, the request ends.

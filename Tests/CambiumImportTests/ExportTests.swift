@@ -108,15 +108,21 @@ struct ExportTests {
     try await tunes.container.importObjects(from: records)
     let (bytes, progress) = (Locked(Data()), Progress(totalUnitCount: 0))
     let all = From<Tune>().orderBy(\.code)
+    let format = ExportFormat<TuneRecord>.jsonLines {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = .sortedKeys
+      return encoder
+    }
     let count = try await tunes.container.exportRecords(
       all,
       as: TuneRecord.self,
-      format: .jsonLines(),
+      format: format,
       progress: progress
     ) { chunk in
+      #expect(!chunk.isEmpty)
       bytes.withLock { $0.append(chunk) }
     }
-    try await tunes.container.exportJSONLines(all, as: TuneRecord.self, to: url("a.jsonl"))
+    try await tunes.container.exportRecords(all, as: TuneRecord.self, to: url("a.jsonl"), format: format)
     #expect(try count == 1_200 && bytes.withLock(\.self) == Data(contentsOf: url("a.jsonl")))
     #expect(progress.totalUnitCount == 1_200 && progress.completedUnitCount == 1_200)
     let error = await #expect(throws: Refusal.self) {

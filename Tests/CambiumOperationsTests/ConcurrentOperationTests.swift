@@ -28,6 +28,10 @@ struct ConcurrentOperationTests {
     operation.finish()
     operation.start()
     #expect(notes.all.isEmpty && operation.isFinished && operation.state == .finished)
+    let second = BlockResultOperation { notes.add("work") }
+    second.addWillStartBlock { [unowned second] in second.finish() }
+    second.start()
+    #expect(notes.all.isEmpty && second.isFinished && !second.isExecuting && second.state == .finished)
   }
 
   @Test func hooksAreCalledInTheirOrder() {

@@ -20,9 +20,16 @@ struct ObservableProgressTests {
   }
 
   @Test(arguments: [-1, 0, 1] as [Int64]) func aProgressWithoutATotalBecomesComplete(_ total: Int64) {
-    let progress = ObservableProgress(total: total)
-    progress.complete()
-    #expect(progress.fraction == 1)
+    for completed in [0, 57] as [Int64] {
+      let (whole, part) = (ObservableProgress(total: 100), ObservableProgress(total: total))
+      let notes = Notes()
+      let observation = part.onChange { notes.add("\($0)") }
+      whole.addChild(part, withPendingUnitCount: 100)
+      if total < 0 { part.completedUnitCount = completed }
+      part.complete()
+      #expect(part.fraction == 1 && whole.fraction == 1 && notes.all == ["1.0"])
+      withExtendedLifetime(observation) {}
+    }
   }
 
   @Test func cancellingMeetsChildrenThatComeAndGo() async {

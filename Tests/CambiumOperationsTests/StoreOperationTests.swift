@@ -111,6 +111,15 @@ private final class ImportParcels: StoreOperation<Void>, ConsumesResult, @unchec
     operation.output = .success(())
     try await operation.run()
     #expect(try await depot.codes() == ["hasty"])
+    let twice = Work<Void>(depot) { operation, context in
+      try context.fetchOne(From<Parcel>())?.weight = 2
+      #expect(operation.saveOperationContext())
+      context.insert(Parcel("second"))
+      operation.saveAndFinish()
+    }
+    twice.output = .success(())
+    try await twice.run()
+    #expect(try await depot.codes() == ["hasty", "second"])
   }
 
   @Test func anOutputIsWhatTheOperationSets() async throws {

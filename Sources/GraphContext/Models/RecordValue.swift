@@ -19,7 +19,7 @@ struct RecordValue: AttributeType {
   /// Asked of the attributes of classes that a container is made with, which have no attribute of this type.
   static var _attributeKind: AttributeKind { fatalError("a record's attributes have no common kind") }
   static var _isOptionalAttribute: Bool { true }
-  static var _tracerValue: RecordValue? { RecordValue(.null) }
+  static var tracerValue: RecordValue? { RecordValue(.null) }
 }
 
 extension AttributeKind {

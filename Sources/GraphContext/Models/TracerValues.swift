@@ -4,24 +4,24 @@ import Predicates
 // can't be followed; so no container takes them, and no query.
 
 extension AttributeType {
-  /// What is wrong with the type if it has no ``_tracerValue``: a sentence's end.
+  /// What is wrong with the type if it has no ``tracerValue``: a sentence's end.
   static var withoutTracerValue: String? {
-    guard _tracerValue == nil else { return nil }
+    guard tracerValue == nil else { return nil }
     return (_Present.self as? any TransformedAttribute.Type)?.withoutPlaceholder
-      ?? "\(_Present.self) refuses empty values; give it a static _tracerValue"
+      ?? "\(_Present.self) refuses empty values; give it a static tracerValue"
   }
 
   /// A value, of a type that a container or a query has accepted.
   static var anyValue: Self {
-    guard let value = _tracerValue else {
-      fatalError("\(Self.self) has no _tracerValue, and a value of it is needed")
+    guard let value = tracerValue else {
+      fatalError("\(Self.self) has no tracerValue, and a value of it is needed")
     }
     return value
   }
 }
 
 extension ManagedObject {
-  /// What is wrong with the types of attributes that have no ``AttributeType/_tracerValue``, in the class and in those that inherit from it.
+  /// What is wrong with the types of attributes that have no ``AttributeType/tracerValue``, in the class and in those that inherit from it.
   static var attributeTypesWithoutTracerValue: [String] {
     _$model.types(or: self).flatMap { $0.ownTypesWithoutTracerValue }
   }

@@ -12,7 +12,7 @@ where Stored._Present == Stored {
   /// - Parameters:
   ///   - store: makes what is stored. Equal values must give equal results.
   ///   - restore: makes the value again; nil, or an error, where what is stored stands for no value.
-  ///   - placeholder: any value, for ``/Predicates/AttributeType/_tracerValue``; nil for what `restore` makes of that of the stored type.
+  ///   - placeholder: any value, for ``/Predicates/AttributeType/tracerValue``; nil for what `restore` makes of that of the stored type.
   public init(
     to store: @escaping @Sendable (Value) -> Stored,
     from restore: @escaping @Sendable (Stored) throws -> Value?,
@@ -25,7 +25,7 @@ where Stored._Present == Stored {
 
   fileprivate func value(of stored: Stored) -> Value? { try? restore(stored) }
 
-  fileprivate var anyValue: Value? { placeholder ?? Stored._tracerValue.flatMap(value(of:)) }
+  fileprivate var anyValue: Value? { placeholder ?? Stored.tracerValue.flatMap(value(of:)) }
 }
 
 /// A type that stands for a transformation. `@Model` writes one for each attribute that is transformed.
@@ -70,7 +70,7 @@ extension Transformed: AttributeType {
   }
 
   /// The placeholder that the attribute gives, or what is made of the stored type's zero or empty value; nil where that is none.
-  public static var _tracerValue: Self? { Transformer.transformation.anyValue.map(Self.init) }
+  public static var tracerValue: Self? { Transformer.transformation.anyValue.map(Self.init) }
 }
 
 /// A ``Transformed`` of whatever transformer.

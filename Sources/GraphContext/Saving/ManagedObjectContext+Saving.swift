@@ -135,6 +135,13 @@ extension ManagedObjectContext {
     object._$state.forgetUnchangedValues(in: entity(ordinal).referenceSlots)
   }
 
+  /// Saves as the last act of a piece of work. What hooks and listeners note after the commit, such as a read of an object that isn't there, is
+  /// dropped: work that is reported as failed although it is stored would be done again.
+  package func saveLast(durability: Durability? = nil) throws(ContextError) {
+    try save(durability: durability)
+    deferred.clear()
+  }
+
   /// ``save(ifExists:durability:)`` for a context whose thread must not wait: the main actor's, while others write or the disk is
   /// slow. The actor goes on with other work meanwhile; what that changes in the context before this save has begun is
   /// saved too.

@@ -166,7 +166,7 @@ extension Accumulator {
     }
   }
 
-  /// nil (`null`) where the sum's type doesn't hold it: ``NumericAttribute/Sum``.
+  /// nil (`null`) where the sum's type doesn't hold it: `NumericAttribute._Sum`.
   private func sum(_ kind: AttributeKind) -> AttributeValue {
     switch kind {
     case .decimal: .decimal(exact.value)

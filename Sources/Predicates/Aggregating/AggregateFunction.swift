@@ -4,7 +4,7 @@
 public enum AggregateFunction: String, Sendable, Hashable, Codable, CaseIterable {
   /// How many rows there are; of an attribute, how many values.
   case count
-  /// Of numbers; nil where ``NumericAttribute/Sum`` doesn't hold it. Exact for integers; of Float and Double a Double, with the rounding
+  /// Of numbers; nil where `NumericAttribute._Sum` doesn't hold it. Exact for integers; of Float and Double a Double, with the rounding
   /// of each step made good; of Decimals the Decimal nearest to the exact sum.
   case sum
   /// Of numbers, as a Double; of Decimals as a Decimal.

@@ -5,13 +5,13 @@ import Foundation
 /// The standard library's and Foundation's value types conform here, optionals of them too. An enum or struct
 /// with a raw value conforms by saying so: `enum Cabin: Int, AttributeType { case economy, first }`; it is
 /// stored, compared and indexed as its raw value. An enum that is also `CaseIterable` takes its first case as
-/// ``_tracerValue``. A struct whose initialiser refuses some raw values must say which value it does take:
+/// ``tracerValue``. A struct whose initialiser refuses some raw values must say which value it does take:
 ///
 /// ```swift
 /// struct Email: RawRepresentable, AttributeType {
 ///   let rawValue: String
 ///   init?(rawValue: String) { if rawValue.contains("@") { self.rawValue = rawValue } else { return nil } }
-///   static var _tracerValue: Email? { Email(rawValue: "a@b.c") }
+///   static var tracerValue: Email? { Email(rawValue: "a@b.c") }
 /// }
 /// ```
 ///
@@ -22,7 +22,7 @@ import Foundation
 /// extension Version: RawRepresentable, AttributeType {
 ///   var rawValue: String { "\(major).\(minor)" }
 ///   init?(rawValue: String) { … }
-///   static var _tracerValue: Version? { Version(major: 1, minor: 0) }
+///   static var tracerValue: Version? { Version(major: 1, minor: 0) }
 /// }
 /// ```
 ///
@@ -30,7 +30,8 @@ import Foundation
 ///
 /// A stored value whose raw value is refused makes its object's next fetch or save throw `corrupt`.
 ///
-/// The requirements with an underscore are the library's own: other types than those that it declares have them from their raw values.
+/// The requirements with an underscore are the library's own: other types than those that it declares have them from their raw values. `tracerValue`
+/// is a program's to declare.
 public protocol AttributeType: ColumnType, PredicateArgument {
   /// What the type's values are but for nil: of an optional what it wraps, else the type itself.
   associatedtype _Present: AttributeType = Self
@@ -53,8 +54,8 @@ public protocol AttributeType: ColumnType, PredicateArgument {
   ///
   /// Nil where the type's initialiser takes none that the default can think of: a `RawRepresentable` type that refuses its raw type's
   /// zero or empty value, and isn't an enum. No container takes a model with such an attribute, so the type gives one itself:
-  /// `static var _tracerValue: Email? { Email(rawValue: "a@b.c") }`.
-  static var _tracerValue: Self? { get }
+  /// `static var tracerValue: Email? { Email(rawValue: "a@b.c") }`.
+  static var tracerValue: Self? { get }
 }
 
 extension AttributeType {
@@ -71,7 +72,7 @@ extension AttributeType {
 
 extension AttributeType where Self: FixedWidthInteger & BitwiseCopyable {
   /// 0.
-  public static var _tracerValue: Self? { 0 }
+  public static var tracerValue: Self? { 0 }
 
   @inlinable
   public var _attributeValue: AttributeValue {
@@ -111,7 +112,7 @@ extension UInt64: AttributeType { @inlinable public static var _attributeKind: A
 extension Double: AttributeType {
   @inlinable public static var _attributeKind: AttributeKind { .double }
   /// 0.
-  public static var _tracerValue: Double? { 0 }
+  public static var tracerValue: Double? { 0 }
   @inlinable
   public var _attributeValue: AttributeValue { .double(self) }
 
@@ -134,7 +135,7 @@ extension Double: AttributeType {
 extension Float: AttributeType {
   @inlinable public static var _attributeKind: AttributeKind { .float }
   /// 0.
-  public static var _tracerValue: Float? { 0 }
+  public static var tracerValue: Float? { 0 }
   /// The same number as a Double: every Float is one.
   public var _attributeValue: AttributeValue { .double(Double(self)) }
 
@@ -154,7 +155,7 @@ extension Float: AttributeType {
 extension Decimal: AttributeType {
   @inlinable public static var _attributeKind: AttributeKind { .decimal }
   /// 0.
-  public static var _tracerValue: Decimal? { 0 }
+  public static var tracerValue: Decimal? { 0 }
   public var _attributeValue: AttributeValue { .decimal(self) }
 
   public init?(_attributeValue stored: AttributeValue) {
@@ -173,7 +174,7 @@ extension Decimal: AttributeType {
 extension Bool: AttributeType {
   @inlinable public static var _attributeKind: AttributeKind { .bool }
   /// False.
-  public static var _tracerValue: Bool? { false }
+  public static var tracerValue: Bool? { false }
   @inlinable
   public var _attributeValue: AttributeValue { .bool(self) }
 
@@ -194,7 +195,7 @@ extension Bool: AttributeType {
 extension String: AttributeType {
   @inlinable public static var _attributeKind: AttributeKind { .string }
   /// The empty string.
-  public static var _tracerValue: String? { "" }
+  public static var tracerValue: String? { "" }
   @inlinable
   public var _attributeValue: AttributeValue { .string(self) }
 
@@ -217,7 +218,7 @@ extension String: AttributeType {
 extension Data: AttributeType {
   @inlinable public static var _attributeKind: AttributeKind { .data }
   /// No bytes.
-  public static var _tracerValue: Data? { Data() }
+  public static var tracerValue: Data? { Data() }
   public var _attributeValue: AttributeValue { .data(self) }
 
   public init?(_attributeValue stored: AttributeValue) {
@@ -229,7 +230,7 @@ extension Data: AttributeType {
 extension Date: AttributeType {
   @inlinable public static var _attributeKind: AttributeKind { .date }
   /// 1 January 2001, 0:00 UTC.
-  public static var _tracerValue: Date? { Date(timeIntervalSinceReferenceDate: 0) }
+  public static var tracerValue: Date? { Date(timeIntervalSinceReferenceDate: 0) }
   public var _attributeValue: AttributeValue { .date(self) }
 
   public init?(_attributeValue stored: AttributeValue) {
@@ -247,7 +248,7 @@ extension Date: AttributeType {
 extension UUID: AttributeType {
   @inlinable public static var _attributeKind: AttributeKind { .uuid }
   /// Zeros.
-  public static var _tracerValue: UUID? { UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) }
+  public static var tracerValue: UUID? { UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) }
   public var _attributeValue: AttributeValue { .uuid(self) }
 
   public init?(_attributeValue stored: AttributeValue) {
@@ -260,7 +261,7 @@ extension UUID: AttributeType {
 extension URL: AttributeType {
   @inlinable public static var _attributeKind: AttributeKind { .string }
   /// The root directory.
-  public static var _tracerValue: URL? { URL(filePath: "/", directoryHint: .isDirectory) }
+  public static var tracerValue: URL? { URL(filePath: "/", directoryHint: .isDirectory) }
   public var _attributeValue: AttributeValue { .string(absoluteString) }
 
   /// Nil for a string that is no URL.
@@ -283,7 +284,7 @@ extension Optional: AttributeType where Wrapped: AttributeType {
   public static var _elementKind: AttributeKind? { Wrapped._elementKind }
   public static var _isOptionalAttribute: Bool { true }
   /// Some value: a key path that looks through the optional has to find one.
-  public static var _tracerValue: Wrapped?? { Wrapped._tracerValue.map { .some($0) } }
+  public static var tracerValue: Wrapped?? { Wrapped.tracerValue.map { .some($0) } }
   @inlinable
   public var _attributeValue: AttributeValue { self?._attributeValue ?? .null }
 
@@ -326,8 +327,8 @@ extension AttributeType where Self: RawRepresentable, RawValue: AttributeType {
 
   /// The value of the raw type's zero; for an enum that has no such case, its first case. Nil for a type that refuses zero and holds
   /// more than plain bytes.
-  public static var _tracerValue: Self? {
-    if let value = RawValue._tracerValue.flatMap(Self.init(rawValue:)) { return value }
+  public static var tracerValue: Self? {
+    if let value = RawValue.tracerValue.flatMap(Self.init(rawValue:)) { return value }
     return zeroBytes()
   }
 }
@@ -347,5 +348,5 @@ func zeroBytes<Value>(of type: Value.Type = Value.self) -> Value? {
 
 extension AttributeType where Self: RawRepresentable & CaseIterable, RawValue: AttributeType {
   /// The first case; nil for a type without cases.
-  public static var _tracerValue: Self? { allCases.first }
+  public static var tracerValue: Self? { allCases.first }
 }

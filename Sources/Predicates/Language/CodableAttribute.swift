@@ -19,7 +19,7 @@ import Foundation
 /// don't compare, sort or group it, and no index is of it. A type that they should compare gets a raw value instead: see ``AttributeType``.
 ///
 /// Dates keep all their digits, and numbers that are infinite or not a number are strings in the JSON. A save refuses a value that can't be encoded. A
-/// stored value that the type can't decode reads as nil, or as ``AttributeType/_tracerValue`` where nil is none, and makes its object's next fetch or
+/// stored value that the type can't decode reads as nil, or as ``AttributeType/tracerValue`` where nil is none, and makes its object's next fetch or
 /// save throw `corrupt`: so a type that gets another property later decodes values without it.
 ///
 /// A getter decodes the value once, and a save encodes what was set. Both take time and memory in proportion to the value.
@@ -50,12 +50,12 @@ extension CodableAttribute {
 
   /// The value that a decoder makes of zeros, empty strings, empty lists and nil; nil where the type refuses those, as an enum does whose cases have
   /// payloads on the heap. Such a type gives one itself.
-  public static var _tracerValue: Self? { try? PlaceholderDecoder().value(Self.self) }
+  public static var tracerValue: Self? { try? PlaceholderDecoder().value(Self.self) }
 }
 
 extension CodableAttribute where Self: CaseIterable {
   /// The first case; nil for a type without cases.
-  public static var _tracerValue: Self? { allCases.first }
+  public static var tracerValue: Self? { allCases.first }
 }
 
 /// How attributes are encoded.

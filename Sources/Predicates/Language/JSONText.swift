@@ -20,7 +20,7 @@ public struct JSONText: Sendable, Hashable {
 extension JSONText: AttributeType {
   public static var _attributeKind: AttributeKind { .coded }
   /// `null`.
-  public static var _tracerValue: JSONText? { JSONText(unchecked: "null") }
+  public static var tracerValue: JSONText? { JSONText(unchecked: "null") }
   public var _attributeValue: AttributeValue { .string(text) }
 
   public init?(_attributeValue stored: AttributeValue) {

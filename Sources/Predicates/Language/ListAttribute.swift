@@ -11,7 +11,7 @@ extension Array: AttributeType where Element: AttributeType {
     Element._attributeKind == .coded ? nil : Element._attributeKind
   }
   /// No elements.
-  public static var _tracerValue: [Element]? { [] }
+  public static var tracerValue: [Element]? { [] }
 
   /// The JSON of the elements in their order; data without bytes, which no attribute of the kind takes, if one can't be encoded.
   public var _attributeValue: AttributeValue {
@@ -43,7 +43,7 @@ extension Set: AttributeType where Element: AttributeType {
   public static var _attributeKind: AttributeKind { .coded }
   public static var _elementKind: AttributeKind? { [Element]._elementKind }
   /// No elements.
-  public static var _tracerValue: Set<Element>? { [] }
+  public static var tracerValue: Set<Element>? { [] }
 
   /// The JSON of the elements, in the order of their own JSON: equal sets have equal bytes. Data without bytes if one can't be encoded.
   public var _attributeValue: AttributeValue {

@@ -148,7 +148,7 @@ extension ListPlace {
 extension ListPlace: AttributeType {
   public static var _attributeKind: AttributeKind { .place }
   /// The place of the number 1.
-  public static var _tracerValue: ListPlace? { ListPlace(1) }
+  public static var tracerValue: ListPlace? { ListPlace(1) }
   public var _attributeValue: AttributeValue { .data(Data(bytes)) }
 
   public init?(_attributeValue stored: AttributeValue) {

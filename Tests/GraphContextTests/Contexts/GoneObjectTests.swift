@@ -163,6 +163,7 @@ struct GoneObjectTests {
   @Test func closingWaitsForBlocksThatWrite() async throws {
     let folder = try TemporaryFolder()
     let library = try await Library.open(at: folder.file("library"))
+    let other = try await Library.open(at: folder.file("library"))
     let (started, begin) = AsyncStream<Void>.makeStream()
     let mayGoOn = DispatchSemaphore(value: 0)
     async let written: Void = library.write { context in
@@ -174,14 +175,22 @@ struct GoneObjectTests {
     async let closed: Void = library.close()
     // The close has its place in the queue before the block goes on.
     try await Task.sleep(for: .milliseconds(50))
+    // It passes while the container is open, and is refused in its turn.
+    async let late: Void = library.write { $0.insert(Writer("late")) }
+    try await Task.sleep(for: .milliseconds(50))
     mayGoOn.signal()
     try await written
     try await closed
+    do {
+      try await late
+      Issue.record("a closed container has written")
+    } catch {
+      #expect((error as? ContextError)?.code == .closed)
+    }
     let error = await #expect(throws: ContextError.self) { try await library.write { _ in } }
     #expect(error?.code == .closed)
-    let again = try await Library.open(at: folder.file("library"))
-    #expect(try await again.query { try $0.count(From<Writer>()) } == 1)
-    try await again.close()
+    #expect(try await other.query { try $0.count(From<Writer>()) } == 1)
+    try await other.close()
   }
 
   @Test func aClosedContainerSaysSo() async throws {

@@ -28,7 +28,7 @@ struct MisuseTests {
       guard rawValue.contains("@") else { return nil }
       self.rawValue = rawValue
     }
-    static var _tracerValue: Address? { Address(rawValue: "a@b.c") }
+    static var tracerValue: Address? { Address(rawValue: "a@b.c") }
   }
 
   @Model final class Contact {
@@ -172,7 +172,7 @@ struct MisuseTests {
       try await PersistentContainer("Contacts", models: Contact.self, at: .inMemory)
     }
     #expect(error?.code == .schemaMismatch)
-    #expect(error?.message.contains("Email") == true && error?.message.contains("_tracerValue") == true)
+    #expect(error?.message.contains("Email") == true && error?.message.contains("tracerValue") == true)
     let mistake = #expect(throws: QueryError.self) { try Contact.predicatePath(of: \Contact.email) }
     #expect(mistake?.code == .keyPath && mistake?.message.contains("Email") == true)
     #expect(throws: QueryError.self) { try Contact.predicatePath(of: \Contact.email?.rawValue) }

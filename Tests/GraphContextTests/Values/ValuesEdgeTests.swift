@@ -24,7 +24,7 @@ struct PickyMail: RawRepresentable, AttributeType, Hashable {
     if !rawValue.contains("@") { return nil }
     self.rawValue = rawValue
   }
-  static var _tracerValue: PickyMail? { PickyMail(rawValue: "nobody@example.org") }
+  static var tracerValue: PickyMail? { PickyMail(rawValue: "nobody@example.org") }
 }
 
 @Model final class MailTaker {

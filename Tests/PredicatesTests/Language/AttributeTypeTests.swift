@@ -17,7 +17,7 @@ extension Version: RawRepresentable, AttributeType {
     self.init(major: numbers[0], minor: numbers[1])
   }
 
-  static var _tracerValue: Version? { Version(major: 1, minor: 0) }
+  static var tracerValue: Version? { Version(major: 1, minor: 0) }
 }
 
 struct AttributeTypeTests {
@@ -61,13 +61,13 @@ struct AttributeTypeTests {
     #expect(comesBack(Version(major: 2, minor: 10), Version(major: 0, minor: 0)))
     #expect(Version(major: 2, minor: 10)._attributeValue == .string("2.10"))
     #expect(Version(_attributeValue: .string("two")) == nil)
-    #expect(Version._attributeKind == .string && Version?._tracerValue == Version(major: 1, minor: 0))
+    #expect(Version._attributeKind == .string && Version?.tracerValue == Version(major: 1, minor: 0))
   }
 
   @Test func tracerValuesExist() {
-    #expect(Cabin._tracerValue == .economy)
-    #expect(Status._tracerValue == .planned)
-    #expect(Int?._tracerValue == 0)
+    #expect(Cabin.tracerValue == .economy)
+    #expect(Status.tracerValue == .planned)
+    #expect(Int?.tracerValue == 0)
     #expect(Status?._attributeKind == .string && Status?._isOptionalAttribute && !Status._isOptionalAttribute)
   }
 }

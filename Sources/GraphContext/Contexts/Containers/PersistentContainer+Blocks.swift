@@ -51,7 +51,10 @@ extension PersistentContainer {
   ) async throws -> Result {
     try await running { cancellation in
       try await coordinator.writer.run { [self] in
-        try work(cancelledBy: cancellation) { context in try Self.write(in: context, mergePolicy, body) }
+        // It may have been closed while the block waited.
+        try handle.checkOpen()
+        return try work(cancelledBy: cancellation) { context in try Self.write(in: context, mergePolicy, body)
+        }
       }
     }
   }
@@ -89,7 +92,8 @@ extension PersistentContainer {
       )
     }
     return try coordinator.writer.runAndWait {
-      try work { context in try Self.write(in: context, mergePolicy, body) }
+      try handle.checkOpen()
+      return try work { context in try Self.write(in: context, mergePolicy, body) }
     }
   }
 
@@ -142,7 +146,7 @@ extension PersistentContainer {
     var shouldSave = true
     let result = try body(context, &shouldSave)
     try context.checkUsable()
-    if shouldSave { try context.save() }
+    if shouldSave { try context.saveLast() }
     return result
   }
 

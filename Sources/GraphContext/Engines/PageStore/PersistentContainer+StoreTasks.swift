@@ -2,7 +2,7 @@ import PageStore
 
 /// Asynchronous variants of the calls that block their thread.
 ///
-/// Each runs its work on the container's queue, after what a serial queue of the program's has to do before, and suspends the task until that is done, so that
+/// Each runs its work on the container's queue, or that of the blocks that write, after what a serial queue of the program's has to do before, and suspends the task until that is done, so that
 /// no thread of the concurrency runtime is blocked. In an asynchronous function the compiler takes these. Cancelling the task doesn't cancel the work.
 extension PersistentContainer {
   /// Writes a checkpoint, without blocking the task's thread: see the synchronous variant for details and errors.
@@ -10,8 +10,11 @@ extension PersistentContainer {
     try await queue.run { () throws(ContextError) in try self.checkpoint() }
   }
 
-  /// Closes the container after the blocks of `write` and the imports that have been begun before, without blocking the task's thread: see the synchronous variant
-  /// for details and errors. That one closes at once; the saves of such blocks then throw `closed`.
+  /// Closes the container without blocking the task's thread: see the synchronous variant for details and errors, which closes at once.
+  ///
+  /// This one takes its turn in the queue of the blocks that write, which all containers on the file share. So it comes after the blocks of `write` and the imports
+  /// of inputs that were begun before, and those that are begun later throw `closed`. It doesn't wait for other blocks, nor for imports of asynchronous sequences. Cancel an import that
+  /// waits for its source before: this would wait for it, whether its own task is cancelled or not. A block that writes must not wait for a task that closes.
   public func close() async throws(ContextError) {
     do { try await coordinator.writer.run { try self.close() } } catch { throw ContextError(any: error) }
   }

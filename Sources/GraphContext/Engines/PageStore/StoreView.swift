@@ -60,8 +60,9 @@ package final class StoreView: ObjectSource {
   /// Why the view shows nothing; nil if it shows a snapshot.
   var failure: ContextError? { if case .failure(let error) = source { error } else { nil } }
 
-  /// The commit that the view shows; 0 if it shows none.
   var capabilities: SourceCapabilities { [.ranks, .exactCounts, .coveringScans] }
+
+  /// The commit that the view shows; 0 if it shows none.
   package var commit: UInt64 { (try? source.get().commit) ?? 0 }
 
   /// The changes of the commits between another view of the store and this one, in order. Empty if either shows nothing.

@@ -62,7 +62,7 @@ extension AttributeType {
     let numbers = [0, 1, 2, 3, 5, 8, 90].map(AttributeValue.int)
     let samples =
       (numbers + [.string(" aZ\u{E9}9 ")]).compactMap { Self(_attributeValue: $0) }
-      + [_tracerValue].compactMap(\.self)
+      + [tracerValue].compactMap(\.self)
     return samples.allSatisfy { sample in
       guard let value = sample[keyPath: keyPath] as? any AttributeType else { return false }
       return value._attributeValue == sample._attributeValue

@@ -18,7 +18,7 @@ struct CodedAttributeTests {
     case cash
     case card(fee: Double)
     case voucher([String])
-    static var _tracerValue: Payment? { .cash }
+    static var tracerValue: Payment? { .cash }
   }
 
   @Model final class Shop {
@@ -188,7 +188,7 @@ struct CodedAttributeTests {
         at: URL(fileURLWithPath: folder.file("boxes.cambium"))
       )
     }
-    #expect(error?.description.contains("_tracerValue") == true)
+    #expect(error?.description.contains("tracerValue") == true)
   }
 
   @Test func noIndexIsOfOne() {

@@ -223,7 +223,7 @@ struct EmbeddedTests {
 
 /// A text with a rule of its own.
 private struct MailAddress: RawRepresentable, AttributeType, Hashable {
-  static var _tracerValue: MailAddress? { MailAddress(rawValue: "a@b") }
+  static var tracerValue: MailAddress? { MailAddress(rawValue: "a@b") }
   let rawValue: String
   init?(rawValue: String) {
     guard rawValue.contains("@"), rawValue.allSatisfy(\.isASCII) else { return nil }
