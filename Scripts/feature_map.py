@@ -13,12 +13,14 @@ PAGE = "Docs/FeatureMap.md"
 VERDICTS = ("as is", "other name", "different")
 NO_TEST = "—"
 COLUMNS = ["Item", "What it does there", "Here", "Verdict", "Test"]
+SCENARIO_COLUMNS = ["Scenario", "Items", "Tests"]
 
 ITEM = re.compile(r"([A-Z]{2})-(\d+)")
 TEST = re.compile(r"`(\w+)\.(\w+)`")
 CELL_BORDER = re.compile(r"(?<!\\)\|")
 TYPE = re.compile(r"\b(?:struct|class|enum|actor|extension)\s+(\w+)")
-FUNCTION = re.compile(r"\bfunc\s+(\w+)")
+# A test has its attribute, with arguments or without, before it.
+FUNCTION = re.compile(r"@Test\b(?:(?!\bfunc\b).)*\bfunc\s+(\w+)", re.DOTALL)
 
 
 def breaches(text, tests):
@@ -34,6 +36,9 @@ def breaches(text, tests):
             continue
         if cells[0] in VERDICTS + ("all",) and len(cells) == 3:
             summary[cells[0]] = cells[2]
+        elif len(cells) == len(SCENARIO_COLUMNS) and cells != SCENARIO_COLUMNS and TEST.search(cells[2]):
+            for problem in row_breaches(["", "", "", VERDICTS[0], cells[2]], tests):
+                yield f"{number}: “{cells[0]}” {problem}"
         item = ITEM.fullmatch(cells[0])
         if item is None:
             if len(cells) == len(COLUMNS) and not set(line) <= set("|-"):

@@ -33,6 +33,15 @@ class FeatureMap(unittest.TestCase):
     def test_a_page_that_is_right_has_no_breach(self):
         self.assertEqual(self.found(), [])
 
+    def test_scenarios_name_tests(self):
+        table = "\n| Scenario | Items | Tests |\n|---|---|---|\n| showing | AB-1 | `ListTests.aListIsShown`, `ListTests.gone` |\n"
+        found = [breach.split(": ", 1)[1] for breach in breaches(PAGE + table, self.tests)]
+        self.assertEqual(found, ["“showing” names the test ListTests.gone, which isn't there"])
+
+    def test_a_test_has_its_attribute(self):
+        source = "struct A { @Test(arguments: [1])\n  func shown(_ n: Int) {}\n func helper() {} }"
+        self.assertEqual(functions_of([("A", source)]), {"A": {"shown"}})
+
     def test_tests_are_known_by_suite_and_by_file(self):
         self.assertEqual(self.found("ListTests.", "ListFile."), [])
         self.assertEqual(self.found("ListTests.", "OtherTests."), ["AB-1 names the test OtherTests.aListIsShown, which isn't there"])

@@ -33,6 +33,17 @@ struct BoundedCacheTests {
     #expect(cache.name == "test")
   }
 
+  @Test func keysOfOneHashValueAreDifferent() {
+    struct Key: Hashable, Sendable {
+      let value: Int
+      func hash(into hasher: inout Hasher) {}
+    }
+    let cache = BoundedCache<Key, Int>(name: "test")
+    for value in 0..<50 { cache[Key(value: value)] = value }
+    cache[Key(value: 7)] = nil
+    for value in 0..<50 { #expect(cache[Key(value: value)] == (value == 7 ? nil : value)) }
+  }
+
   @Test func removalIsReportedAndAHandlerCanBeTakenAway() {
     let cache = cache()
     cache[1] = 10

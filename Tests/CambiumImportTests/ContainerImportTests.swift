@@ -390,7 +390,7 @@ struct ContainerImportTests {
   }
 
   /// IDs are compared, not their hash values.
-  @Test func idsOfOneHashValueAreDifferent() async throws {
+  @Test func aCacheTellsEntitiesAndIDsApart() async throws {
     let cache = ImportedObjectCache()
     try await tunes.container.write { context in
       let tunes = (0..<2_000).map { Tune("\($0)") }

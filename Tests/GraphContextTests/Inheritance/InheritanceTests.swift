@@ -25,6 +25,20 @@ struct InheritanceTests {
     try context.save()
   }
 
+  /// A list of changed objects has no type: `as?` takes subclasses, and no superclass.
+  @Test func changedObjectsAreToldApartByTheirClass() async throws {
+    let container = try await Self.container()
+    try container.inContext { (context: ManagedObjectContext) throws -> Void in
+      try Self.fill(context)
+      for animal in try context.fetch(From<Animal>()) { animal.age += 1 }
+      context.insert(Puppy("New", breed: "Pug", weeks: 1))
+      #expect(context.insertedObjects.compactMap { $0 as? Animal }.map(\.name) == ["New"])
+      #expect(context.insertedObjects.compactMap { $0 as? Cat }.isEmpty)
+      #expect(Set(context.updatedObjects.compactMap { $0 as? Dog }.map(\.name)) == ["Rex", "Bit"])
+      #expect(context.updatedObjects.compactMap { $0 as? Animal }.count == 3)
+    }
+  }
+
   @Test func `a fetch of a parent gives objects of their own classes`() async throws {
     let container = try await Self.container()
     try container.inContext(Self.fill)
