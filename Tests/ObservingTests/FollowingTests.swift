@@ -1,5 +1,6 @@
 import Cambium
 import Foundation
+import TestSupport
 import Testing
 
 @testable import GraphContext
@@ -15,6 +16,22 @@ struct FollowingTests {
     try await container.write { context in
       for minute in minutes { context.insert(Departure(minute, "c\(minute)")) }
     }
+  }
+
+  /// A container has its store from the beginning, so no list is made before its store is there.
+  @Test func aListOfAContainerThatWasJustOpenedIsWhole() async throws {
+    let folder = try TemporaryFolder()
+    let url = URL(fileURLWithPath: folder.file("airport"))
+    let models: [any ManagedObject.Type] = [Departure.self, Airline.self, Gate.self]
+    let first = try await PersistentContainer("Airport", models: models, at: .file(url))
+    try await insert([3, 1, 2], in: first)
+    try await first.close()
+    let again = try await PersistentContainer("Airport", models: models, at: .file(url))
+    let context = try again.context()
+    let list = try FetchedResults(From<Departure>().orderBy(\.minute), in: context)
+    #expect(list.map(\.minute) == [1, 2, 3])
+    context.end()
+    try await again.close()
   }
 
   @Test(.timeLimit(.minutes(60))) func savesOfAnyContextArrive() async throws {

@@ -50,6 +50,22 @@ import Testing
     #expect(values == Piece.Values(piece) && Set([values, piece.values]).count == 1)
   }
 
+  /// To-many relationships are no part of values: a query for the ID finds the members, also from another task.
+  @Test func membersAreFoundByTheIDOfTheirValues() async throws {
+    let container = try await container()
+    let context = container.viewContext
+    let composer = Composer("Evans")
+    context.insert(composer)
+    context.insert(Piece("Waltz", by: composer))
+    context.insert(Piece("Other", by: Composer("Monk")))
+    try context.save()
+    let id = try #require(composer.values.objectID)
+    let titles = try await container.query { context in
+      try context.fetch(From<Piece>().where { $0.composer == id }).map(\.title)
+    }
+    #expect(titles == ["Waltz"])
+  }
+
   @Test func aNewObjectsValuesLeadToWhatIsInNoContext() {
     let composer = Composer("Evans")
     let values = Piece("Waltz", by: composer).values
