@@ -32,7 +32,7 @@ struct DynamicModelTests {
         for found in [
           try context.object(ManagedRecord.self, with: id),
           try context.existingObject(ManagedRecord.self, with: id),
-          try context.registeredObject(ManagedRecord.self, with: id),
+          context.registeredObject(ManagedRecord.self, with: id),
         ] {
           #expect(try found?["text"] == .string("new") && found?.objectID == old.objectID)
         }
