@@ -91,7 +91,7 @@ open class ConcurrentOperation: Operation, @unchecked Sendable {
 
   // MARK: Operation
 
-  /// Starts the operation: what its queue calls. One that was cancelled or finished before does nothing.
+  /// Starts the operation: what its queue calls. One that was cancelled before finishes at once; one that has finished does nothing.
   public final override func start() {
     if isCancelled || core.withLock(\.isFinishing) { return finish() }
     run(.willStart)

@@ -77,7 +77,7 @@ public final class ObservableProgress: Progress, @unchecked Sendable {
   /// Cancels this progress and its children.
   public override func cancel() { Self.lock.withLock { super.cancel() } }
 
-  /// Whether it was cancelled.
+  /// True once the program has cancelled this progress or one that it is a part of.
   public override var isCancelled: Bool {
     get { Self.lock.withLock { super.isCancelled } }
     set { Self.lock.withLock { super.isCancelled = newValue } }

@@ -5,7 +5,7 @@ import Predicates
 /// A source belongs to one task at a time, like the context that reads it.
 protocol ObjectSource: AnyObject {
   var schema: StoredSchema { get }
-  /// What the source does beyond the contract.
+  /// Optional abilities of this source.
   var capabilities: SourceCapabilities { get }
   /// The commit that the source shows; 0 if it shows none.
   var commit: UInt64 { get }
@@ -135,7 +135,7 @@ protocol ObjectSource: AnyObject {
   func plan(of request: ResolvedRequest, over layers: UnsavedLayers?) throws(ContextError) -> QueryPlan
 }
 
-/// What a source does beyond the contract of ``ObjectSource``.
+/// Optional abilities of an ``ObjectSource``.
 struct SourceCapabilities: OptionSet, Sendable {
   let rawValue: Int
 

@@ -3,7 +3,7 @@ import Foundation
 import Predicates
 import Synchronization
 
-/// What the contexts of a store share: its engine, the classes of its objects, and the notification of commits.
+/// State that the contexts of a store share: its engine, the classes of its objects, and the listeners for commits.
 ///
 /// There is one for each open store in a process, however many containers were opened on it.
 package final class StoreCoordinator: Sendable {
