@@ -156,9 +156,11 @@ struct SnapshotDifferenceTests {
   }
 
   @Test func anArrangementOfADamagedIndexDoesNotTrap() throws {
-    var runs = SectionRuns()
-    runs.append("a", 3)
-    let state = ListArrangement(NumberedContent([ObjectNumber(rawValue: 1)]), from: 0, runs)
+    let request = From<Departure>().orderBy(\.city)
+    let list = try FetchedResults(request, sectionedBy: SectionedBy(\.city), in: context)
+    var sections = try #require(list.sectioning)
+    sections.runs.append("a", 3)
+    let state = ListArrangement(NumberedContent([ObjectNumber(rawValue: 1)]), 0..<1, sections)
     #expect(try state.number(at: ListPath(item: 2)) == nil)
   }
 }

@@ -28,7 +28,7 @@ public final class FetchedResults<Object: ManagedObject> {
   /// Why the list has stopped to follow its context; nil while it follows. The list then shows what it showed before, until ``refetch(_:)``.
   public private(set) var failure: ContextError?
   private(set) var list: LiveList
-  private(set) var sectioning: ListSections?
+  var sectioning: ListSections?
   let audience = Audience<ListChanges>()
   private var observers: [ObserverBox<Object>] = []
   private var subscriptions: [ContextSubscription] = []
@@ -113,11 +113,9 @@ public final class FetchedResults<Object: ManagedObject> {
   /// Entries of trees that the list has read since it was made, to find positions and objects: records, and entries of indexes.
   public var entriesWalked: Int { list.entriesWalked }
 
-  /// Bytes of memory that the list holds, about: 8 for each object of a list that isn't by rank, 24 for each section, and some for each unsaved object of one by rank. Objects
-  /// are the context's, and pages the store's.
-  public var byteCount: Int {
-    list.byteCount + (sectioning?.runs.count ?? 0) * MemoryLayout<SectionRuns.Run>.stride
-  }
+  /// Bytes of memory that the list holds, about: 8 for each object of a list that isn't by rank, 24 for each section that is held, and some for each unsaved object of one by
+  /// rank. Objects are the context's, and pages the store's.
+  public var byteCount: Int { list.byteCount + (sectioning?.runs.byteCount ?? 0) }
 
   /// How the list's query is answered, with a line that says how the list finds positions.
   public func explain() throws(ContextError) -> QueryPlan {
@@ -169,9 +167,8 @@ extension FetchedResults: RandomAccessCollection {
 
   /// The object at a path; nil if there is none.
   public subscript(safe path: ListPath) -> Object? {
-    let sections = sections
-    guard path.section >= 0, path.section < sections.count else { return nil }
-    let range = sections[path.section].range
+    guard hasSection(path.section) else { return nil }
+    let range = section(at: path.section).range
     return path.item >= 0 && path.item < range.count ? self[range.lowerBound + path.item] : nil
   }
 
@@ -193,11 +190,6 @@ extension FetchedResults: RandomAccessCollection {
 
   /// The path of an object of the context; nil if it isn't in the list.
   public func path(of object: Object) -> ListPath? { position(of: object).map(path(at:)) }
-
-  /// The path of a position, which must exist. O(√sections).
-  public func path(at position: Int) -> ListPath {
-    sectioning?.runs.path(of: position) ?? ListPath(section: 0, item: position)
-  }
 
   /// Reads the page that a position is in.
   private func readPage(with position: Int) {
@@ -229,36 +221,6 @@ extension ManagedObjectContext {
       // A list that is about to change has objects that others have deleted.
       return objectOrGone(number, entity)
     }
-  }
-}
-
-// MARK: - Sections
-
-extension FetchedResults {
-  /// The sections; one with no name for a list that isn't divided, none for a divided list without objects.
-  public var sections: ListSectionCollection<Object> { ListSectionCollection(list: self) }
-
-  var sectionCount: Int { context == nil ? 0 : sectioning?.runs.count ?? 1 }
-
-  func section(at index: Int) -> ListSection<Object> {
-    guard let runs = sectioning?.runs else {
-      return ListSection(list: self, index: index, name: "", range: 0..<endIndex)
-    }
-    // No more than there are, if a damaged index counts otherwise.
-    let (run, start) = (runs[index], Swift.min(runs.start(of: index), endIndex))
-    return ListSection(
-      list: self,
-      index: index,
-      name: run.name,
-      range: start..<Swift.min(start + run.count, endIndex)
-    )
-  }
-
-  /// The object at a path of an earlier state of the list, whose context is there. If the store can't be read, the object is one that isn't there.
-  func object(at path: ListPath, of state: ListArrangement) -> Object {
-    guard let context else { fatalError("a section of a list whose context is gone") }
-    let number = context.deferringError(nil) { () throws(ContextError) in try state.number(at: path) }
-    return context.objectOrGone(number ?? .none, list.entity)
   }
 }
 
@@ -430,6 +392,9 @@ extension FetchedResults {
     if !changes.invalidatesAll, sectioning == nil || !context.showsUntoldChanges {
       let step = try list.step(after: changes)
       guard var sections = sectioning, !step.changes.isEmpty else { return .step(step, sectioning, nil) }
+      try sections.hold(around: step.changes, in: list)
+      // Until the step is taken, observers look at the same sections.
+      sectioning = sections
       let names = try sections.names(of: step.changes, list.query, in: context)
       if let difference = sections.update(step.changes, names) { return .step(step, sections, difference) }
     }

@@ -1,9 +1,7 @@
 import Predicates
 
 /// One state of a live list: which objects it has, and at which positions. A state stays what it is when the context changes, until the list moves on.
-protocol ListContent: AnyObject {
-  /// How many objects there are.
-  var count: Int { get }
+protocol ListContent: AnyObject, SectionedList {
   /// Bytes of memory, but for the snapshot and its pages.
   var byteCount: Int { get }
   /// Entries of trees that have been read so far.
@@ -31,6 +29,14 @@ final class NumberedContent: ListContent {
 
   /// O(1): the array is copied if the list changes it meanwhile.
   func kept() -> any ListContent { NumberedContent(numbers) }
+
+  func hasGroups(of path: ResolvedPath) -> Bool { false }
+
+  func forEachGroup(
+    of path: ResolvedPath,
+    from position: Int,
+    _ body: (AttributeValue, Int) throws -> Bool
+  ) {}
 
   /// O(list + numbers).
   func positions(of wanted: [ObjectNumber]) -> [Int?] {

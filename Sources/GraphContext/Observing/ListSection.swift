@@ -1,4 +1,7 @@
 /// The sections of a list, in its order. What they say is read when it is asked for.
+///
+/// Where an index divides the list, a section is found by reading those before it, once, and ``endIndex`` reads all. A list keeps what it has read of some ten thousand
+/// sections, and of more than these how many there are.
 public struct ListSectionCollection<Object: ManagedObject>: RandomAccessCollection {
   let list: FetchedResults<Object>
 
@@ -9,7 +12,7 @@ public struct ListSectionCollection<Object: ManagedObject>: RandomAccessCollecti
 
   /// The section at a position, which must exist. O(√sections).
   public subscript(position: Int) -> ListSection<Object> {
-    guard position >= 0, position < endIndex else {
+    guard list.hasSection(position) else {
       fatalError("section \(position) of a list of \(endIndex) sections")
     }
     return list.section(at: position)
@@ -41,7 +44,7 @@ public struct ListSection<Object: ManagedObject>: RandomAccessCollection {
 
   init(list: FetchedResults<Object>, index: Int, name: String, range: Range<Int>) {
     (self.list, self.index, self.name, self.range) = (list, index, name, range)
-    (state, version) = (list.arrangement(isDivided: true), list.version)
+    (state, version) = (list.arrangement(isDivided: false), list.version)
   }
 
   /// The first letter of the name in upper case, for an index strip; empty for an empty name.
@@ -59,6 +62,6 @@ public struct ListSection<Object: ManagedObject>: RandomAccessCollection {
     }
     // The list reads objects some at a time.
     if list.version == version { return list[range.lowerBound + position] }
-    return list.object(at: ListPath(section: index, item: position), of: state)
+    return list.object(at: range.lowerBound + position, of: state)
   }
 }

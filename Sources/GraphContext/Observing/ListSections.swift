@@ -1,17 +1,40 @@
 import Predicates
 
 /// Divides a list into sections, and keeps them up to date with its changes.
+///
+/// Where an index has the values that the sections are named by, side by side, sections are read up to the one that is asked for (``isLazy``). Of the many that have been
+/// read some chunks are held, and of the others the numbers of their sections and objects. Other lists have all their sections read at once, and held.
+///
+/// What is read lies in the state that the list shows. It has no unsaved objects there: where they come and go, sections are held.
 struct ListSections {
-  private(set) var runs = SectionRuns()
+  /// The sections that have been read: from the list's beginning.
+  var runs = SectionRuns()
+  /// Whether ``runs`` are all sections of the list.
+  private(set) var isComplete = true
+  private(set) var isLazy = false
   let path: ResolvedPath
   private let name: @Sendable (AttributeValue) -> String?
+  var limits = Limits()
+
+  /// How much is read and held.
+  struct Limits {
+    /// How many sections, or objects in at least one section, are read together.
+    var sections = SectionRuns.chunkCount
+    var objects = 65_536
+    /// How many chunks are held.
+    var chunks = 64
+  }
 
   init(_ path: ResolvedPath, name: @escaping @Sendable (AttributeValue) -> String?) {
     (self.path, self.name) = (path, name)
   }
 
-  /// Reads the sections of a list anew. O(rows) where no index counts the groups.
+  /// Looks at a list anew. O(1) for one that an index divides, else O(rows), or O(groups) where an index counts them.
   mutating func read(_ list: LiveList, in context: ManagedObjectContext) throws(ContextError) {
+    isLazy = list.hasGroups(of: path)
+    isComplete = !isLazy || list.count == 0
+    runs = SectionRuns()
+    if isLazy { return }
     var runs = SectionRuns()
     var failure: ContextError?
     func append(_ value: AttributeValue, _ count: Int) {
@@ -52,7 +75,7 @@ struct ListSections {
     }
   }
 
-  private func sectionName(of value: AttributeValue) throws(ContextError) -> String {
+  func sectionName(of value: AttributeValue) throws(ContextError) -> String {
     guard let name = name(SectionName.canonical(value)) else {
       throw ContextError(.corrupt, "a list is divided by \(path.name), which holds no value of its type")
     }
@@ -60,121 +83,144 @@ struct ListSections {
   }
 }
 
-// MARK: - Following
+// MARK: - Reading what is asked for
 
 extension ListSections {
-  /// Sections that have come and gone, and the paths of changed objects.
-  struct Difference {
-    /// By the index of the change.
-    var paths: [(old: ListPath?, new: ListPath?)]
-    var inserted: [ListChanges.SectionChange] = []
-    var deleted: [ListChanges.SectionChange] = []
+  /// Whether the section of a position can be told without reading.
+  func isHeld(position: Int) -> Bool { runs.part(ofPosition: position)?.isHeld ?? isComplete }
+
+  /// Whether a section can be told without reading, or doesn't exist.
+  func isHeld(section: Int) -> Bool {
+    section < runs.count ? runs.part(ofSection: section).isHeld : isComplete
   }
 
-  /// Brings the sections up to date. O(changes · (√sections + log changes)).
-  ///
-  /// - Parameter names: of the sections of the changed objects.
-  /// - Returns: nil where objects that stay are in other sections than before, because one of another name has come between them, or has gone from between sections of one
-  ///   name. Then the sections are to be read anew.
-  mutating func update(_ changes: [PositionChange], _ names: [ObjectNumber: String]) -> Difference? {
-    var difference = Difference(paths: changes.map { ($0.old.map { runs.path(of: $0) }, nil) })
-    var emptied: Set<Int> = []
-    for section in difference.paths.compactMap(\.old?.section) where section < runs.count {
-      runs.change(section, by: -1)
-      if runs[section].count == 0 { emptied.insert(section) }
-    }
-    var inserted: [Int] = []
-    for change in changes.sorted(by: { ($0.new ?? -1) < ($1.new ?? -1) }) {
-      guard let position = change.new, let name = names[change.number] else { continue }
-      guard insert(name, at: position, &inserted) else { return nil }
-    }
-    guard remove(emptied.sorted(), &inserted, &difference) else { return nil }
-    for (index, change) in changes.enumerated() {
-      difference.paths[index].new = change.new.map { runs.path(of: $0) }
-    }
-    difference.inserted = inserted.map { .init(section: $0, name: runs[$0].name) }
-    return difference
+  /// Reads the sections up to the one of a position, and holds that.
+  mutating func hold(position: Int, in list: some SectionedList) throws(ContextError) {
+    releaseMany(list)
+    try read(in: list) { $0.total > position }
+    if let part = runs.part(ofPosition: position) { try hold(part, in: list) }
   }
 
-  /// The names of the sections of changed objects that the list has. They are read before the sections change, because reading may fail.
-  func names(
-    of changes: [PositionChange],
-    _ query: ResolvedQuery,
-    in context: ManagedObjectContext
-  ) throws(ContextError) -> [ObjectNumber: String] {
-    let numbers = changes.filter { $0.new != nil }.map(\.number)
-    var values: [ObjectNumber: AttributeValue] = [:]
-    if numbers.isEmpty { return [:] }
-    try context.forEachRow(of: query, numbers, reading: [path]) { values[$0] = $1[0] }
-    var names: [ObjectNumber: String] = [:]
-    for (number, value) in values { names[number] = try sectionName(of: value) }
-    return names
+  /// Reads the sections up to one, and holds it if it exists.
+  mutating func hold(section: Int, in list: some SectionedList) throws(ContextError) {
+    releaseMany(list)
+    try holdKnown(section: section, in: list)
   }
 
-  /// Counts an object in whose position is known, while all before it are counted: in the section of the one before it, in one that follows, or in a new one.
-  ///
-  /// - Parameter inserted: where the new sections are, ascending, as objects are counted in the order of their positions.
-  /// - Returns: false if the object would tear a section apart.
-  private mutating func insert(_ name: String, at position: Int, _ inserted: inout [Int]) -> Bool {
-    var section = 0
-    if position > 0, runs.count > 0 {
-      let last = runs.path(of: position - 1)
-      section = last.section
-      if runs[section].name.isSame(as: name) {
-        runs.change(section, by: 1)
-        return true
-      }
-      if last.item + 1 < runs[section].count { return false }
-      section += 1
-    }
-    let new = section
-    // Sections that have been emptied may get objects again; behind them is the first that has some.
-    while section < runs.count {
-      if runs[section].name.isSame(as: name) {
-        runs.change(section, by: 1)
-        return true
-      }
-      if runs[section].count > 0 { break }
-      section += 1
-    }
-    runs.insert(SectionRuns.Run(name: name, count: 1), at: new)
-    inserted.append(new)
-    return true
+  private mutating func holdKnown(section: Int, in list: some SectionedList) throws(ContextError) {
+    try read(in: list) { $0.count > section }
+    if section < runs.count { try hold(runs.part(ofSection: section), in: list) }
   }
 
-  /// Takes the sections away that have stayed empty.
-  ///
-  /// - Parameters:
-  ///   - emptied: positions in the old list, ascending.
-  ///   - inserted: where the new sections are, ascending.
-  /// - Returns: false if that leaves neighbours of one name.
-  private mutating func remove(
-    _ emptied: [Int],
-    _ inserted: inout [Int],
-    _ difference: inout Difference
-  ) -> Bool {
-    var removed: [Int] = []
-    var before = 0
-    for old in emptied {
-      while before < inserted.count, inserted[before] <= old + before { before += 1 }
-      let section = old + before
-      guard runs[section].count == 0 else { continue }
-      difference.deleted.append(.init(section: old, name: runs[section].name))
-      removed.append(section)
-    }
-    for section in removed.reversed() {
-      runs.remove(section)
-      if section > 0, section < runs.count, runs[section - 1].count > 0,
-        runs[section - 1].name.isSame(as: runs[section].name)
-      {
-        return false
+  /// Reads how many sections there are.
+  mutating func complete(in list: some SectionedList) throws(ContextError) {
+    try read(in: list) { _ in false }
+  }
+
+  /// Holds the sections that an update of changed objects looks at: those of their old and new positions, and the neighbours of these.
+  mutating func hold(around changes: [PositionChange], in list: some SectionedList) throws(ContextError) {
+    if !isLazy { return }
+    releaseMany(list)
+    let olds = changes.compactMap(\.old).sorted()
+    var positions = Set(olds)
+    for (place, new) in changes.compactMap(\.new).sorted().enumerated() {
+      // Between two objects that stay.
+      for gap in [new - place - 1, new - place] where gap >= 0 {
+        positions.insert(olds.number(ofGap: gap) { $0 })
       }
     }
-    var gone = 0
-    for index in inserted.indices {
-      while gone < removed.count, removed[gone] < inserted[index] { gone += 1 }
-      inserted[index] -= gone
+    for position in positions.sorted() where position < list.count {
+      try read(in: list) { $0.total > position }
+      guard let part = runs.part(ofPosition: position) else { continue }
+      try hold(part, in: list)
+      let section = runs.path(of: position).section
+      if section > 0 { try holdKnown(section: section - 1, in: list) }
+      try holdKnown(section: section + 1, in: list)
     }
-    return true
   }
+
+  /// All sections, held. O(sections).
+  func all(in list: some SectionedList) throws(ContextError) -> SectionRuns {
+    var copy = self
+    try copy.complete(in: list)
+    for part in copy.runs.parts { try copy.hold(part, in: list) }
+    return copy.runs
+  }
+
+  private mutating func hold(_ part: SectionRuns.Part, in list: some SectionedList) throws(ContextError) {
+    if !part.isHeld { runs.hold(part, try sections(of: part, at: part.positions.lowerBound, in: list)) }
+  }
+
+  /// The sections of a part that aren't held, and begin at a position.
+  ///
+  /// - Throws: `invalidQuery` where the names are others than before; what reading throws.
+  func sections(
+    of part: SectionRuns.Part,
+    at position: Int,
+    in list: some SectionedList
+  ) throws(ContextError) -> [SectionRuns.Run] {
+    let (found, total) = try runs(from: position, in: list) { $1 >= part.positions.count }
+    guard found.count == part.count, total == part.positions.count else {
+      throw ContextError(
+        .invalidQuery,
+        "a list is divided by \(path.name), whose values have other names now"
+      )
+    }
+    return found
+  }
+
+  /// Reads on until there is enough.
+  private mutating func read(
+    in list: some SectionedList,
+    until isEnough: (SectionRuns) -> Bool
+  ) throws(ContextError) {
+    while !isComplete, !isEnough(runs) {
+      let limits = limits
+      let (next, total) = try runs(from: runs.total, in: list) { count, total in
+        count >= limits.sections || total >= limits.objects && count > 0
+      }
+      runs.append(next, isHeld: runs.heldChunkCount < limits.chunks)
+      isComplete = runs.total >= list.count || total == 0
+    }
+  }
+
+  /// Reads sections from one that begins at a position, until there is enough before another one begins.
+  private func runs(
+    from position: Int,
+    in list: some SectionedList,
+    until isEnough: (_ sections: Int, _ objects: Int) -> Bool
+  ) throws(ContextError) -> (runs: [SectionRuns.Run], total: Int) {
+    var (runs, total) = ([SectionRuns.Run](), 0)
+    try list.forEachGroup(of: path, from: position) { value, count in
+      let name = try sectionName(of: value)
+      if let last = runs.indices.last, runs[last].name.isSame(as: name) {
+        runs[last].count += count
+      } else {
+        if isEnough(runs.count, total) { return false }
+        runs.append(SectionRuns.Run(name: name, count: count))
+      }
+      total += count
+      return true
+    }
+    return (runs, total)
+  }
+
+  /// Holds fewer sections, where they can be read again.
+  private mutating func releaseMany(_ list: some SectionedList) {
+    if isLazy, runs.heldChunkCount > limits.chunks, list.hasGroups(of: path) { runs.releaseAll() }
+  }
+}
+
+/// A state of a list whose sections are read where they are asked for.
+protocol SectionedList {
+  var count: Int { get }
+  /// Whether objects with one value of a path are neighbours that an index tells, and no unsaved object is among the list's.
+  func hasGroups(of path: ResolvedPath) -> Bool
+  /// Calls `body` with the values of a path that neighbours have in common, and how many these are, from a position on until it returns false. The position must be that of
+  /// the first object of a group, and no object that is read may be unsaved.
+  func forEachGroup(
+    of path: ResolvedPath,
+    from position: Int,
+    _ body: (AttributeValue, Int) throws -> Bool
+  ) throws(ContextError)
 }

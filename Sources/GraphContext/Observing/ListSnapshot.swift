@@ -139,7 +139,7 @@ extension FetchedResults {
       try list.numbers(at: 0..<list.count),
       list.entity,
       context.storeID,
-      sectioning?.runs
+      try allSections()
     )
   }
 

@@ -4,7 +4,7 @@ import Predicates
 ///
 /// A list whose predicate and order are one range of a tree holds no IDs: positions are counted (``RankedContent``). Others hold the numbers of their objects, and
 /// look only for those that a change concerns, unless they have a window or lead through to-many relationships: these are queried again.
-final class LiveList {
+final class LiveList: SectionedList {
   /// Not the list's to keep: the context keeps what tells the list of changes.
   private(set) weak var context: ManagedObjectContext?
   let entity: StoredEntity
@@ -71,15 +71,25 @@ final class LiveList {
 
   /// What the list shows, whatever it shows later.
   ///
-  /// - Parameter runs: its sections.
-  func arrangement(_ runs: SectionRuns) -> ListArrangement {
-    ListArrangement(content.kept(), from: range.lowerBound, runs)
+  /// - Parameter sections: its sections; nil for one of all objects.
+  func arrangement(_ sections: ListSections?) -> ListArrangement {
+    ListArrangement(content.kept(), range, sections)
   }
 
   /// The position of an object; nil if it isn't in the list. O(log n) by rank, else O(n).
   func position(of number: ObjectNumber) throws(ContextError) -> Int? {
     guard let position = try content.positions(of: [number])[0], range.contains(position) else { return nil }
     return position - range.lowerBound
+  }
+
+  func hasGroups(of path: ResolvedPath) -> Bool { window.isWhole && content.hasGroups(of: path) }
+
+  func forEachGroup(
+    of path: ResolvedPath,
+    from position: Int,
+    _ body: (AttributeValue, Int) throws -> Bool
+  ) throws(ContextError) {
+    try content.forEachGroup(of: path, from: position, body)
   }
 
   // MARK: Following

@@ -1,7 +1,7 @@
 /// The sections of a list: for each its name and how many objects it has, in the list's order. Neighbours have different names.
 ///
 /// In chunks that know how many objects they have, so that a position is found, and a section added or taken away, in O(√sections). Memory: 24 bytes for a section, and
-/// the bytes of a name that is longer than 15.
+/// the bytes of a name that is longer than 15. A chunk that isn't held takes 32 bytes: it knows how many sections it has, and is read again when one of them is asked for.
 struct SectionRuns {
   struct Run: Equatable, Sendable {
     let name: String
@@ -10,17 +10,34 @@ struct SectionRuns {
 
   private struct Chunk {
     var runs: [Run]
+    /// How many sections there are, held or not.
+    var count: Int
+    /// How many objects they have.
     var total: Int
+
+    init(_ runs: [Run]) {
+      (self.runs, count) = (runs, runs.count)
+      total = runs.reduce(0) { $0 + $1.count }
+    }
+
+    var isHeld: Bool { runs.count == count }
   }
 
   private var chunks: [Chunk] = []
+  /// How many sections there are.
   private(set) var count = 0
+  /// How many objects they have.
+  private(set) var total = 0
+  private(set) var heldChunkCount = 0
 
   /// A chunk of twice as many sections is divided.
-  private static let chunkCount = 512
+  static let chunkCount = 512
 
-  /// Adds objects to the last section, if it has the name, or as a section of their own.
+  // MARK: Building
+
+  /// Adds objects to the last section, if it has the name, or as a section of their own. All sections must be held.
   mutating func append(_ name: String, _ objects: Int) {
+    total += objects
     if let last = chunks.indices.last, let run = chunks[last].runs.indices.last,
       chunks[last].runs[run].name.isSame(as: name)
     {
@@ -28,33 +45,48 @@ struct SectionRuns {
       chunks[last].total += objects
       return
     }
-    if chunks.last.map({ $0.runs.count >= Self.chunkCount }) ?? true {
-      chunks.append(Chunk(runs: [], total: 0))
+    if chunks.last.map({ $0.count >= Self.chunkCount }) ?? true {
+      chunks.append(Chunk([]))
+      heldChunkCount += 1
     }
     chunks[chunks.count - 1].runs.append(Run(name: name, count: objects))
+    chunks[chunks.count - 1].count += 1
     chunks[chunks.count - 1].total += objects
     count += 1
   }
 
+  /// Adds sections that follow the last one.
+  ///
+  /// - Parameter isHeld: whether more is kept than how many there are.
+  mutating func append(_ runs: [Run], isHeld: Bool) {
+    chunks.append(Chunk(runs))
+    count += runs.count
+    total += chunks[chunks.count - 1].total
+    heldChunkCount += 1
+    if !isHeld { release(chunks.count - 1) }
+  }
+
+  // MARK: Reading
+
+  /// A section, which must be held.
   subscript(section: Int) -> Run {
     let (chunk, run) = place(of: section)
     return chunks[chunk].runs[run]
   }
 
-  /// How many objects come before a section.
+  /// How many objects come before a section, which must be held.
   func start(of section: Int) -> Int {
     let (chunk, run) = place(of: section)
-    return chunks[..<chunk].reduce(0) { $0 + $1.total }
-      + chunks[chunk].runs[..<run].reduce(0) { $0 + $1.count }
+    return start(ofChunk: chunk) + chunks[chunk].runs[..<run].reduce(0) { $0 + $1.count }
   }
 
-  /// The path of the object at a position. One that doesn't exist has that of the end: a damaged index may count what the sections don't.
+  /// The path of the object at a position whose section is held. One that doesn't exist has that of the end: a damaged index may count what the sections don't.
   func path(of position: Int) -> ListPath {
     var (section, left) = (0, position)
     for chunk in chunks {
       if left >= chunk.total {
         left -= chunk.total
-        section += chunk.runs.count
+        section += chunk.count
         continue
       }
       for run in chunk.runs {
@@ -63,59 +95,148 @@ struct SectionRuns {
         section += 1
       }
     }
-    let last = max(0, count - 1)
-    return ListPath(section: last, item: count == 0 ? 0 : self[last].count)
+    return ListPath(section: max(0, count - 1), item: chunks.last?.runs.last?.count ?? 0)
   }
 
+  // MARK: Changing
+
+  /// Counts more or fewer objects in a section, which must be held.
   mutating func change(_ section: Int, by difference: Int) {
     let (chunk, run) = place(of: section)
     let difference = max(difference, -chunks[chunk].runs[run].count)
     chunks[chunk].runs[run].count += difference
     chunks[chunk].total += difference
+    total += difference
   }
 
+  /// Adds a section before another one, which must be held.
   mutating func insert(_ run: Run, at section: Int) {
     count += 1
+    total += run.count
     guard !chunks.isEmpty else {
-      chunks = [Chunk(runs: [run], total: run.count)]
+      chunks = [Chunk([run])]
+      heldChunkCount = 1
       return
     }
     var (chunk, index) =
-      section == count - 1 ? (chunks.count - 1, chunks[chunks.count - 1].runs.count) : place(of: section)
-    if chunks[chunk].runs.count >= 2 * Self.chunkCount {
-      let half = Array(chunks[chunk].runs[Self.chunkCount...])
-      let total = half.reduce(0) { $0 + $1.count }
-      chunks[chunk].runs.removeLast(half.count)
-      chunks[chunk].total -= total
-      chunks.insert(Chunk(runs: half, total: total), at: chunk + 1)
+      section == count - 1 ? (chunks.count - 1, chunks[chunks.count - 1].count) : place(of: section)
+    if chunks[chunk].count >= 2 * Self.chunkCount {
+      let runs = chunks[chunk].runs
+      chunks[chunk] = Chunk(Array(runs[..<Self.chunkCount]))
+      chunks.insert(Chunk(Array(runs[Self.chunkCount...])), at: chunk + 1)
+      heldChunkCount += 1
       if index > Self.chunkCount { (chunk, index) = (chunk + 1, index - Self.chunkCount) }
     }
     chunks[chunk].runs.insert(run, at: index)
+    chunks[chunk].count += 1
     chunks[chunk].total += run.count
   }
 
+  /// Takes a section away, which must be held.
   mutating func remove(_ section: Int) {
     let (chunk, run) = place(of: section)
-    chunks[chunk].total -= Int(chunks[chunk].runs[run].count)
-    chunks[chunk].runs.remove(at: run)
-    if chunks[chunk].runs.isEmpty { chunks.remove(at: chunk) }
+    let removed = chunks[chunk].runs.remove(at: run)
+    chunks[chunk].count -= 1
+    chunks[chunk].total -= removed.count
+    total -= removed.count
     count -= 1
+    if chunks[chunk].count > 0 { return }
+    chunks.remove(at: chunk)
+    heldChunkCount -= 1
   }
 
   private func place(of section: Int) -> (chunk: Int, run: Int) {
     var left = section
     for (index, chunk) in chunks.enumerated() {
-      if left < chunk.runs.count { return (index, left) }
-      left -= chunk.runs.count
+      if left < chunk.count { return (index, left) }
+      left -= chunk.count
     }
     fatalError("a list has no section \(section)")
   }
 
-  /// The sections as a list. O(sections).
+  /// The sections as a list. All must be held. O(sections).
   var all: [Run] { chunks.flatMap(\.runs) }
 
-  /// The names of all sections. O(sections).
+  /// The names of all sections, which must be held. O(sections).
   var names: [String] { all.map(\.name) }
+}
+
+// MARK: - Chunks
+
+extension SectionRuns {
+  /// Sections that are read together.
+  struct Part {
+    fileprivate let chunk: Int
+    let isHeld: Bool
+    /// The number of the first section.
+    let firstSection: Int
+    /// How many sections there are.
+    let count: Int
+    /// The positions of their objects.
+    let positions: Range<Int>
+  }
+
+  /// What a section is read with. It must exist.
+  func part(ofSection section: Int) -> Part {
+    let (chunk, run) = place(of: section)
+    return part(chunk, firstSection: section - run, start: start(ofChunk: chunk))
+  }
+
+  /// What the section of a position is read with; nil for a position behind all sections.
+  func part(ofPosition position: Int) -> Part? {
+    var (section, start) = (0, 0)
+    for (index, chunk) in chunks.enumerated() {
+      if position < start + chunk.total { return part(index, firstSection: section, start: start) }
+      section += chunk.count
+      start += chunk.total
+    }
+    return nil
+  }
+
+  /// The parts of all sections.
+  var parts: [Part] {
+    var (section, start) = (0, 0)
+    return chunks.indices.map { chunk in
+      defer { (section, start) = (section + chunks[chunk].count, start + chunks[chunk].total) }
+      return part(chunk, firstSection: section, start: start)
+    }
+  }
+
+  private func part(_ chunk: Int, firstSection: Int, start: Int) -> Part {
+    Part(
+      chunk: chunk,
+      isHeld: chunks[chunk].isHeld,
+      firstSection: firstSection,
+      count: chunks[chunk].count,
+      positions: start..<start + chunks[chunk].total
+    )
+  }
+
+  private func start(ofChunk chunk: Int) -> Int { chunks[..<chunk].reduce(0) { $0 + $1.total } }
+
+  /// Keeps the sections of a part. Their number, and that of their objects, must be those of the part.
+  mutating func hold(_ part: Part, _ runs: [Run]) {
+    if chunks[part.chunk].isHeld { return }
+    chunks[part.chunk].runs = runs
+    heldChunkCount += 1
+  }
+
+  /// Keeps no more of all parts than how many sections and objects they have.
+  mutating func releaseAll() {
+    for chunk in chunks.indices { release(chunk) }
+  }
+
+  private mutating func release(_ chunk: Int) {
+    if !chunks[chunk].isHeld || chunks[chunk].count == 0 { return }
+    chunks[chunk].runs = []
+    heldChunkCount -= 1
+  }
+
+  /// Bytes of memory, without those of long names.
+  var byteCount: Int {
+    let held = chunks.reduce(0) { $0 + $1.runs.count }
+    return held * MemoryLayout<Run>.stride + chunks.count * MemoryLayout<Chunk>.stride
+  }
 }
 
 extension String {

@@ -5,26 +5,45 @@ import Predicates
 /// Memory: the sections, and a word for each object that has been taken out.
 struct ListArrangement {
   private let content: any ListContent
-  /// The position in the content that the list begins with.
-  private let start: Int
-  private(set) var runs: SectionRuns
+  /// The positions in the content that the list has.
+  private let range: Range<Int>
+  /// Sections that aren't held are read from the content; nil for one section of all objects.
+  private var sections: ListSections?
   /// Positions in the list, ascending, of objects that have been taken out.
   private var removed: [Int] = []
 
-  init(_ content: any ListContent, from start: Int, _ runs: SectionRuns) {
-    (self.content, self.start, self.runs) = (content, start, runs)
+  init(_ content: any ListContent, _ range: Range<Int>, _ sections: ListSections?) {
+    (self.content, self.range, self.sections) = (content, range, sections)
   }
 
-  /// How many objects a section has; nil if there is no such section.
-  func count(inSection section: Int) -> Int? {
-    section >= 0 && section < runs.count ? Int(runs[section].count) : nil
+  var sectionCount: Int { sections?.runs.count ?? 1 }
+
+  /// A section, and how many objects come before it; nil if there is no such section.
+  ///
+  /// - Throws: `store` or `corrupt` if the store can't be read.
+  func section(_ section: Int) throws(ContextError) -> (run: SectionRuns.Run, start: Int)? {
+    guard section >= 0, section < sectionCount else { return nil }
+    guard let sections else { return (SectionRuns.Run(name: "", count: range.count - removed.count), 0) }
+    let part = sections.runs.part(ofSection: section)
+    if part.isHeld { return (sections.runs[section], sections.runs.start(of: section)) }
+    // Nothing has been taken out of a part that isn't held, but of those before it.
+    let before = part.positions.lowerBound
+    let runs = try sections.sections(of: part, at: removed.number(ofGap: before) { $0 }, in: content)
+    let place = section - part.firstSection
+    return (runs[place], before + runs[..<place].reduce(0) { $0 + $1.count })
   }
 
   /// The object at a path; nil if there is none. O(√sections + log removed), and what the content takes.
   func number(at path: ListPath) throws(ContextError) -> ObjectNumber? {
-    guard let count = count(inSection: path.section), path.item >= 0, path.item < count else { return nil }
-    let place = runs.start(of: path.section) + path.item
-    let position = start + removed.number(ofGap: place) { $0 }
+    guard let (run, start) = try section(path.section), path.item >= 0, path.item < run.count else {
+      return nil
+    }
+    return try number(at: start + path.item)
+  }
+
+  /// The object at a position; nil if there is none.
+  func number(at place: Int) throws(ContextError) -> ObjectNumber? {
+    let position = range.lowerBound + removed.number(ofGap: place) { $0 }
     // A damaged index may count more objects in its groups than the list has.
     guard position < content.count else { return nil }
     return try content.numbers(at: position..<position + 1).first
@@ -39,21 +58,26 @@ struct ListArrangement {
     var next = self
     next.remove(stage)
     for section in stage.insertedSections.isEmpty ? [] : changes.insertedSections {
-      next.runs.insert(SectionRuns.Run(name: section.name, count: 0), at: section.section)
+      next.sections?.runs.insert(SectionRuns.Run(name: section.name, count: 0), at: section.section)
     }
     return next
   }
 
   private mutating func remove(_ stage: ListBatch) {
     if stage.deletedItems.isEmpty, stage.deletedSections.isEmpty { return }
+    guard var runs = sections?.runs else {
+      removed = stage.deletedItems.map(\.item).sorted()
+      return
+    }
     removed = stage.deletedItems.map { runs.start(of: $0.section) + $0.item }
     for section in stage.deletedSections {
       let start = runs.start(of: section)
-      removed += start..<start + Int(runs[section].count)
+      removed += start..<start + runs[section].count
     }
     removed.sort()
     for path in stage.deletedItems { runs.change(path.section, by: -1) }
     for section in stage.deletedSections { runs.remove(section) }
+    sections?.runs = runs
   }
 }
 
@@ -62,10 +86,10 @@ extension FetchedResults {
   ///
   /// - Parameter isDivided: false for one section of all objects.
   func arrangement(isDivided: Bool) -> ListArrangement {
-    guard context != nil else { return ListArrangement(NumberedContent([]), from: 0, SectionRuns()) }
-    if isDivided, let runs = sectioning?.runs { return list.arrangement(runs) }
-    var all = SectionRuns()
-    all.append("", list.count)
-    return list.arrangement(all)
+    guard context != nil else { return ListArrangement(NumberedContent([]), 0..<0, nil) }
+    guard isDivided, sectioning != nil else { return list.arrangement(nil) }
+    // Reads how many sections there are.
+    _ = sectionCount
+    return list.arrangement(sectioning)
   }
 }

@@ -45,16 +45,13 @@ public final class ListDataSource<Object: ManagedObject>: ListSource {
   // MARK: What the target shows
 
   /// How many sections the target is to show.
-  public var sectionCount: Int { shown.arrangement.runs.count }
+  public var sectionCount: Int { shown.arrangement.sectionCount }
 
   /// How many items a section has; nil for a section that doesn't exist.
-  public func itemCount(inSection section: Int) -> Int? { shown.arrangement.count(inSection: section) }
+  public func itemCount(inSection section: Int) -> Int? { shown.section(section)?.count }
 
   /// The name of a section; nil for one that doesn't exist.
-  public func sectionName(_ section: Int) -> String? {
-    let runs = shown.arrangement.runs
-    return section >= 0 && section < runs.count ? runs[section].name : nil
-  }
+  public func sectionName(_ section: Int) -> String? { shown.section(section)?.name }
 
   /// The ID of the object at a path; nil for a path that doesn't exist. It may be that of an object that is gone, until the batch that says so.
   public func objectID(at path: ListPath) -> ManagedObjectID? { shown.objectID(at: path) }

@@ -124,7 +124,7 @@ private final class AdaptedList<Object: ManagedObject>: AdaptedSection {
     self.name = name
   }
 
-  var count: Int { shown.arrangement.count(inSection: 0) ?? 0 }
+  var count: Int { shown.section(0)?.count ?? 0 }
   func isOf(_ list: AnyObject) -> Bool { shown.list === list }
   func objectID(at position: Int) -> ManagedObjectID? { shown.objectID(at: ListPath(item: position)) }
   func object(at position: Int) -> (any ManagedObject)? { shown.object(at: ListPath(item: position)) }

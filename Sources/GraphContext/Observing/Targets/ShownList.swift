@@ -15,6 +15,15 @@ final class ShownList<Object: ManagedObject> {
 
   var arrangement: ListArrangement { held ?? list.arrangement(isDivided: isDivided) }
 
+  /// A section; nil if there is none. If the store can't be read, the context throws the error later.
+  func section(_ section: Int) -> SectionRuns.Run? {
+    // Once the list holds a section, its neighbours need no reading.
+    if held == nil, isDivided, !list.hasSection(section) { return nil }
+    return list.context?.deferringError(nil) { () throws(ContextError) in
+      try arrangement.section(section)?.run
+    }
+  }
+
   /// The ID of the object at a path; nil if there is none.
   func objectID(at path: ListPath) -> ManagedObjectID? {
     guard let context = list.context else { return nil }

@@ -98,6 +98,8 @@ struct RankedChanges {
     return before - hiddenCount(before: before) + place
   }
 
+  var isEmpty: Bool { known.count == 0 }
+
   var byteCount: Int {
     let keys = added.elements.reduce(0) { $0 + $1.key.count }
     return hidden.count * MemoryLayout<Int>.stride + added.count * MemoryLayout<Added>.stride

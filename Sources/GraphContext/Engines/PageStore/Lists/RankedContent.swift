@@ -73,17 +73,42 @@ final class RankedContent: ListContent {
     return numbers
   }
 
+  /// How many hidden entries come before the entry that has so many others that count before it.
+  private func hiddenCount(beforeCounted first: Int) -> Int {
+    let hidden = unsaved.hidden
+    // Those with no more than `first` others before them.
+    return hidden.firstPlace { hidden[$0] - $0 > first }
+  }
+
   /// Appends entries that count, from the one on that has so many others that count before it.
   private func appendEntries(_ first: Int, _ count: Int, to numbers: inout [ObjectNumber]) throws {
     let hidden = unsaved.hidden
-    // The number of hidden entries before it is that of those with no more than `first` others before them.
-    var place = hidden.firstPlace { hidden[$0] - $0 > first }
+    var place = hiddenCount(beforeCounted: first)
     var (entry, left) = (first + place, count)
     while left > 0 {
       let end = place < hidden.count ? min(entry + left, hidden[place]) : entry + left
       try entries.forEachNumber(at: entry..<end) { numbers.append($0) }
       left -= end - entry
       (entry, place) = (end + 1, place + 1)
+    }
+  }
+}
+
+// MARK: - Groups
+
+extension RankedContent {
+  func hasGroups(of path: ResolvedPath) -> Bool { unsaved.isEmpty && entries.columns(of: path) != nil }
+
+  func forEachGroup(
+    of path: ResolvedPath,
+    from position: Int,
+    _ body: (AttributeValue, Int) throws -> Bool
+  ) throws(ContextError) {
+    guard let columns = entries.columns(of: path) else { return }
+    let added = unsaved.added
+    let first = position - added.firstPlace { unsaved.position(ofAdded: $0) >= position }
+    try ContextError.mapping {
+      try entries.forEachGroup(by: columns, from: first + hiddenCount(beforeCounted: first), body)
     }
   }
 }

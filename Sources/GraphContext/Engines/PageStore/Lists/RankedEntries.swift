@@ -6,13 +6,13 @@ import Predicates
 struct RankedEntries {
   let view: StoreView
   let entity: StoredEntity
-  private let access: RankedAccess
-  private let tree: TreeReader?
+  let access: RankedAccess
+  let tree: TreeReader?
   /// Neighbouring entries, in the tree's order.
-  private let spans: [Span]
+  let spans: [Span]
   let count: Int
 
-  private struct Span {
+  struct Span {
     let keys: KeyRange
     /// The number of entries of the tree before the span.
     let rank: Int
@@ -116,7 +116,7 @@ struct RankedEntries {
     }
   }
 
-  private var damage: ContextError {
+  var damage: ContextError {
     ContextError(.corrupt, "a tree of \(entity.name) has fewer entries than it counts")
   }
 }

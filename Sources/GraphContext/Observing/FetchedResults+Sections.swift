@@ -1,0 +1,83 @@
+import Predicates
+
+// The sections of a list. Those that an index tells are read where they are asked for.
+
+extension FetchedResults {
+  /// The sections; one with no name for a list that isn't divided, none for a divided list without objects.
+  public var sections: ListSectionCollection<Object> { ListSectionCollection(list: self) }
+
+  /// The path of a position, which must exist. O(√sections), and what it takes to read the sections up to there for the first time, where an index divides the list.
+  public func path(at position: Int) -> ListPath {
+    guard let sectioning else { return ListPath(section: 0, item: position) }
+    if !sectioning.isHeld(position: position) {
+      reading { sections, list throws(ContextError) in try sections.hold(position: position, in: list) }
+    }
+    return self.sectioning?.runs.path(of: position) ?? ListPath(section: 0, item: position)
+  }
+
+  var sectionCount: Int {
+    guard context != nil else { return 0 }
+    guard let sectioning else { return 1 }
+    if !sectioning.isComplete {
+      reading { sections, list throws(ContextError) in try sections.complete(in: list) }
+    }
+    return self.sectioning?.runs.count ?? 1
+  }
+
+  /// Whether a section exists, without reading those behind it.
+  func hasSection(_ index: Int) -> Bool {
+    guard index >= 0, context != nil else { return false }
+    hold(section: index)
+    return index < sectioning?.runs.count ?? 1
+  }
+
+  /// A section, which must exist. If the store can't be read it is empty, and the context throws the error later.
+  func section(at index: Int) -> ListSection<Object> {
+    hold(section: index)
+    guard let sectioning else { return ListSection(list: self, index: index, name: "", range: 0..<endIndex) }
+    guard sectioning.isHeld(section: index), index < sectioning.runs.count else {
+      return ListSection(list: self, index: index, name: "", range: endIndex..<endIndex)
+    }
+    // No more than there are, if a damaged index counts otherwise.
+    let run = sectioning.runs[index]
+    let start = Swift.min(sectioning.runs.start(of: index), endIndex)
+    return ListSection(
+      list: self,
+      index: index,
+      name: run.name,
+      range: start..<Swift.min(start + run.count, endIndex)
+    )
+  }
+
+  private func hold(section: Int) {
+    if sectioning?.isHeld(section: section) ?? true { return }
+    reading { sections, list throws(ContextError) in try sections.hold(section: section, in: list) }
+  }
+
+  /// Reads sections of the state that the list shows. An error is the context's to throw.
+  ///
+  /// The program's closure that names sections may look at the list, so what is read is put in place afterwards.
+  private func reading(_ body: (inout ListSections, LiveList) throws(ContextError) -> Void) {
+    guard let context, var sections = sectioning else { return }
+    let (list, version) = (self.list, self.version)
+    context.deferringError(()) { () throws(ContextError) in
+      try Cancellation.ignored { () throws(ContextError) in try body(&sections, list) }
+    }
+    if version == self.version { sectioning = sections }
+  }
+
+  /// All sections, held; nil for a list that isn't divided. O(sections).
+  ///
+  /// - Throws: `store` or `corrupt` if the store can't be read.
+  func allSections() throws(ContextError) -> SectionRuns? {
+    guard let sectioning else { return nil }
+    return try Cancellation.ignored { () throws(ContextError) in try sectioning.all(in: list) }
+  }
+
+  /// The object at a position of an earlier state of the list, whose context is there. If the store can't be read, the object is one that isn't there.
+  func object(at position: Int, of state: ListArrangement) -> Object {
+    guard let context else { fatalError("a section of a list whose context is gone") }
+    let number = context.deferringError(nil) { () throws(ContextError) in try state.number(at: position) }
+    return context.objectOrGone(number ?? .none, list.entity)
+  }
+}
