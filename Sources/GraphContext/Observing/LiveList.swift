@@ -19,7 +19,7 @@ final class LiveList: SectionedList {
   private var earlierEntries = 0
 
   /// A change that concerns a list of so many objects and one in so many of them is looked for by querying the list again.
-  private static let searchedShare = 8
+  private static let searchedShare = 16
 
   /// - Parameter section: what the list is divided by.
   init(

@@ -21,10 +21,10 @@ struct ObservingWorkload {
     var saveSeconds: Double
   }
 
-  private let objects: Int
+  let objects: Int
   private let rounds: Int
   private let folder: String
-  private let container: PersistentContainer
+  let container: PersistentContainer
 
   init(objects: Int, rounds: Int, folder: String) async throws {
     (self.objects, self.rounds, self.folder) = (objects, rounds, folder)
@@ -167,5 +167,5 @@ extension [Double] {
 }
 
 extension Duration {
-  fileprivate var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
+  var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
 }
