@@ -1,4 +1,3 @@
-import CAllocations
 import Cambium
 
 /// What a list does at once: a batch of many objects, and as many sections as objects.
@@ -19,7 +18,7 @@ extension ObservingWorkload {
     var firstSeconds: Double
     var countSeconds: Double
     var lastSeconds: Double
-    /// Of the process, for the list with all that it has read.
+    /// What the list says that it holds at the end.
     var heldBytes: Int
   }
 
@@ -64,7 +63,6 @@ extension ObservingWorkload {
     let view = container.viewContext
     try view.refresh()
     let request = From<Entry>().orderBy(\.minute)
-    let before = allocated_bytes()
     let clock = ContinuousClock()
     let start = clock.now
     let list = try FetchedResults(request, sectionedBy: SectionedBy(\.minute), in: view)
@@ -75,14 +73,13 @@ extension ObservingWorkload {
     let counted = clock.now
     _ = list.sections[count - 1].range
     let last = clock.now
-    let held = Int(allocated_bytes()) - Int(before)
     return SectionResult(
       sections: count,
       makingSeconds: (made - start).inSeconds,
       firstSeconds: (first - made).inSeconds,
       countSeconds: (counted - first).inSeconds,
       lastSeconds: (last - counted).inSeconds,
-      heldBytes: max(0, held)
+      heldBytes: list.byteCount
     )
   }
 }
