@@ -75,7 +75,8 @@ struct CrashRig: ParsableCommand {
     SecondCrashScenario(seed: seed, tally: tally).run(until: isOver)
     // The seed alone says which kind it is, so that it can be repeated.
     switch seed % kindCount {
-    case 0, 4, 8: RotScenario(seed: seed, tally: tally).run(until: isOver)
+    case 0, 4: RotScenario(seed: seed, tally: tally).run(until: isOver)
+    case 8: ReplacementScenario(seed: seed, tally: tally).run(until: isOver)
     case 12: FlipScenario(seed: seed, tally: tally).run(until: isOver)
     case 1, 9: FaultScenario(seed: seed, tally: tally).run(until: isOver)
     case 5, 13: FullDiskScenario(seed: seed, tally: tally).run(until: isOver)

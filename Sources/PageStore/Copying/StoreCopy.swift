@@ -28,6 +28,7 @@ struct StoreCopy {
         return false
       }
       try copy.compact()
+      // guard: sync-copy
       try place.synchronizeFile()
       try place.publish()
     } catch {
@@ -35,6 +36,7 @@ struct StoreCopy {
       throw Self.known(error)
     }
     do throws(StoreError) {
+      // guard: sync-name-of-copy
       try place.synchronizeFolder()
     } catch {
       throw error.ofUnsyncedFolder("the copy is complete, but its name may be lost when the power fails")
