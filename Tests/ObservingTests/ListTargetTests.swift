@@ -236,6 +236,31 @@ struct ListTargetTests {
     #expect(target.violations == [])
   }
 
+  /// A list whose context goes says nothing, and the next difference of another list has to fit what the surface shows.
+  @Test func aListWhoseContextIsGoneIsAnEmptySection() async throws {
+    let flight = add(120, "A")
+    let target = RecordingListTarget()
+    let adapter = SectionedListAdapter(target: target)
+    var others: ManagedObjectContext? = try await Airport.open().context()
+    do {
+      let others = try #require(others)
+      others.insert(Departure(60, "C"))
+      adapter.add(try FetchedResults(From<Departure>(), in: others))
+    }
+    adapter.add(try list(true))
+    #expect(target.shown.map(\.count) == [1, 1])
+    others = nil
+    #expect(adapter.itemCount(inSection: 0) == 0)
+    target.calls = []
+    let other = add(60, "B")
+    context.processPendingChanges()
+    #expect(target.calls == [.reload] && target.shown == [[], [other.objectID, flight.objectID]])
+    context.delete(other)
+    context.processPendingChanges()
+    #expect(target.shown == [[], [flight.objectID]])
+    #expect(target.violations == [])
+  }
+
   // MARK: Violations
 
   @Test func aRecordingTargetNotesWhatATableWouldNotBear() throws {

@@ -7,7 +7,8 @@
 /// ```
 ///
 /// A list is one section, whatever sections it has itself. The adapter numbers the sections without gaps, in the order in which lists were added: removing one renumbers those
-/// after it. The target is told of differences as ``ListDataSource`` does it; a list that reloads is a section that reloads.
+/// after it. The target is told of differences as ``ListDataSource`` does it; a list that reloads is a section that reloads. A list whose context is gone has no objects; the target
+/// reloads when something else changes next.
 ///
 /// The adapter holds the lists and the target. The target shows the lists for as long as the program holds the adapter.
 public final class SectionedListAdapter: ListSource {
@@ -60,6 +61,12 @@ public final class SectionedListAdapter: ListSource {
 
   private func show<Object: ManagedObject>(_ changes: ListChanges, of shown: ShownList<Object>) {
     guard let section = section(of: shown.list) else { return }
+    if forgetGoneLists() {
+      shown.catchUp()
+      target.reload()
+      onDidChangeContent?()
+      return
+    }
     if changes.isReload || !isAnimated {
       var batch = ListBatch()
       batch.reloadedSections = [section]
@@ -71,8 +78,17 @@ public final class SectionedListAdapter: ListSource {
 
   private var isAnimated: Bool { animatesUpdates && target.isVisible }
 
+  /// Lists whose context is gone tell nothing, and have no objects from then on. So a surface that still shows some can't be told of a difference.
+  ///
+  /// - Returns: whether there are such lists that the surface hasn't been told of.
+  private func forgetGoneLists() -> Bool {
+    let gone = sections.filter { $0.isGone && !$0.isShownAsGone }
+    for section in gone { section.isShownAsGone = true }
+    return !gone.isEmpty
+  }
+
   private func tell(_ batch: ListBatch, replacingData: () -> Void) {
-    if isAnimated {
+    if !forgetGoneLists(), isAnimated {
       target.performBatchUpdates {
         replacingData()
         target.tell(batch)
@@ -110,6 +126,10 @@ public final class SectionedListAdapter: ListSource {
 private protocol AdaptedSection: AnyObject {
   var name: String { get }
   var count: Int { get }
+  /// Whether the list's context is gone.
+  var isGone: Bool { get }
+  /// Whether the surface has been told that.
+  var isShownAsGone: Bool { get set }
   func isOf(_ list: AnyObject) -> Bool
   func objectID(at position: Int) -> ManagedObjectID?
   func object(at position: Int) -> (any ManagedObject)?
@@ -118,6 +138,7 @@ private protocol AdaptedSection: AnyObject {
 private final class AdaptedList<Object: ManagedObject>: AdaptedSection {
   let shown: ShownList<Object>
   let name: String
+  var isShownAsGone = false
 
   init(_ list: FetchedResults<Object>, _ name: String) {
     shown = ShownList(list, isDivided: false)
@@ -125,6 +146,7 @@ private final class AdaptedList<Object: ManagedObject>: AdaptedSection {
   }
 
   var count: Int { shown.section(0)?.count ?? 0 }
+  var isGone: Bool { shown.list.context == nil }
   func isOf(_ list: AnyObject) -> Bool { shown.list === list }
   func objectID(at position: Int) -> ManagedObjectID? { shown.objectID(at: ListPath(item: position)) }
   func object(at position: Int) -> (any ManagedObject)? { shown.object(at: ListPath(item: position)) }
