@@ -87,12 +87,16 @@ struct ListSections {
 
 extension ListSections {
   /// Whether the section of a position can be told without reading.
-  func isHeld(position: Int) -> Bool { runs.part(ofPosition: position)?.isHeld ?? isComplete }
+  func isHeld(position: Int) -> Bool {
+    isAllHeld || runs.part(ofPosition: position)?.isHeld ?? isComplete
+  }
 
   /// Whether a section can be told without reading, or doesn't exist.
   func isHeld(section: Int) -> Bool {
-    section < runs.count ? runs.part(ofSection: section).isHeld : isComplete
+    isAllHeld || (section < runs.count ? runs.part(ofSection: section).isHeld : isComplete)
   }
+
+  private var isAllHeld: Bool { isComplete && runs.areAllHeld }
 
   /// Reads the sections up to the one of a position, and holds that.
   mutating func hold(position: Int, in list: some SectionedList) throws(ContextError) {
@@ -119,8 +123,8 @@ extension ListSections {
 
   /// Holds the sections that an update of changed objects looks at: those of their old and new positions, and the neighbours of these.
   mutating func hold(around changes: [PositionChange], in list: some SectionedList) throws(ContextError) {
-    if !isLazy { return }
     releaseMany(list)
+    if isAllHeld { return }
     let olds = changes.compactMap(\.old).sorted()
     var positions = Set(olds)
     for (place, new) in changes.compactMap(\.new).sorted().enumerated() {

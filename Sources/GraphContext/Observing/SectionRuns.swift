@@ -29,6 +29,7 @@ struct SectionRuns {
   /// How many objects they have.
   private(set) var total = 0
   private(set) var heldChunkCount = 0
+  var areAllHeld: Bool { heldChunkCount == chunks.count }
 
   /// A chunk of twice as many sections is divided.
   static let chunkCount = 512
