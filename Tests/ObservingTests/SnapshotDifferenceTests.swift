@@ -160,7 +160,7 @@ struct SnapshotDifferenceTests {
     let list = try FetchedResults(request, sectionedBy: SectionedBy(\.city), in: context)
     var sections = try #require(list.sectioning)
     sections.runs.append("a", 3)
-    let state = ListArrangement(NumberedContent([ObjectNumber(rawValue: 1)]), 0..<1, sections)
+    var state = ListArrangement(NumberedContent([ObjectNumber(rawValue: 1)]), 0..<1, sections)
     #expect(try state.number(at: ListPath(item: 2)) == nil)
   }
 }

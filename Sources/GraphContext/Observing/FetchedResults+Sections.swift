@@ -7,6 +7,8 @@ extension FetchedResults {
   public var sections: ListSectionCollection<Object> { ListSectionCollection(list: self) }
 
   /// The path of a position, which must exist. O(√sections), and what it takes to read the sections up to there for the first time, where an index divides the list.
+  ///
+  /// If the store can't be read, the path is another one, and the context throws the error later.
   public func path(at position: Int) -> ListPath {
     guard let sectioning else { return ListPath(section: 0, item: position) }
     if !sectioning.isHeld(position: position) {
@@ -23,6 +25,16 @@ extension FetchedResults {
     }
     return self.sectioning?.runs.count ?? 1
   }
+
+  /// Whether what there is of a section is known: not if the store can't be read, or a damaged index counts other objects than the list has.
+  func isKnown(section: Int) -> Bool {
+    guard let sectioning else { return true }
+    return sectioning.isHeld(section: section)
+      && (!sectioning.isComplete || sectioning.runs.total == endIndex)
+  }
+
+  /// Whether there is no such section, as far as that is known.
+  func lacksSection(_ index: Int) -> Bool { !hasSection(index) && (index < 0 || isKnown(section: index)) }
 
   /// Whether a section exists, without reading those behind it.
   func hasSection(_ index: Int) -> Bool {
@@ -60,19 +72,15 @@ extension FetchedResults {
   private func reading(_ body: (inout ListSections, LiveList) throws(ContextError) -> Void) {
     guard let context, var sections = sectioning else { return }
     let (list, version) = (self.list, self.version)
-    context.deferringError(()) { () throws(ContextError) in
-      try Cancellation.ignored { () throws(ContextError) in try body(&sections, list) }
-    }
+    if !isTelling { sections.releaseMany(list) }
+    context.deferringError(()) { () throws(ContextError) in try body(&sections, list) }
     if version == self.version { sectioning = sections }
   }
 
   /// All sections, held; nil for a list that isn't divided. O(sections).
   ///
-  /// - Throws: `store` or `corrupt` if the store can't be read.
-  func allSections() throws(ContextError) -> SectionRuns? {
-    guard let sectioning else { return nil }
-    return try Cancellation.ignored { () throws(ContextError) in try sectioning.all(in: list) }
-  }
+  /// - Throws: `store` or `corrupt` if the store can't be read; `invalidQuery` where values have other names than before.
+  func allSections() throws(ContextError) -> SectionRuns? { try sectioning?.all(in: list) }
 
   /// The object at a position of an earlier state of the list, whose context is there. If the store can't be read, the object is one that isn't there.
   func object(at position: Int, of state: ListArrangement) -> Object {

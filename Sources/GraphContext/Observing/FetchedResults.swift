@@ -42,7 +42,7 @@ public final class FetchedResults<Object: ManagedObject> {
   /// What events have told of while others were waiting.
   private var untold: ObjectChanges?
   /// True while observers and listeners are told of a difference.
-  private var isTelling = false
+  private(set) var isTelling = false
   /// What the list shows once everybody has been told of the difference: the newest of so many fetches that wait for that.
   private var awaited: (request: From<Object>, sectionedBy: SectionedBy<Object>?, count: Int)?
 
@@ -149,12 +149,15 @@ extension FetchedResults: RandomAccessCollection {
   }
 
   /// The object at a path: `list[section: 1, item: 2]`. The path must exist.
+  ///
+  /// If the store can't be read, the object is one that isn't there, and the context throws the error later.
   public subscript(section section: Int, item item: Int) -> Object {
-    let section = sections[section]
-    guard item >= 0, item < section.count else {
-      fatalError("item \(item) of a section of \(section.count) objects")
+    let found = sections[section]
+    guard item >= 0, item < found.count else {
+      if let context, !isKnown(section: section) { return context.object(Object.self, number: .none) }
+      fatalError("item \(item) of a section of \(found.count) objects")
     }
-    return self[section.range.lowerBound + item]
+    return self[found.range.lowerBound + item]
   }
 
   /// The object at a path. The path must exist.
@@ -392,7 +395,14 @@ extension FetchedResults {
     if !changes.invalidatesAll, sectioning == nil || !context.showsUntoldChanges {
       let step = try list.step(after: changes)
       guard var sections = sectioning, !step.changes.isEmpty else { return .step(step, sectioning, nil) }
-      try sections.hold(around: step.changes, in: list)
+      sections.releaseMany(list)
+      do throws(ContextError) {
+        try sections.hold(around: step.changes, in: list)
+      } catch  where error.code == .invalidQuery {
+        // The program's closure gives other names than before.
+        let (list, sections) = try Self.fetched(request, sectionedBy, in: context)
+        return .reload(list, sections)
+      }
       // Until the step is taken, observers look at the same sections.
       sectioning = sections
       let names = try sections.names(of: step.changes, list.query, in: context)

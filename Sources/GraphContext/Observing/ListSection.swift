@@ -1,6 +1,6 @@
 /// The sections of a list, in its order. What they say is read when it is asked for.
 ///
-/// Where an index divides the list, a section is found by reading those before it, once, and ``endIndex`` reads all. A list keeps what it has read of some ten thousand
+/// Where an index divides the list, a section is found by reading those before it, once, and ``endIndex`` reads all. A list keeps what it has read of some 32,000
 /// sections, and of more than these how many there are.
 public struct ListSectionCollection<Object: ManagedObject>: RandomAccessCollection {
   let list: FetchedResults<Object>
@@ -10,9 +10,10 @@ public struct ListSectionCollection<Object: ManagedObject>: RandomAccessCollecti
   /// How many sections there are.
   public var endIndex: Int { list.sectionCount }
 
-  /// The section at a position, which must exist. O(√sections).
+  /// The section at a position, which must exist. O(√sections) once the sections up to there have been read. If the store can't be read it is empty, and the context throws
+  /// the error later.
   public subscript(position: Int) -> ListSection<Object> {
-    guard list.hasSection(position) else {
+    if list.lacksSection(position) {
       fatalError("section \(position) of a list of \(endIndex) sections")
     }
     return list.section(at: position)

@@ -5,7 +5,7 @@ import Predicates
 /// Where an index has the values that the sections are named by, side by side, sections are read up to the one that is asked for (``isLazy``). Of the many that have been
 /// read some chunks are held, and of the others the numbers of their sections and objects. Other lists have all their sections read at once, and held.
 ///
-/// What is read lies in the state that the list shows. It has no unsaved objects there: where they come and go, sections are held.
+/// What is read lies in the state that the list shows. No object that is shown there has unsaved changes: where these come and go, sections are held.
 struct ListSections {
   /// The sections that have been read: from the list's beginning.
   var runs = SectionRuns()
@@ -100,18 +100,12 @@ extension ListSections {
 
   /// Reads the sections up to the one of a position, and holds that.
   mutating func hold(position: Int, in list: some SectionedList) throws(ContextError) {
-    releaseMany(list)
     try read(in: list) { $0.total > position }
     if let part = runs.part(ofPosition: position) { try hold(part, in: list) }
   }
 
   /// Reads the sections up to one, and holds it if it exists.
   mutating func hold(section: Int, in list: some SectionedList) throws(ContextError) {
-    releaseMany(list)
-    try holdKnown(section: section, in: list)
-  }
-
-  private mutating func holdKnown(section: Int, in list: some SectionedList) throws(ContextError) {
     try read(in: list) { $0.count > section }
     if section < runs.count { try hold(runs.part(ofSection: section), in: list) }
   }
@@ -123,7 +117,6 @@ extension ListSections {
 
   /// Holds the sections that an update of changed objects looks at: those of their old and new positions, and the neighbours of these.
   mutating func hold(around changes: [PositionChange], in list: some SectionedList) throws(ContextError) {
-    releaseMany(list)
     if isAllHeld { return }
     let olds = changes.compactMap(\.old).sorted()
     var positions = Set(olds)
@@ -138,8 +131,8 @@ extension ListSections {
       guard let part = runs.part(ofPosition: position) else { continue }
       try hold(part, in: list)
       let section = runs.path(of: position).section
-      if section > 0 { try holdKnown(section: section - 1, in: list) }
-      try holdKnown(section: section + 1, in: list)
+      if section > 0 { try hold(section: section - 1, in: list) }
+      try hold(section: section + 1, in: list)
     }
   }
 
@@ -183,7 +176,7 @@ extension ListSections {
       let (next, total) = try runs(from: runs.total, in: list) { count, total in
         count >= limits.sections || total >= limits.objects && count > 0
       }
-      runs.append(next, isHeld: runs.heldChunkCount < limits.chunks)
+      if !next.isEmpty { runs.append(next, isHeld: runs.heldChunkCount < limits.chunks) }
       isComplete = runs.total >= list.count || total == 0
     }
   }
@@ -209,8 +202,8 @@ extension ListSections {
     return (runs, total)
   }
 
-  /// Holds fewer sections, where they can be read again.
-  private mutating func releaseMany(_ list: some SectionedList) {
+  /// Holds fewer sections, where they can be read again. What is held for a difference that is being told must stay.
+  mutating func releaseMany(_ list: some SectionedList) {
     if isLazy, runs.heldChunkCount > limits.chunks, list.hasGroups(of: path) { runs.releaseAll() }
   }
 }
@@ -218,10 +211,10 @@ extension ListSections {
 /// A state of a list whose sections are read where they are asked for.
 protocol SectionedList {
   var count: Int { get }
-  /// Whether objects with one value of a path are neighbours that an index tells, and no unsaved object is among the list's.
+  /// Whether objects with one value of a path are neighbours that an index tells, and no unsaved change concerns the list's.
   func hasGroups(of path: ResolvedPath) -> Bool
   /// Calls `body` with the values of a path that neighbours have in common, and how many these are, from a position on until it returns false. The position must be that of
-  /// the first object of a group, and no object that is read may be unsaved.
+  /// the first object of a group, and none of the objects may be unsaved.
   func forEachGroup(
     of path: ResolvedPath,
     from position: Int,

@@ -132,7 +132,7 @@ extension ListSnapshot: Hashable {
 extension FetchedResults {
   /// The objects of the list as it is now, as a value. O(n).
   ///
-  /// - Throws: `store` or `corrupt` if the store can't be read.
+  /// - Throws: `store` or `corrupt` if the store can't be read; `invalidQuery` where a closure names sections in another way than before.
   public func snapshot() throws(ContextError) -> ListSnapshot<Object> {
     guard let context else { throw ContextError.contextGone() }
     return ListSnapshot(

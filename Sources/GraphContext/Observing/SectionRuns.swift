@@ -1,7 +1,9 @@
 /// The sections of a list: for each its name and how many objects it has, in the list's order. Neighbours have different names.
 ///
 /// In chunks that know how many objects they have, so that a position is found, and a section added or taken away, in O(√sections). Memory: 24 bytes for a section, and
-/// the bytes of a name that is longer than 15. A chunk that isn't held takes 32 bytes: it knows how many sections it has, and is read again when one of them is asked for.
+/// the bytes of a name that is longer than 15. A chunk that isn't held takes 24 bytes: it knows how many sections it has, and is read again when one of them is asked for.
+///
+/// Sections that are looked at or changed must be held. One that isn't shows no objects and stays as it is, because what a damaged index counts may lead to it.
 struct SectionRuns {
   struct Run: Equatable, Sendable {
     let name: String
@@ -69,19 +71,18 @@ struct SectionRuns {
 
   // MARK: Reading
 
-  /// A section, which must be held.
   subscript(section: Int) -> Run {
     let (chunk, run) = place(of: section)
-    return chunks[chunk].runs[run]
+    return chunks[chunk].isHeld ? chunks[chunk].runs[run] : Run(name: "", count: 0)
   }
 
-  /// How many objects come before a section, which must be held.
+  /// How many objects come before a section.
   func start(of section: Int) -> Int {
     let (chunk, run) = place(of: section)
-    return start(ofChunk: chunk) + chunks[chunk].runs[..<run].reduce(0) { $0 + $1.count }
+    return start(ofChunk: chunk) + chunks[chunk].runs.prefix(run).reduce(0) { $0 + $1.count }
   }
 
-  /// The path of the object at a position whose section is held. One that doesn't exist has that of the end: a damaged index may count what the sections don't.
+  /// The path of the object at a position. One that doesn't exist has that of the end: a damaged index may count what the sections don't.
   func path(of position: Int) -> ListPath {
     var (section, left) = (0, position)
     for chunk in chunks {
@@ -101,16 +102,17 @@ struct SectionRuns {
 
   // MARK: Changing
 
-  /// Counts more or fewer objects in a section, which must be held.
+  /// Counts more or fewer objects in a section.
   mutating func change(_ section: Int, by difference: Int) {
     let (chunk, run) = place(of: section)
+    guard chunks[chunk].isHeld else { return }
     let difference = max(difference, -chunks[chunk].runs[run].count)
     chunks[chunk].runs[run].count += difference
     chunks[chunk].total += difference
     total += difference
   }
 
-  /// Adds a section before another one, which must be held.
+  /// Adds a section before another one.
   mutating func insert(_ run: Run, at section: Int) {
     count += 1
     total += run.count
@@ -121,6 +123,11 @@ struct SectionRuns {
     }
     var (chunk, index) =
       section == count - 1 ? (chunks.count - 1, chunks[chunks.count - 1].count) : place(of: section)
+    guard chunks[chunk].isHeld else {
+      chunks.insert(Chunk([run]), at: index > 0 ? chunk + 1 : chunk)
+      heldChunkCount += 1
+      return
+    }
     if chunks[chunk].count >= 2 * Self.chunkCount {
       let runs = chunks[chunk].runs
       chunks[chunk] = Chunk(Array(runs[..<Self.chunkCount]))
@@ -133,9 +140,10 @@ struct SectionRuns {
     chunks[chunk].total += run.count
   }
 
-  /// Takes a section away, which must be held.
+  /// Takes a section away.
   mutating func remove(_ section: Int) {
     let (chunk, run) = place(of: section)
+    guard chunks[chunk].isHeld else { return }
     let removed = chunks[chunk].runs.remove(at: run)
     chunks[chunk].count -= 1
     chunks[chunk].total -= removed.count

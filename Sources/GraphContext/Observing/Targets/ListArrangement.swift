@@ -18,23 +18,24 @@ struct ListArrangement {
 
   var sectionCount: Int { sections?.runs.count ?? 1 }
 
-  /// A section, and how many objects come before it; nil if there is no such section.
+  /// A section, and how many objects come before it; nil if there is no such section. It is held from then on.
   ///
   /// - Throws: `store` or `corrupt` if the store can't be read.
-  func section(_ section: Int) throws(ContextError) -> (run: SectionRuns.Run, start: Int)? {
+  mutating func section(_ section: Int) throws(ContextError) -> (run: SectionRuns.Run, start: Int)? {
     guard section >= 0, section < sectionCount else { return nil }
-    guard let sections else { return (SectionRuns.Run(name: "", count: range.count - removed.count), 0) }
+    guard var sections else { return (SectionRuns.Run(name: "", count: range.count - removed.count), 0) }
     let part = sections.runs.part(ofSection: section)
-    if part.isHeld { return (sections.runs[section], sections.runs.start(of: section)) }
-    // Nothing has been taken out of a part that isn't held, but of those before it.
-    let before = part.positions.lowerBound
-    let runs = try sections.sections(of: part, at: removed.number(ofGap: before) { $0 }, in: content)
-    let place = section - part.firstSection
-    return (runs[place], before + runs[..<place].reduce(0) { $0 + $1.count })
+    if !part.isHeld {
+      // Nothing has been taken out of a part that isn't held, but of those before it.
+      let position = removed.number(ofGap: part.positions.lowerBound) { $0 }
+      sections.runs.hold(part, try sections.sections(of: part, at: position, in: content))
+      self.sections = sections
+    }
+    return (sections.runs[section], sections.runs.start(of: section))
   }
 
   /// The object at a path; nil if there is none. O(√sections + log removed), and what the content takes.
-  func number(at path: ListPath) throws(ContextError) -> ObjectNumber? {
+  mutating func number(at path: ListPath) throws(ContextError) -> ObjectNumber? {
     guard let (run, start) = try section(path.section), path.item >= 0, path.item < run.count else {
       return nil
     }

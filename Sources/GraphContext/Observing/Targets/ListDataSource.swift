@@ -45,7 +45,7 @@ public final class ListDataSource<Object: ManagedObject>: ListSource {
   // MARK: What the target shows
 
   /// How many sections the target is to show.
-  public var sectionCount: Int { shown.arrangement.sectionCount }
+  public var sectionCount: Int { shown.list.context == nil ? 0 : shown.arrangement.sectionCount }
 
   /// How many items a section has; nil for a section that doesn't exist.
   public func itemCount(inSection section: Int) -> Int? { shown.section(section)?.count }

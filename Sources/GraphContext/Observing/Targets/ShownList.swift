@@ -17,18 +17,27 @@ final class ShownList<Object: ManagedObject> {
 
   /// A section; nil if there is none. If the store can't be read, the context throws the error later.
   func section(_ section: Int) -> SectionRuns.Run? {
-    // Once the list holds a section, its neighbours need no reading.
+    asking(for: section) { state throws(ContextError) in try state.section(section)?.run }
+  }
+
+  /// Asks the state that the surface shows for something of a section. What is read for that is kept, as surfaces ask for neighbours next.
+  private func asking<Answer>(
+    for section: Int,
+    _ question: (inout ListArrangement) throws(ContextError) -> Answer?
+  ) -> Answer? {
+    guard let context = list.context else { return nil }
     if held == nil, isDivided, !list.hasSection(section) { return nil }
-    return list.context?.deferringError(nil) { () throws(ContextError) in
-      try arrangement.section(section)?.run
+    return context.deferringError(nil) { () throws(ContextError) in
+      var state = arrangement
+      defer { if held != nil { held = state } }
+      return try question(&state)
     }
   }
 
   /// The ID of the object at a path; nil if there is none.
   func objectID(at path: ListPath) -> ManagedObjectID? {
-    guard let context = list.context else { return nil }
-    return context.deferringError(nil) { () throws(ContextError) in
-      try arrangement.number(at: path).map { context.id($0, list.list.entity) }
+    asking(for: path.section) { state throws(ContextError) in try state.number(at: path) }.flatMap { number in
+      list.context?.id(number, list.list.entity)
     }
   }
 

@@ -61,6 +61,7 @@ final class RankedContent: ListContent {
     var position = range.lowerBound
     while position < range.upperBound {
       let next = place < added.count ? unsaved.position(ofAdded: place) : .max
+      guard next >= position else { throw entries.damage }
       if next == position {
         numbers.append(added[place].number)
         (place, position) = (place + 1, position + 1)
@@ -87,6 +88,8 @@ final class RankedContent: ListContent {
     var (entry, left) = (first + place, count)
     while left > 0 {
       let end = place < hidden.count ? min(entry + left, hidden[place]) : entry + left
+      // Objects without entries have positions that others have.
+      guard end >= entry else { throw entries.damage }
       try entries.forEachNumber(at: entry..<end) { numbers.append($0) }
       left -= end - entry
       (entry, place) = (end + 1, place + 1)
@@ -107,8 +110,14 @@ extension RankedContent {
     guard let columns = entries.columns(of: path) else { return }
     let added = unsaved.added
     let first = position - added.firstPlace { unsaved.position(ofAdded: $0) >= position }
+    var entry = first + hiddenCount(beforeCounted: first)
     try ContextError.mapping {
-      try entries.forEachGroup(by: columns, from: first + hiddenCount(beforeCounted: first), body)
+      try entries.forEachGroup(by: columns, from: entry) { value, count in
+        // A commit of another context may have moved an entry that an unsaved change hides.
+        let hidden = unsaved.hiddenCount(before: entry + count) - unsaved.hiddenCount(before: entry)
+        entry += count
+        return try hidden >= count || body(value, count - hidden)
+      }
     }
   }
 }

@@ -1,7 +1,8 @@
 import PageStore
 import Predicates
 
-/// Entries of a list by rank that have a value in common. They are neighbours where an index has the value right behind what is the same in all entries of the list.
+/// Entries of a list by rank that have a value in common. They are neighbours: the value is the first key of the list's order, and what an index has before it is the same in all
+/// entries of the list.
 extension RankedEntries {
   /// The kinds of an index's first columns, up to the one that has a path; nil where no column has it as it is.
   func columns(of path: ResolvedPath) -> [AttributeKind]? {
@@ -35,7 +36,6 @@ extension RankedEntries {
       var rank = span.rank + place - span.start
       let end = access.isReversed ? span.rank - 1 : span.rank + span.count
       while rank != end {
-        try view.checkCancellation()
         let (value, next) = try group(at: &cursor, rank, end, by: columns, in: tree)
         let groupCount = abs(next - rank)
         position += groupCount
