@@ -242,8 +242,8 @@ private struct MigrationCourse {
   ) -> [MigratingState] {
     guard end > commit else { return [] }
     let switching = before.hasNewSchema || !isNew ? nil : reports.last?.commit ?? cleaned + 1
-    // A pass whose last batch was full finds out with an empty one that it is over: a second report after the same commit, with the same rows.
-    let rows = Dictionary(reports.map { ($0.commit, $0.rows) }, uniquingKeysWith: { $1 })
+    // A batch that changes nothing, or has no rows because the one before was the last, commits nothing: it is a second report after the same commit.
+    let rows = Dictionary(reports.map { ($0.commit, $0.rows) }, uniquingKeysWith: { first, _ in first })
     var completedRowCount = before.completedRowCount
     return (commit + 1...end).map { number in
       if let switching, number >= switching {

@@ -1,7 +1,8 @@
 import PageStore
 import Predicates
 
-/// Runs the passes of a custom stage, batch by batch. Each batch is one commit, which notes how far the stage has come.
+/// Runs the passes of a custom stage, batch by batch. Each batch that changes something is one commit, which notes how far the stage has come. One that changes nothing commits
+/// nothing, and runs again if the change is interrupted before the next commit.
 struct PassRunner {
   private let passes: [MigrationPass]
   private let old: OpenedStore
