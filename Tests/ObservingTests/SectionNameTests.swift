@@ -24,6 +24,16 @@ struct SectionNameTests {
     #expect(list.sections.section(forIndexTitle: "A") == 1)
   }
 
+  @Test func aTitleThatNoSectionHasLeadsToTheNearest() {
+    #expect(SectionName.section(for: "B", in: ["#", "A", "#"]) == 1)
+    #expect(SectionName.section(for: "N", in: ["Z", "M", "A"]) == 1)
+    #expect(SectionName.section(for: "B", in: ["A", "C"]) == 0)
+    #expect(SectionName.section(for: "Z", in: ["A", "C"]) == 1)
+    #expect(SectionName.section(for: "A", in: ["C", "D"]) == 0)
+    #expect(SectionName.section(for: "A", in: ["D", "C"]) == 1)
+    #expect(SectionName.section(for: "A", in: []) == nil)
+  }
+
   /// Sections that follow random changes are those that are read anew, and surfaces show them.
   @Test(arguments: [0, 30]) func sectionsThatFollowAreThoseThatAreRead(count: Int) async throws {
     var random = SeededGenerator()

@@ -37,6 +37,19 @@ struct StaleSectionTests {
     try context.checkUsable()
   }
 
+  /// Saving tells the list of the deletion at once.
+  @Test(arguments: [0, 1]) func aLoopGoesThroughWhatWasThere(request: Int) throws {
+    let list = try FetchedResults(Self.requests[request], in: context)
+    var found: [Int] = []
+    for flight in list {
+      found.append(flight.minute)
+      context.delete(flight)
+      try context.save()
+    }
+    #expect(found == [60, 61, 62, 120, 121] && list.isEmpty)
+    try context.checkUsable()
+  }
+
   @Test(arguments: [0, 1]) func positionsThatDoNotExistHaveNoIDs(request: Int) throws {
     let list = try FetchedResults(Self.requests[request], in: context)
     for flight in flights[2...] { context.delete(flight) }

@@ -11,7 +11,8 @@ import Predicates
 /// ```
 ///
 /// The list shows what a fetch of the query would give at the time of the context's last event: unsaved changes of the context, commits that it has moved to, undone and
-/// rolled back changes. It changes after each turn, as ``ManagedObjectContext/onObjectsDidChange(_:)`` says, never while code runs through it. It depends on
+/// rolled back changes. It changes after each turn, and within calls such as ``ManagedObjectContext/save(durability:)`` that tell of changes first, as ``ManagedObjectContext/onObjectsDidChange(_:)`` says.
+/// A `for` loop goes through the objects that were there when it began. It depends on
 /// every property along the paths of its condition, order and sections: renaming an album moves its songs.
 ///
 /// Where condition and order are one range of an index, positions are counted by the index: the list holds no IDs, and *k* changes in a list of *n* cost O(*k* log *n*). Any

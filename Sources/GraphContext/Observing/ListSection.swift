@@ -22,7 +22,8 @@ public struct ListSectionCollection<Object: ManagedObject>: RandomAccessCollecti
   /// The titles of an index strip: ``ListSection/indexTitle`` of each section. O(sections).
   public var indexTitles: [String] { map(\.indexTitle) }
 
-  /// The section for a title of an index strip: the first that has the title, else the last one whose title comes before it; nil for a list without sections. O(sections).
+  /// The section for a title of an index strip: the first that has the title, else the first of the greatest title below it, else that of the least title; nil for a list without
+  /// sections. The order of the titles doesn't matter. O(sections).
   public func section(forIndexTitle title: String) -> Int? {
     SectionName.section(for: title, in: indexTitles)
   }

@@ -241,14 +241,19 @@ extension SectionRuns {
     heldChunkCount -= 1
   }
 
-  /// Bytes of memory, without those of long names.
+  /// Bytes of memory. O(sections that are held).
   var byteCount: Int {
-    let held = chunks.reduce(0) { $0 + $1.runs.count }
-    return held * MemoryLayout<Run>.stride + chunks.count * MemoryLayout<Chunk>.stride
+    let runs = chunks.reduce(0) { total, chunk in
+      chunk.runs.reduce(total) { $0 + MemoryLayout<Run>.stride + $1.name.ownByteCount }
+    }
+    return runs + chunks.count * MemoryLayout<Chunk>.stride
   }
 }
 
 extension String {
+  /// The bytes that aren't in the value itself, which has room for 15.
+  fileprivate var ownByteCount: Int { utf8.count > 15 ? utf8.count : 0 }
+
   /// Whether the bytes are the same: what sections, like queries, go by.
   func isSame(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
 }

@@ -89,8 +89,10 @@ enum SectionName {
   /// The title in an index strip of a section for which the program gives none; nil for an empty name.
   static func indexTitle(of name: String) -> String? { name.first.map { $0.uppercased() } }
 
-  /// The section for a title of an index strip: the first that has the title, else the last one whose title comes before it; nil without sections.
+  /// The section for a title of an index strip: the first that has the title, else the first of the greatest title below it, else that of the least title; nil without sections.
   static func section(for title: String, in titles: [String]) -> Int? {
-    titles.firstIndex(of: title) ?? titles.lastIndex { $0 < title } ?? (titles.isEmpty ? nil : 0)
+    if let found = titles.firstIndex(of: title) { return found }
+    let nearest = titles.filter { $0 < title }.max() ?? titles.min()
+    return nearest.flatMap { titles.firstIndex(of: $0) }
   }
 }
