@@ -145,7 +145,13 @@ extension FetchedResults: RandomAccessCollection {
     guard position >= 0, position < endIndex else {
       fatalError("position \(position) of a list of \(endIndex) objects")
     }
-    if !(page.start..<page.start + page.objects.count).contains(position) { readPage(with: position) }
+    if !(page.start..<page.start + page.objects.count).contains(position) {
+      guard let context else { fatalError("a list without a context has no objects") }
+      let page = readPage(with: position, in: context)
+      // What can't be read now may be readable later.
+      if position - page.start >= page.objects.count { return context.object(Object.self, number: .none) }
+      self.page = page
+    }
     return page.objects[position - page.start]
   }
 
@@ -195,15 +201,17 @@ extension FetchedResults: RandomAccessCollection {
   /// The path of an object of the context; nil if it isn't in the list.
   public func path(of object: Object) -> ListPath? { position(of: object).map(path(at:)) }
 
-  /// Reads the page that a position is in.
-  private func readPage(with position: Int) {
-    guard let context else { return }
+  /// Reads the page that a position is in. It has no objects if the store can't be read.
+  private func readPage(
+    with position: Int,
+    in context: ManagedObjectContext
+  ) -> (start: Int, objects: [Object]) {
     let start = position / Self.pageCount * Self.pageCount
     let range = start..<Swift.min(start + Self.pageCount, endIndex)
-    let found: [Object]? = context.deferringError(nil) { () throws(ContextError) in
+    let objects: [Object] = context.deferringError([]) { () throws(ContextError) in
       try context.objects(Object.self, list.numbers(at: range), list.entity)
     }
-    page = found.map { (start, $0) } ?? (position, [context.object(Object.self, number: .none)])
+    return (start, objects)
   }
 }
 

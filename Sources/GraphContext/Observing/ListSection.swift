@@ -1,6 +1,6 @@
 /// The sections of a list, in its order. What they say is read when it is asked for.
 ///
-/// Where an index divides the list, a section is found by reading those before it, once, and ``endIndex`` reads all. A list keeps what it has read of some 32,000
+/// Where an index divides the list, a section is found by reading those before it, once, and ``endIndex`` reads all. A list keeps what it has read of some 16,000
 /// sections, and of more than these how many there are.
 public struct ListSectionCollection<Object: ManagedObject>: RandomAccessCollection {
   let list: FetchedResults<Object>

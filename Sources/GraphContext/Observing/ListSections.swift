@@ -22,7 +22,7 @@ struct ListSections {
     var sections = SectionRuns.chunkCount
     var objects = 65_536
     /// How many chunks are held.
-    var chunks = 64
+    var chunks = 32
   }
 
   init(_ path: ResolvedPath, name: @escaping @Sendable (AttributeValue) -> String?) {
