@@ -11,7 +11,7 @@ import Predicates
 /// ```
 ///
 /// The list shows what a fetch of the query would give at the time of the context's last event: unsaved changes of the context, commits that it has moved to, undone and
-/// rolled back changes. It changes after each turn, and within calls such as ``ManagedObjectContext/save(durability:)`` that tell of changes first, as ``ManagedObjectContext/onObjectsDidChange(_:)`` says.
+/// rolled back changes. It changes after each turn, and within calls such as `save()` that tell of changes first, as ``ManagedObjectContext/onObjectsDidChange(_:)`` says.
 /// A `for` loop goes through the objects that were there when it began. It depends on
 /// every property along the paths of its condition, order and sections: renaming an album moves its songs.
 ///
