@@ -1,6 +1,6 @@
 import Predicates
 
-// The sections of a list. Those that an index tells are read where they are asked for.
+// The sections of a list. Where an index divides the list, the list reads a section when the program asks for it.
 
 extension FetchedResults {
   /// The sections; one with no name for a list that isn't divided, none for a divided list without objects.
@@ -26,17 +26,17 @@ extension FetchedResults {
     return self.sectioning?.runs.count ?? 1
   }
 
-  /// Whether what there is of a section is known: not if the store can't be read, or a damaged index counts other objects than the list has.
+  /// Whether the list knows if a section exists, and its objects. False after a failed read of the store, and where a damaged index counts more or fewer objects than the list has.
   func isKnown(section: Int) -> Bool {
     guard let sectioning else { return true }
     return sectioning.isHeld(section: section)
       && (!sectioning.isComplete || sectioning.runs.total == endIndex)
   }
 
-  /// Whether there is no such section, as far as that is known.
+  /// Whether the list knows that a section doesn't exist.
   func lacksSection(_ index: Int) -> Bool { !hasSection(index) && (index < 0 || isKnown(section: index)) }
 
-  /// Whether a section exists, without reading those behind it.
+  /// Whether a section exists. Reads the sections up to this one, and none behind it.
   func hasSection(_ index: Int) -> Bool {
     guard index >= 0, context != nil else { return false }
     hold(section: index)

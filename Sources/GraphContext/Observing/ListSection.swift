@@ -1,7 +1,7 @@
 /// The sections of a list, in its order. What they say is read when it is asked for.
 ///
-/// Where an index divides the list, a section is found by reading those before it, once, and ``endIndex`` reads all. A list keeps what it has read of some 16,000
-/// sections, and of more than these how many there are.
+/// Where an index divides the list, the first access to a section reads all sections in front of it, and ``endIndex`` reads all sections. The list keeps about 16,000 sections in memory.
+/// Of further sections it keeps their number, and reads them again when the program asks for one.
 public struct ListSectionCollection<Object: ManagedObject>: RandomAccessCollection {
   let list: FetchedResults<Object>
 

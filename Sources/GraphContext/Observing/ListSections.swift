@@ -2,26 +2,28 @@ import Predicates
 
 /// Divides a list into sections, and keeps them up to date with its changes.
 ///
-/// Where an index has the values that the sections are named by, side by side, sections are read up to the one that is asked for (``isLazy``). Of the many that have been
-/// read some chunks are held, and of the others the numbers of their sections and objects. Other lists have all their sections read at once, and held.
+/// ``isLazy`` lists have an index that contains the values of the sections in the list's order. They read sections up to the one that the program asks for. Some chunks of the sections that
+/// have been read are held, which means that names and counts are in memory. The other chunks have only the numbers of their sections and objects, and can be read again. Other
+/// lists read and hold all their sections at once.
 ///
-/// What is read lies in the state that the list shows. No object that is shown there has unsaved changes: where these come and go, sections are held.
+/// Sections are read in the state (the snapshot) that the list shows. A chunk that isn't held contains no shown object with unsaved changes: an update holds the sections of all changed objects
+/// first.
 struct ListSections {
   /// The sections that have been read: from the list's beginning.
   var runs = SectionRuns()
-  /// Whether ``runs`` are all sections of the list.
+  /// Whether the list has no sections behind those in ``runs``.
   private(set) var isComplete = true
   private(set) var isLazy = false
   let path: ResolvedPath
   private let name: @Sendable (AttributeValue) -> String?
   var limits = Limits()
 
-  /// How much is read and held.
+  /// Limits for reading sections and keeping them in memory.
   struct Limits {
-    /// How many sections, or objects in at least one section, are read together.
+    /// A read ends at the first section behind so many sections or, in ``objects``, behind so many objects.
     var sections = SectionRuns.chunkCount
     var objects = 65_536
-    /// How many chunks are held.
+    /// The number of chunks that stay in memory.
     var chunks = 32
   }
 
@@ -86,12 +88,12 @@ struct ListSections {
 // MARK: - Reading what is asked for
 
 extension ListSections {
-  /// Whether the section of a position can be told without reading.
+  /// Whether the section of a position is in memory.
   func isHeld(position: Int) -> Bool {
     isAllHeld || runs.part(ofPosition: position)?.isHeld ?? isComplete
   }
 
-  /// Whether a section can be told without reading, or doesn't exist.
+  /// Whether a section is in memory, or is known not to exist.
   func isHeld(section: Int) -> Bool {
     isAllHeld || (section < runs.count ? runs.part(ofSection: section).isHeld : isComplete)
   }

@@ -74,7 +74,9 @@ final class RankedContent: ListContent {
     return numbers
   }
 
-  /// How many hidden entries come before the entry that has so many others that count before it.
+  /// The number of hidden entries in front of a counted entry.
+  ///
+  /// - Parameter first: the number of counted entries in front of it.
   private func hiddenCount(beforeCounted first: Int) -> Int {
     let hidden = unsaved.hidden
     // Those with no more than `first` others before them.
