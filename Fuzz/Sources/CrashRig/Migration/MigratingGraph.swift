@@ -241,7 +241,10 @@ private struct MigrationCourse {
     cleaned: UInt64
   ) -> [MigratingState] {
     guard end > commit else { return [] }
-    let switching = before.hasNewSchema || !isNew ? nil : reports.last?.commit ?? cleaned + 1
+    // A change without rows reports nothing. A stage with passes then says in a commit of its own that it is under way.
+    let isNotedFirst = reports.isEmpty && before.trial.isStaged && before.completedRowCount == nil
+    let switching =
+      before.hasNewSchema || !isNew ? nil : reports.last?.commit ?? cleaned + (isNotedFirst ? 2 : 1)
     // A batch that changes nothing, or has no rows because the one before was the last, commits nothing: it is a second report after the same commit.
     let rows = Dictionary(reports.map { ($0.commit, $0.rows) }, uniquingKeysWith: { first, _ in first })
     var completedRowCount = before.completedRowCount
@@ -253,6 +256,7 @@ private struct MigrationCourse {
       var state = before
       // A commit that leases numbers for a pass does no rows.
       completedRowCount = isNew ? rows[number] ?? completedRowCount : nil
+      if isNew, isNotedFirst, number > cleaned { completedRowCount = 0 }
       state.completedRowCount = completedRowCount
       if before.completedRowCount == nil { state.reports = self.rows }
       return state
