@@ -152,6 +152,10 @@ ci: export CAMBIUM_WARNINGS_AS_ERRORS := 1
 ci: export SMOKE_FLAGS := --scratch-path .build
 # The gate repeats one run of at least 13,000 images, 2,000 of them of graphs; `make crash` goes on from fresh seeds.
 ci: export CRASH := --images 13000 --graph-images 2000 --seconds 600 --seed 1 --allow-empty-cells
+# A tenth of what Docs/Testing.md says was run by hand.
+ci: export CAMBIUM_LARGE_LIST_OBJECTS := 100000
+ci: export CAMBIUM_LARGE_LIST_CHANGES := 10000
+ci: export CAMBIUM_LARGE_LIST_PER_TURN := 1000
 ci: lint test demo docs ## everything that a change has to pass
 	@# An optimised build compiles one module at a time, so the rigs and the benchmarks share the processors.
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target rigs bench-smoke

@@ -38,6 +38,9 @@ struct BoardTests {
       board.list.path(of: flight).map { board.list.sections[$0.section].name } == "2013-01-15T13:00:00Z"
     )
     #expect(board.status.contains("2 changes in 2 differences"))
+    try await control.change(board.first, by: 0, hours: 0, gate: "B17")
+    try container.viewContext.refresh()
+    #expect(board.lines()[1].contains(" B17 "))
     try await container.close()
   }
 }

@@ -107,9 +107,11 @@ func serve(
 actor Notice {
   private(set) var texts: [String] = []
 
+  func show(_ count: Int) { texts.append("\(count) without a speaker") }
+
   /// Returns when the observer or its context is released, or the task is cancelled.
   func follow(_ counts: AsyncStream<Int>) async {
-    for await text in counts.map({ "\($0) without a speaker" }) { texts.append(text) }
+    for await count in counts { show(count) }
   }
 }
 // End of quotation
@@ -178,14 +180,20 @@ actor Notice {
   @Test func anActorIsToldOnItsOwnExecutor() async throws {
     let context = try await conference().viewContext
     let counter = try CountObserver(From<Talk>().where { $0.speaker == nil }, in: context)
-    let (counts, notice) = (counter.counts(), Notice())
-    let task = Task { await notice.follow(counts) }
+    let (counts, notice, reader) = (counter.counts(), Notice(), Notice())
+    let task = Task { await reader.follow(counts) }
+    // Quoted in Docs/Observing.md
+    let subscription = counter.onChange(on: notice, notifyInitial: true) { $0.show($1) }
+    // End of quotation
     context.insert(Talk("Opening", day: 1, start: 540))
     context.processPendingChanges()
-    while await notice.texts.last != "1 without a speaker" { await Task.yield() }
+    for told in [notice, reader] {
+      while await told.texts.last != "1 without a speaker" { await Task.yield() }
+    }
+    #expect(await notice.texts == ["0 without a speaker", "1 without a speaker"])
     task.cancel()
     await task.value
-    withExtendedLifetime(counter) {}
+    withExtendedLifetime((counter, subscription)) {}
   }
 
   @Test func observersOfOneObjectAndOfACount() async throws {

@@ -41,10 +41,13 @@ struct FetchedResultsControllerTests {
     var deleted: [Passenger] = []
     /// Called after each change of an object.
     var afterChange: ((FetchedResultsController<Passenger>) -> Void)?
+    /// Called before each difference.
+    var beforeChange: ((FetchedResultsController<Passenger>) -> Void)?
 
     func controllerWillChangeContent(_ controller: FetchedResultsController<Passenger>) {
       heard.append("will")
       names = controller.fetchedObjects?.map(\.name) ?? []
+      beforeChange?(controller)
     }
 
     func controller(
@@ -124,7 +127,10 @@ struct FetchedResultsControllerTests {
   }
 
   /// The paths are those of a list that the controller shows no longer.
-  @Test(arguments: [true, false]) func aDelegateThatChangesTheControllerHearsNoMore(_ fetches: Bool) throws {
+  /// What begins ends: whoever has heard “will” hears “did”, as a table does that has begun its updates.
+  @Test(arguments: [true, false]) func aDelegateThatChangesTheControllerHearsTheEndAlone(
+    _ fetches: Bool
+  ) throws {
     let controller = FetchedResultsController(
       fetchRequest: From<Passenger>().orderBy(\.name),
       context: context
@@ -139,8 +145,32 @@ struct FetchedResultsControllerTests {
     }
     for name in ["Cy", "Di", "Eve"] { context.insert(Passenger(name, age: 20)) }
     context.processPendingChanges()
-    #expect(delegate.heard == ["will", "insert Cy - 0.2"])
+    #expect(delegate.heard == ["will", "insert Cy - 0.2", "did"])
     #expect(controller.fetchedObjects?.count == (fetches ? 1 : 5))
+  }
+
+  @Test func aDelegateThatFetchesBeforeTheChangeHearsTheEnd() throws {
+    let controller = FetchedResultsController(
+      fetchRequest: From<Passenger>().orderBy(\.name),
+      context: context
+    )
+    try controller.performFetch()
+    let delegate = Delegate()
+    controller.delegate = delegate
+    delegate.beforeChange = { [delegate] controller in
+      delegate.beforeChange = nil
+      #expect(throws: Never.self) { try controller.performFetch() }
+    }
+    context.insert(Passenger("Cy", age: 20))
+    context.processPendingChanges()
+    #expect(delegate.heard == ["will", "did"])
+    #expect(controller.fetchedObjects?.count == 3)
+    delegate.heard = []
+    context.insert(Passenger("Di", age: 20))
+    context.processPendingChanges()
+    #expect(delegate.heard.first == "will")
+    #expect(delegate.heard.filter { $0 == "did" }.count == 1)
+    #expect(delegate.heard.contains("insert Di - 0.3"))
   }
 
   @Test func aDelegateIsHeldWeakly() throws {

@@ -1,5 +1,6 @@
 import Cambium
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -82,6 +83,40 @@ struct FollowingTests {
       default: Issue.record("an unknown operation")
       }
     }
+  }
+
+  /// A consumer that doesn't read costs no more than the list: differences are dropped, and it is given all values.
+  @Test(.timeLimit(.minutes(60))) func aConsumerThatIsBehindIsGivenAllValues() async throws {
+    let container = try await Airport.open()
+    try await insert([1], in: container)
+    let made = Counter()
+    let updates = container.follow(From<Departure>().orderBy(\.minute)) { flight in
+      made.add()
+      return flight.minute
+    }
+    var iterator = updates.makeAsyncIterator()
+    var minutes: [Int] = []
+    try await iterator.next()?.apply(to: &minutes)
+    #expect(minutes == [1])
+    let writer = try container.context()
+    for minute in 2...101 { writer.insert(Departure(minute, "x")) }
+    try writer.save()
+    while made.count < 101 { try await Task.sleep(for: .milliseconds(1)) }
+    let flights = try writer.fetch(From<Departure>())
+    for turn in 1...20 {
+      for flight in flights { flight.minute += 1000 * (turn % 2 == 0 ? -1 : 2) }
+      try writer.save()
+      try await Task.sleep(for: .milliseconds(5))
+    }
+    let expected = flights.map(\.minute).sorted()
+    while minutes != expected { try await iterator.next()?.apply(to: &minutes) }
+    #expect(made.count <= 101 + 2 * expected.count)
+  }
+
+  private final class Counter: Sendable {
+    private let value = Atomic(0)
+    var count: Int { value.load(ordering: .relaxed) }
+    func add() { value.add(1, ordering: .relaxed) }
   }
 
   @Test(.timeLimit(.minutes(60))) func aMistakeEndsTheSequence() async throws {

@@ -184,6 +184,7 @@ struct ListTargetTests {
     }
     func deleteSections(_ sections: [Int]) { count() }
     func insertSections(_ sections: [Int]) { count() }
+    func moveSections(_ moves: [ListSectionMove]) { count() }
     func reloadSections(_ sections: [Int]) { count() }
     func deleteItems(at paths: [ListPath]) { count() }
     func insertItems(at paths: [ListPath]) { count() }
@@ -233,6 +234,34 @@ struct ListTargetTests {
     #expect(adapter.object(at: path(1, 0)) === flight)
     #expect(target.shown.map(\.count) == [2, 1])
     #expect(adapter.add(flights) == 2)
+    #expect(target.violations == [])
+  }
+
+  @Test func aListMovesAmongTheOthers() throws {
+    let (flight, airline) = (add(120, "A"), Airline("AA"))
+    context.insert(airline)
+    let (flights, cities) = (try list(true), try list())
+    let airlines = try FetchedResults(From<Airline>().orderBy(\.name), in: context)
+    let target = RecordingListTarget()
+    let adapter = SectionedListAdapter(target: target)
+    adapter.add(flights)
+    adapter.add(airlines, named: "Airlines")
+    adapter.add(cities)
+    target.calls = []
+    #expect(adapter.move(airlines, to: 0))
+    #expect(
+      target.calls == [.beginBatch, .moveSections([ListSectionMove(from: 1, to: 0)]), .endBatch]
+    )
+    #expect(target.shown == [[airline.objectID], [flight.objectID], [flight.objectID]])
+    #expect(adapter.move(airlines, to: 9) && adapter.section(of: airlines) == 2)
+    #expect(target.shown == [[flight.objectID], [flight.objectID], [airline.objectID]])
+    context.insert(Airline("BB"))
+    context.processPendingChanges()
+    #expect(target.shown.map(\.count) == [1, 1, 2])
+    target.calls = []
+    #expect(adapter.move(airlines, to: 2) && target.calls == [])
+    #expect(adapter.remove(cities))
+    #expect(!adapter.move(cities, to: 0))
     #expect(target.violations == [])
   }
 

@@ -67,7 +67,14 @@ struct ObserverTests {
     #expect(log.take() == [.restored])
     #expect(observer.object === flight)
     context.reset()
+    #expect(log.take() == [.refreshed])
+    #expect(observer.object?.minute == 601)
+    try background.refresh()
+    background.delete(same)
+    try background.save()
+    context.reset()
     #expect(log.take() == [.deleted])
+    #expect(observer.isDeleted && observer.object == nil)
     withExtendedLifetime(subscription) {}
   }
 
@@ -194,6 +201,27 @@ struct ObserverTests {
     #expect(observer.count == 0)
   }
 
+  @Test func anOwnerMayBeToldAtOnce() throws {
+    let log = Log<String>()
+    let observer = try ObjectObserver(flight)
+    let counter = try CountObserver(From<Departure>(), in: context)
+    let list = try FetchedResults(From<Departure>(), in: context)
+    observer.addObserver(log, notifyInitial: true) { $0.events.append("\($1)") }
+    counter.addObserver(log, notifyInitial: true) { $0.events.append("\($1)") }
+    list.addObserver(log, notifyInitial: true) {
+      $0.events.append($1.isReload ? "reload" : "\($1.changes.count)")
+    }
+    #expect(log.take() == ["initial", "1", "reload"])
+    context.insert(Departure(1, "x"))
+    context.processPendingChanges()
+    #expect(log.take().sorted() == ["1", "2"])
+    list.removeObserver(log)
+    counter.removeObserver(log)
+    context.insert(Departure(2, "x"))
+    context.processPendingChanges()
+    #expect(log.take() == [])
+  }
+
   // MARK: Lists
 
   @Test func snapshotsAreKeptAndCompared() async throws {
@@ -282,26 +310,6 @@ struct ObserverTests {
     #expect(list[count / 2 - 1].objectID == flight.objectID || list[count / 2].objectID == flight.objectID)
     try context.save()
     #expect(list.byteCount == 0)
-  }
-
-  /// A list moves on with its context: only the newest snapshot is held, and none once the list and the context are gone.
-  @Test func noSnapshotStaysPinned() async throws {
-    func pinned() throws -> Int { try container.statistics.snapshots }
-    let before = try pinned()
-    var own: ManagedObjectContext? = try container.context()
-    var list: FetchedResults? = try FetchedResults(From<Departure>().orderBy(\.minute), in: own!)
-    let held = try pinned()
-    for minute in 0..<5 {
-      context.insert(Departure(minute, "x"))
-      try context.save()
-      try own!.refresh()
-      #expect(try pinned() <= held + 1)
-    }
-    #expect(list!.count == 6)
-    list = nil
-    own = nil
-    context.processPendingChanges()
-    #expect(try pinned() <= before)
   }
 
   @Test func aListEndsWithItsContext() async throws {

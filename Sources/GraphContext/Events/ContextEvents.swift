@@ -107,7 +107,7 @@ extension EventListeners {
 }
 
 /// Finishes a stream when what feeds it lets go.
-private final class StreamEnd<Event: Sendable>: Sendable {
+final class StreamEnd<Event: Sendable>: Sendable {
   let continuation: AsyncStream<Event>.Continuation
 
   init(_ continuation: AsyncStream<Event>.Continuation) { self.continuation = continuation }

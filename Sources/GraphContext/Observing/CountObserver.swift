@@ -10,7 +10,7 @@ import Predicates
 /// A change that can't concern the query costs a look at its entities; any other costs a count, O(log n) where ranges of indexes are the answer. Changes of one turn are
 /// told as one count. If the store can't be read, the count stays as it is until the next event, and the context throws the error at its next fetch or save. The observer belongs to the task of its context. It lives as long as the program holds it or a subscription of ``onChange(notifyInitial:_:)``, and tells
 /// nothing once its context is gone.
-public final class CountObserver<Object: ManagedObject> {
+public final class CountObserver<Object: ManagedObject>: ContextObserver {
   /// The query.
   public let request: From<Object>
   /// How many objects there were at the last event of the context.
@@ -53,8 +53,18 @@ public final class CountObserver<Object: ManagedObject> {
   }
 
   /// Calls `body` with each new count until the owner is released, which is held weakly. An owner that is added again is told once, by the new closure.
-  public func addObserver<Owner: AnyObject>(_ owner: Owner, _ body: @escaping (Owner, Int) -> Void) {
+  ///
+  /// - Parameters:
+  ///   - owner: the owner.
+  ///   - notifyInitial: whether to call `body` at once with the count as it is.
+  ///   - body: the listener, on the context's executor.
+  public func addObserver<Owner: AnyObject>(
+    _ owner: Owner,
+    notifyInitial: Bool = false,
+    _ body: @escaping (Owner, Int) -> Void
+  ) {
     audience.add(owner, body)
+    if notifyInitial { ManagedObjectContext.holdingEvents(of: context) { body(owner, count) } }
   }
 
   /// Tells an owner nothing from now on.

@@ -21,17 +21,19 @@ import Predicates
 ///
 /// Objects are read some at a time where the program reads them. A list belongs to the task of its context, like an object. It follows for as long as the program holds it
 /// or a subscription of ``onChange(notifyInitial:_:)``. Once the context is gone the list is empty.
-public final class FetchedResults<Object: ManagedObject> {
+public final class FetchedResults<Object: ManagedObject>: ContextObserver {
   /// The query.
   public private(set) var request: From<Object>
   /// How the list is divided; nil for a list of one section.
   public private(set) var sectionedBy: SectionedBy<Object>?
-  /// Why the list has stopped to follow its context; nil while it follows. The list then shows what it showed before, until ``refetch(_:)``.
+  /// Why the list couldn't be read at the last event of its context; nil if it could. The list then shows what it showed before. It is fetched again at each further event, and by
+  /// ``refetch(_:)``; once that succeeds, the list tells of a reload.
   public private(set) var failure: ContextError?
   private(set) var list: LiveList
   var sectioning: ListSections?
   let audience = Audience<ListChanges>()
-  private var observers: [ObserverBox<Object>] = []
+  let failureAudience = Audience<ContextError>()
+  var observers: [ObserverBox<Object>] = []
   private var subscriptions: [ContextSubscription] = []
   /// Objects that are read together.
   private var page: (start: Int, objects: [Object]) = (0, [])
@@ -43,7 +45,7 @@ public final class FetchedResults<Object: ManagedObject> {
   /// What events have told of while others were waiting.
   private var untold: ObjectChanges?
   /// True while observers and listeners are told of a difference.
-  private(set) var isTelling = false
+  var isTelling = false
   /// What the list shows once everybody has been told of the difference: the newest of so many fetches that wait for that.
   private var awaited: (request: From<Object>, sectionedBy: SectionedBy<Object>?, count: Int)?
 
@@ -236,47 +238,9 @@ extension ManagedObjectContext {
   }
 }
 
-// MARK: - Telling
+// MARK: - Following
 
 extension FetchedResults {
-  /// Calls `body` with each difference, on the context's executor. The list shows the new state by then.
-  ///
-  /// - Parameters:
-  ///   - notifyInitial: whether `body` is called with a reload before this method returns, so that one closure also shows the list as it is.
-  ///   - body: receives each difference.
-  /// - Returns: the subscription. It ends when the program releases it, and keeps the list until then. A closure that uses the context should capture it weakly.
-  public func onChange(
-    notifyInitial: Bool = false,
-    _ body: @escaping (ListChanges) -> Void
-  ) -> ContextSubscription {
-    let subscription = audience.add(body)
-    context?.keep(self, for: subscription)
-    if notifyInitial { ManagedObjectContext.holdingEvents(of: context) { body(.reload) } }
-    return subscription
-  }
-
-  /// A sequence of the values that ``onChange(notifyInitial:_:)`` delivers, for a task on any executor. It ends when the list or its context is released.
-  ///
-  /// Each call makes a sequence of its own. Differences that the consumer has not read yet stay in memory.
-  public func changes() -> AsyncStream<ListChanges> { audience.stream(from: nil) { $0 } }
-
-  /// Tells an observer of every difference until it is released or removed. Many observers are told in the order in which they were added. One that is added
-  /// again is told once.
-  ///
-  /// The list doesn't keep the observer.
-  public func addObserver(_ observer: some ListObserver<Object>) {
-    // One that is there already may be in the middle of a difference.
-    let box = observers.first { $0.isOf(observer) } ?? ObserverBox(observer)
-    observers.removeAll { $0.isGone || $0 === box }
-    observers.append(box)
-  }
-
-  /// Tells an observer nothing from now on, not even the rest of a difference.
-  public func removeObserver(_ observer: some ListObserver<Object>) {
-    observers.first { $0.isOf(observer) }?.remove()
-    observers.removeAll(where: \.isGone)
-  }
-
   /// Stops following the context: the list keeps showing what it shows. A list by rank holds the snapshot of that state meanwhile.
   public func pause() { isPaused = true }
 
@@ -348,12 +312,14 @@ extension FetchedResults {
   /// The context is gone: no listener is told anything any more.
   private func end() {
     audience.end()
+    failureAudience.end()
     observers = []
   }
 
   private func follow(_ changes: ObjectChanges) {
     audience.releaseEnded()
-    guard let context, failure == nil else { return }
+    failureAudience.releaseEnded()
+    guard let context else { return }
     if isPaused {
       hasMissedChanges = true
       return
@@ -369,7 +335,9 @@ extension FetchedResults {
     guard let context, let changes = untold.take() else { return }
     do throws(ContextError) {
       let next = try Cancellation.ignored { () throws(ContextError) in
-        try self.next(after: changes, in: context)
+        if failure == nil { return try self.next(after: changes, in: context) }
+        let (list, sections) = try Self.fetched(request, sectionedBy, in: context)
+        return .reload(list, sections)
       }
       switch next {
       case .step(let step, _, _) where step.changes.isEmpty: list.take(step)
@@ -384,9 +352,17 @@ extension FetchedResults {
         show(list, sections, request, sectionedBy, in: context)
       }
     } catch {
-      failure = error
-      context.deferred.note(error)
+      fail(error, in: context)
     }
+  }
+
+  /// Keeps what the list shows, and tells why. The next event tries again.
+  private func fail(_ error: ContextError, in context: ManagedObjectContext) {
+    let isKnown = failure?.code == error.code
+    failure = error
+    if isKnown { return }
+    context.deferred.note(error)
+    tellFailure(error)
   }
 
   /// What a list shows after a change.
@@ -458,25 +434,5 @@ extension FetchedResults {
       )
     }
     return result
-  }
-
-  /// Runs `change`, which shows another state and returns the difference, and tells of it those who have been there before.
-  private func telling(_ change: () -> ListChanges) {
-    isTelling = true
-    defer { isTelling = false }
-    observers.removeAll(where: \.isGone)
-    var told: [ObserverBox<Object>] = []
-    var known: Set<ObjectIdentifier> = []
-    // One that has come meanwhile has seen the old state, so it hears of the difference. One that removes and adds itself each time is new without end.
-    for _ in 0..<SaveHooks.roundLimit {
-      let new = observers.filter { known.insert(ObjectIdentifier($0)).inserted }
-      if new.isEmpty { break }
-      told += new
-      for observer in new { observer.willChange(self) }
-    }
-    let tellListeners = audience.telling()
-    let changes = change()
-    for observer in told { observer.didChange(self, changes) }
-    tellListeners(changes)
   }
 }

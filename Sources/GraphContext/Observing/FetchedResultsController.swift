@@ -17,6 +17,8 @@ public final class FetchedResultsController<Object: ManagedObject> {
   /// The objects, which follow the context; nil before ``performFetch()``. They are read some at a time, as the program reads them.
   public private(set) var fetchedObjects: FetchedResults<Object>?
   private let context: ManagedObjectContext
+  /// Who has heard that the content will change, and not yet that it did.
+  private weak var toldDelegate: (any FetchedResultsControllerDelegate<Object>)?
 
   /// Makes a controller that has no content before ``performFetch()``.
   ///
@@ -35,13 +37,15 @@ public final class FetchedResultsController<Object: ManagedObject> {
   /// The context.
   public var managedObjectContext: ManagedObjectContext { context }
 
-  /// Fetches the content, and follows it from now on. The delegate isn't told.
+  /// Fetches the content, and follows it from now on. The delegate isn't told. If it calls this method while it is told of a difference, it hears nothing more of that, but that the content did
+  /// change.
   ///
   /// - Throws: what the fetch throws; the content then stays as it is.
   public func performFetch() throws(ContextError) {
     let list = try FetchedResults(fetchRequest, sectionedBy: sectionedBy, in: context)
     list.addObserver(self)
-    fetchedObjects?.removeObserver(self)
+    // One that is telling the delegate of a difference ends that first.
+    if let old = fetchedObjects, !old.isTelling || toldDelegate == nil { old.removeObserver(self) }
     fetchedObjects = list
   }
 
@@ -78,10 +82,22 @@ public final class FetchedResultsController<Object: ManagedObject> {
 
 extension FetchedResultsController: ListObserver {
   /// Tells the delegate. The list calls it.
-  public func listWillChange(_ list: FetchedResults<Object>) { delegate?.controllerWillChangeContent(self) }
+  public func listWillChange(_ list: FetchedResults<Object>) {
+    guard fetchedObjects === list else { return }
+    toldDelegate = delegate
+    toldDelegate?.controllerWillChangeContent(self)
+  }
 
   /// Tells the delegate. The list calls it.
   public func listDidChange(_ list: FetchedResults<Object>, _ changes: ListChanges) {
+    tellSteps(changes, of: list)
+    let told = toldDelegate
+    toldDelegate = nil
+    told?.controllerDidChangeContent(self)
+    if fetchedObjects !== list { list.removeObserver(self) }
+  }
+
+  private func tellSteps(_ changes: ListChanges, of list: FetchedResults<Object>) {
     for section in changes.deletedSections.reversed() {
       delegate(of: list)?.controller(self, didChange: section, atSectionIndex: section.section, for: .delete)
     }
@@ -101,7 +117,6 @@ extension FetchedResultsController: ListObserver {
     if let difference = changes.collectionDifference {
       delegate(of: list)?.controller(self, didChangeContentWith: difference)
     }
-    delegate(of: list)?.controllerDidChangeContent(self)
   }
 
   private func object(of change: ListChanges.Change, in list: FetchedResults<Object>) -> Object {
@@ -110,8 +125,8 @@ extension FetchedResultsController: ListObserver {
     return context.object(Object.self, number: number, entity.ordinal)
   }
 
-  /// The delegate, while the controller shows a list: a method of it may fetch anew, or set another delegate.
+  /// The delegate, while it is the one that heard the beginning and the controller shows the list: a method of it may fetch anew, or set another delegate.
   private func delegate(of list: FetchedResults<Object>) -> (any FetchedResultsControllerDelegate<Object>)? {
-    fetchedObjects === list ? delegate : nil
+    fetchedObjects === list && delegate === toldDelegate ? delegate : nil
   }
 }

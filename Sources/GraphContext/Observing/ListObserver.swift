@@ -13,6 +13,8 @@ public protocol ListObserver<Object>: AnyObject {
   func list(_ list: FetchedResults<Object>, didChange event: ListChanges.Event)
   /// The list has changed. Of a reload nothing else is told.
   func listDidChange(_ list: FetchedResults<Object>, _ changes: ListChanges)
+  /// The list can't be read, and keeps what it shows: ``FetchedResults/failure``. Once it can be read again, it tells of a reload.
+  func list(_ list: FetchedResults<Object>, didFailWith error: ContextError)
 }
 
 extension ListObserver {
@@ -22,6 +24,8 @@ extension ListObserver {
   public func list(_ list: FetchedResults<Object>, didChange event: ListChanges.Event) {}
   /// Does nothing.
   public func listDidChange(_ list: FetchedResults<Object>, _ changes: ListChanges) {}
+  /// Does nothing.
+  public func list(_ list: FetchedResults<Object>, didFailWith error: ContextError) {}
 }
 
 /// An observer that is held weakly, until it is removed.
@@ -38,6 +42,10 @@ final class ObserverBox<Object: ManagedObject> {
   func isOf(_ other: AnyObject) -> Bool { observer === other }
 
   func willChange(_ list: FetchedResults<Object>) { observer?.listWillChange(list) }
+
+  func didFail(_ list: FetchedResults<Object>, _ error: ContextError) {
+    observer?.list(list, didFailWith: error)
+  }
 
   func didChange(_ list: FetchedResults<Object>, _ changes: ListChanges) {
     if observer == nil { return }

@@ -26,6 +26,44 @@ extension ListSnapshot: RandomAccessCollection {
 }
 
 extension ListSnapshot {
+  /// The ID of the object at a position; nil if there is none.
+  public subscript(safe position: Int) -> ManagedObjectID? {
+    indices.contains(position) ? self[position] : nil
+  }
+
+  /// The ID of the object at a path, which must exist: `snapshot[section: 1, item: 2]`. O(√sections).
+  public subscript(section section: Int, item item: Int) -> ManagedObjectID {
+    guard let id = self[safe: ListPath(section: section, item: item)] else {
+      fatalError("the snapshot has no item \(item) in a section \(section)")
+    }
+    return id
+  }
+
+  /// The ID of the object at a path, which must exist. O(√sections).
+  public subscript(path: ListPath) -> ManagedObjectID { self[section: path.section, item: path.item] }
+
+  /// The ID of the object at a path; nil if there is none. O(√sections).
+  public subscript(safe path: ListPath) -> ManagedObjectID? {
+    guard path.section >= 0, path.section < sectionCount else { return nil }
+    let range = section(path.section).range
+    return path.item >= 0 && path.item < range.count ? self[range.lowerBound + path.item] : nil
+  }
+
+  /// The position of an object; nil if it isn't in the snapshot. O(n).
+  public func position(of id: ManagedObjectID) -> Int? {
+    numbers.firstIndex(of: id.number).flatMap { self[$0] == id ? $0 : nil }
+  }
+
+  /// The path of an object; nil if it isn't in the snapshot. O(n).
+  public func path(of id: ManagedObjectID) -> ListPath? { position(of: id).map(path(of:)) }
+
+  /// The objects of a section, which must exist, as a snapshot without sections. O(objects of the section).
+  public func snapshot(ofSection section: Int) -> ListSnapshot {
+    ListSnapshot(Array(numbers[self.section(section).range]), entity, storeID, nil)
+  }
+}
+
+extension ListSnapshot {
   /// How many sections there are: one for a list that isn't divided.
   public var sectionCount: Int { runs?.count ?? 1 }
 
@@ -126,29 +164,5 @@ extension ListSnapshot: Hashable {
     hasher.combine(storeID)
     hasher.combine(entity.number)
     hasher.combine(numbers)
-  }
-}
-
-extension FetchedResults {
-  /// The objects of the list as it is now, as a value. O(n).
-  ///
-  /// - Throws: `store` or `corrupt` if the store can't be read; `invalidQuery` where a closure names sections in another way than before.
-  public func snapshot() throws(ContextError) -> ListSnapshot<Object> {
-    guard let context else { throw ContextError.contextGone() }
-    return ListSnapshot(
-      try list.numbers(at: 0..<list.count),
-      list.entity,
-      context.storeID,
-      try allSections()
-    )
-  }
-
-  /// A sequence of the list's snapshots: first as it is, then after each difference. A consumer that is slow gets the newest. It ends when the list or its context is
-  /// released.
-  ///
-  /// - Throws: `store` or `corrupt` if the store can't be read.
-  public func snapshots() throws(ContextError) -> AsyncStream<ListSnapshot<Object>> {
-    let first = try snapshot()
-    return audience.stream(from: first, .bufferingNewest(1)) { [weak self] _ in try? self?.snapshot() }
   }
 }

@@ -11,7 +11,7 @@ extension ManagedObject {
   ///
   /// - Parameters:
   ///   - property: a property of the model, stored or computed.
-  ///   - body: the listener. It is not called after the object is deleted.
+  ///   - body: the listener. It is not called after the object is deleted, nor while the value can't be read.
   /// - Returns: the subscription. It ends when the program releases it, and keeps the object until then.
   /// - Throws: `objectNotFound` for an object that is in no context.
   public func observe<Value: Equatable>(
@@ -23,9 +23,11 @@ extension ManagedObject {
     }
     context.tellBeforeObserving()
     var last = self[keyPath: property]
-    let subscription = context.onObjectsDidChange { [weak self] _ in
-      guard let self, _$state.host != nil, !isDeleted else { return }
+    let subscription = context.onObjectsDidChange { [weak self, weak context] _ in
+      guard let self, let context, _$state.host === context, !isDeleted else { return }
       let value = self[keyPath: property]
+      // A getter that can't read gives a placeholder.
+      if context.deferred.error != nil { return }
       // NaN counts as equal to NaN here.
       if value == last || value != value && last != last { return }
       let old = last
@@ -35,5 +37,36 @@ extension ManagedObject {
     // An object to which nothing refers leaves the context's memory sooner or later.
     context.keep(self, for: subscription)
     return subscription
+  }
+
+  /// Calls `body` with both values of a property that has changed, on an actor: ``observe(_:_:)`` for values that can be sent.
+  ///
+  /// The changes arrive in their order, some time after they have happened.
+  ///
+  /// - Parameters:
+  ///   - property: a property of the model, stored or computed.
+  ///   - actor: the actor, which is held weakly. An actor with an executor of its own is told on that.
+  ///   - body: the listener. No call begins after the subscription was cancelled on this actor.
+  /// - Returns: the subscription. It ends when the program releases it, and keeps the object until then.
+  /// - Throws: `objectNotFound` for an object that is in no context.
+  public func observe<Value: Equatable & Sendable, Listener: Actor>(
+    _ property: KeyPath<Self, Value>,
+    on actor: Listener,
+    _ body: @escaping @Sendable (_ actor: isolated Listener, _ old: Value, _ new: Value) -> Void
+  ) throws(ContextError) -> ContextSubscription {
+    try ContextSubscription.telling(actor, { body($0, $1.0, $1.1) }) { tell throws(ContextError) in
+      try observe(property) { old, new in tell((old, new)) }
+    }
+  }
+
+  /// Calls `body` with both values of a property that has changed, on the main actor. As ``observe(_:on:_:)`` for other actors.
+  public func observe<Value: Equatable & Sendable>(
+    _ property: KeyPath<Self, Value>,
+    on actor: MainActor,
+    _ body: @escaping @MainActor @Sendable (_ old: Value, _ new: Value) -> Void
+  ) throws(ContextError) -> ContextSubscription {
+    try ContextSubscription.tellingMainActor({ body($0.0, $0.1) }) { tell throws(ContextError) in
+      try observe(property) { old, new in tell((old, new)) }
+    }
   }
 }

@@ -10,16 +10,17 @@ import Predicates
 /// Changes arrive after each turn, as ``ManagedObjectContext/onObjectsDidChange(_:)`` says, whether code sets values, another context's commit is merged, or something is rolled
 /// back or undone. Many listeners are told the same. The observer belongs to the task of its context. It lives as long as the program holds it or a subscription of ``onChange(notifyInitial:_:)``, and
 /// tells nothing once its context is gone.
-public final class ObjectObserver<Object: ManagedObject> {
+public final class ObjectObserver<Object: ManagedObject>: ContextObserver {
   /// What has become of the object.
   public enum Change: Sendable, Hashable {
     /// The object is observed from now on. Only for a listener that asks for it.
     case initial
     /// Properties have changed: their names, sorted.
     case updated([String])
-    /// The values are read anew: after a rollback, because the program asked for it, or because a save has settled a new object with an existing one, which is observed from then on.
+    /// The values are read anew: after a rollback or a reset, because the program asked for it, or because a save has settled a new object with an existing one, which is observed from
+    /// then on.
     case refreshed
-    /// The object is gone, or no longer in the context after a reset.
+    /// The object is gone.
     case deleted
     /// The object is back: its deletion was undone or rolled back.
     case restored
@@ -33,7 +34,8 @@ public final class ObjectObserver<Object: ManagedObject> {
   public private(set) var isPaused = false
   /// Whether the object is gone.
   public private(set) var isDeleted = false
-  private let audience = Audience<Change>()
+  private let entity: StoredEntity
+  let audience = Audience<Change>()
   private var subscriptions: [ContextSubscription] = []
 
   /// Observes an object in its context.
@@ -57,7 +59,7 @@ public final class ObjectObserver<Object: ManagedObject> {
     let object: Object = try context.object(with: id)
     objectID = object.objectID
     self.context = context
-    let entity = context.entity(of: object)
+    entity = context.entity(of: object)
     isDeleted = try context.objectIfExists(Object.self, number: object.objectID.number, entity) == nil
     let end = ContextEnd { [weak self] in self?.end() }
     subscriptions = [
@@ -89,8 +91,18 @@ public final class ObjectObserver<Object: ManagedObject> {
   }
 
   /// Calls `body` with each change until the owner is released, which is held weakly. An owner that is added again is told once, by the new closure.
-  public func addObserver<Owner: AnyObject>(_ owner: Owner, _ body: @escaping (Owner, Change) -> Void) {
+  ///
+  /// - Parameters:
+  ///   - owner: the owner.
+  ///   - notifyInitial: whether to call `body` at once with ``Change/initial``.
+  ///   - body: the listener, on the context's executor.
+  public func addObserver<Owner: AnyObject>(
+    _ owner: Owner,
+    notifyInitial: Bool = false,
+    _ body: @escaping (Owner, Change) -> Void
+  ) {
     audience.add(owner, body)
+    if notifyInitial { ManagedObjectContext.holdingEvents(of: context) { body(owner, .initial) } }
   }
 
   /// Tells an owner nothing from now on.
@@ -129,9 +141,21 @@ public final class ObjectObserver<Object: ManagedObject> {
   }
 
   private func change(in changes: ObjectChanges) -> Change? {
-    if changes.deleted.contains(objectID) || changes.invalidatesAll { return isDeleted ? nil : .deleted }
+    if changes.invalidatesAll { return changeOfReset() }
+    if changes.deleted.contains(objectID) { return isDeleted ? nil : .deleted }
     if changes.inserted.contains(objectID) { return isDeleted ? .restored : .refreshed }
     if let names = changes.changedProperties[objectID] { return isDeleted ? .restored : .updated(names) }
     return changes.refreshed.contains(objectID) ? (isDeleted ? .restored : .refreshed) : nil
+  }
+
+  /// A reset has taken the object out of the context. The store may have it.
+  private func changeOfReset() -> Change? {
+    guard let context else { return nil }
+    // What can't be read counts as being as it was.
+    let isMissing = context.deferringError(isDeleted) { () throws(ContextError) in
+      try context.objectIfExists(Object.self, number: objectID.number, entity) == nil
+    }
+    if isMissing { return isDeleted ? nil : .deleted }
+    return isDeleted ? .restored : .refreshed
   }
 }

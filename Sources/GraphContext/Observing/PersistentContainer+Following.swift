@@ -1,9 +1,6 @@
-import Dispatch
-import Synchronization
-
 /// What a followed query tells: first its values, then what has become of them.
 public enum ListUpdate<Value: Sendable>: Sendable {
-  /// The values as they are when following begins, and again after each reload.
+  /// The values as they are: at first, after each reload, and when the consumer is so far behind that the differences would be more than the list.
   case all([Value])
   /// The difference to the values before, with new values of the objects that have come, moved or changed.
   case changes(ListChanges, values: [ManagedObjectID: Value])
@@ -34,7 +31,8 @@ extension PersistentContainer {
   /// ```
   ///
   /// The query has a context of its own on a queue of its own, which moves on after each save to the store, by whatever context, batch or import. Saves that come while one
-  /// is looked at are looked at together. Updates that the consumer has not read yet stay in memory. The snapshot that the context shows is held until the sequence ends.
+  /// is looked at are looked at together. Differences wait for the consumer until they have as many changes as the list has objects, and more than 64. Then they are dropped, and the consumer is
+  /// given all values when it goes on: one that stops reading holds no more than the list. The snapshot that the context shows is held until the sequence ends.
   ///
   /// - Parameters:
   ///   - request: the query.
@@ -46,19 +44,20 @@ extension PersistentContainer {
     sectionedBy: SectionedBy<Object>? = nil,
     as value: @escaping @Sendable (Object) throws -> Value
   ) -> AsyncThrowingStream<ListUpdate<Value>, any Error> {
-    let (stream, continuation) = AsyncThrowingStream<ListUpdate<Value>, any Error>.makeStream()
+    // A signal says that there is something to fetch from the feed.
+    let (signals, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
     do {
       let feed = try ListFeed<Object, Value>(coordinator, continuation, value)
-      let task = Task { await feed.start(request, sectionedBy) }
+      Task { await feed.start(request, sectionedBy) }
       // The sequence keeps the feed.
-      continuation.onTermination = { _ in
-        task.cancel()
-        feed.stop()
+      return AsyncThrowingStream {
+        var iterator = signals.makeAsyncIterator()
+        while await iterator.next() != nil { if let update = try await feed.next() { return update } }
+        return nil
       }
     } catch {
-      continuation.finish(throwing: error)
+      return AsyncThrowingStream { throw error }
     }
-    return stream
   }
 
   /// Follows a query in the store, with the objects as their ``ModelWithValues/Values``.
@@ -67,89 +66,5 @@ extension PersistentContainer {
     sectionedBy: SectionedBy<Object>? = nil
   ) -> AsyncThrowingStream<ListUpdate<Object.Values>, any Error> {
     follow(request, sectionedBy: sectionedBy) { $0.values }
-  }
-}
-
-/// A list in a context of its own that feeds a sequence.
-private actor ListFeed<Object: ManagedObject, Value: Sendable> {
-  typealias Continuation = AsyncThrowingStream<ListUpdate<Value>, any Error>.Continuation
-
-  private let executor = QueueExecutor(label: "cambium.follow", target: nil)
-  private let coordinator: StoreCoordinator
-  private let blocks: ContextBlocks
-  private let continuation: Continuation
-  private let value: @Sendable (Object) throws -> Value
-  private let news = PendingTurn()
-  private let listener = Atomic<UInt64>(0)
-  private var list: FetchedResults<Object>?
-  private var subscription: ContextSubscription?
-
-  init(
-    _ coordinator: StoreCoordinator,
-    _ continuation: Continuation,
-    _ value: @escaping @Sendable (Object) throws -> Value
-  ) throws(ContextError) {
-    (self.coordinator, self.continuation, self.value) = (coordinator, continuation, value)
-    blocks = try ContextBlocks(coordinator: coordinator, name: "follow", mergePolicy: .error)
-  }
-
-  isolated deinit {
-    coordinator.removeListener(listener.load(ordering: .relaxed))
-    blocks.end()
-  }
-
-  nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
-
-  func start(_ request: From<Object>, _ sectionedBy: SectionedBy<Object>?) {
-    let news = news
-    // A save before the first fetch is in that already, and costs a turn.
-    let token = coordinator.addListener { [weak self] in
-      guard news.begin() else { return }
-      Task { await self?.moveOn() }
-    }
-    listener.store(token, ordering: .relaxed)
-    finishingOnFailure {
-      try blocks.perform { context in
-        // The context has no changes of its own.
-        let request = request.includingUnsavedChanges(true)
-        let list = try FetchedResults(request, sectionedBy: sectionedBy, in: context)
-        try tellAll(list)
-        subscription = list.onChange { [unowned self] changes in
-          assumeIsolated { feed in feed.finishingOnFailure { try feed.tell(changes) } }
-        }
-        self.list = list
-      }
-    }
-  }
-
-  /// Ends the subscription to the store's news, on any thread.
-  nonisolated func stop() { coordinator.removeListener(listener.load(ordering: .relaxed)) }
-
-  private func moveOn() {
-    news.end()
-    finishingOnFailure {
-      try blocks.perform { _ in }
-      if let failure = list?.failure { throw failure }
-    }
-  }
-
-  private func tell(_ changes: ListChanges) throws {
-    guard let list else { return }
-    if changes.isReload { return try tellAll(list) }
-    var values: [ManagedObjectID: Value] = [:]
-    for (position, id) in changes.newPositions { values[id] = try value(list[position]) }
-    // A getter that can't read gives a placeholder, which is not to be told.
-    try list.context?.checkUsable()
-    continuation.yield(.changes(changes, values: values))
-  }
-
-  private func tellAll(_ list: FetchedResults<Object>) throws {
-    let values = try list.map(value)
-    try list.context?.checkUsable()
-    continuation.yield(.all(values))
-  }
-
-  private func finishingOnFailure(_ body: () throws -> Void) {
-    do { try body() } catch { continuation.finish(throwing: error) }
   }
 }

@@ -57,8 +57,9 @@ final class DepartureBoard {
     let mark = marked.contains(flight.objectID) ? "›" : " "
     let number = "\(flight.carrier) \(flight.flight)".padding(toLength: 8, withPad: " ", startingAt: 0)
     let place = flight.dest?.name ?? flight.destCode
+    let gate = (flight.gate ?? "").padding(toLength: 4, withPad: " ", startingAt: 0)
     return
-      "\(mark) \(number) \(flight.originCode) → \(place.prefix(32).padding(toLength: 32, withPad: " ", startingAt: 0)) \(delay(of: flight))"
+      "\(mark) \(number) \(flight.originCode) → \(place.prefix(32).padding(toLength: 32, withPad: " ", startingAt: 0)) \(gate) \(delay(of: flight))"
   }
 
   private func delay(of flight: Flight) -> String {

@@ -39,6 +39,7 @@ final class TerminalListTarget: ListTarget {
   // A section that comes or goes changes rows, and everything is drawn anyway.
   func deleteSections(_ sections: [Int]) {}
   func insertSections(_ sections: [Int]) {}
+  func moveSections(_ moves: [ListSectionMove]) {}
   func reloadSections(_ sections: [Int]) {}
   func deleteItems(at paths: [ListPath]) {}
   func insertItems(at paths: [ListPath]) { mark(paths) }

@@ -35,6 +35,8 @@ final class Flight {
   var distance: Int
   var hour: Int
   var minute: Int
+  /// Where passengers board. The data set has no gates: the departure board gives them.
+  var gate: String?
   /// The hour for which the departure was scheduled, in UTC.
   var timeHour: Date
   @Relationship var airline: Airline?

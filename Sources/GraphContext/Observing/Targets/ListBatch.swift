@@ -11,12 +11,27 @@ public struct ListMove: Sendable, Hashable {
   }
 }
 
+/// A section's way from one position to another one.
+public struct ListSectionMove: Sendable, Hashable {
+  /// The position before the batch.
+  public let from: Int
+  /// The position after the batch.
+  public let to: Int
+
+  /// Makes a move.
+  public init(from: Int, to: Int) {
+    (self.from, self.to) = (from, to)
+  }
+}
+
 /// What a ``ListTarget`` is told in one batch. See there which paths and numbers are those before the batch.
 public struct ListBatch: Sendable, Hashable {
   /// Sections that go, descending; before the batch.
   public internal(set) var deletedSections: [Int] = []
   /// Sections that come with their items, ascending; after the batch.
   public internal(set) var insertedSections: [Int] = []
+  /// Sections that move with their items, ascending by their new positions. No difference of one list has any: ``SectionedListAdapter/move(_:to:)``.
+  public internal(set) var movedSections: [ListSectionMove] = []
   /// Sections that are read anew, ascending; before the batch. No difference of one list has any.
   public internal(set) var reloadedSections: [Int] = []
   /// Items that go, descending, but for those of sections that go; before the batch.
@@ -148,6 +163,7 @@ extension ListTarget {
     }
     tell(batch.deletedSections, deleteSections)
     tell(batch.insertedSections, insertSections)
+    tell(batch.movedSections, moveSections)
     tell(batch.reloadedSections, reloadSections)
     tell(batch.deletedItems, deleteItems)
     tell(batch.insertedItems, insertItems)

@@ -28,6 +28,8 @@ public protocol ListTarget: AnyObject {
   func deleteSections(_ sections: [Int])
   /// Sections have come; ascending, after the batch.
   func insertSections(_ sections: [Int])
+  /// Sections have another place, with their items; ascending by that.
+  func moveSections(_ moves: [ListSectionMove])
   /// All items of sections are to be read anew; ascending, before the batch.
   func reloadSections(_ sections: [Int])
   /// Items have gone; descending, before the batch.

@@ -10,6 +10,8 @@ public enum ListTargetCall: Sendable, Hashable {
   case deleteSections([Int])
   /// ``ListTarget/insertSections(_:)``.
   case insertSections([Int])
+  /// ``ListTarget/moveSections(_:)``.
+  case moveSections([ListSectionMove])
   /// ``ListTarget/reloadSections(_:)``.
   case reloadSections([Int])
   /// ``ListTarget/deleteItems(at:)``.

@@ -77,6 +77,11 @@ public final class RecordingListTarget<Item>: ListTarget {
     note(.insertSections(sections)) { $0.insertedSections += sections }
   }
 
+  /// Notes that sections move.
+  public func moveSections(_ moves: [ListSectionMove]) {
+    note(.moveSections(moves)) { $0.movedSections += moves }
+  }
+
   /// Notes that sections are to be read anew.
   public func reloadSections(_ sections: [Int]) {
     note(.reloadSections(sections)) { $0.reloadedSections += sections }
@@ -149,22 +154,35 @@ extension RecordingListTarget {
     let moved = items(at: batch.movedItems.map(\.from), "moveItems", gone)
     let updated = items(at: batch.updatedItems, "reconfigureItems", gone)
     let goneSections = batch.deletedSections.compactMap { section($0, "deleteSections") }
+    let movedSections = batch.movedSections.map { section($0.from, "moveSections") }
     let reloaded = batch.reloadedSections.compactMap { section($0, "reloadSections") }
     checkOnce((deleted + moved + updated).compactMap { $0 }, "an item goes, moves or is updated twice")
-    checkOnce(goneSections + reloaded, "a section goes or is reloaded twice")
+    checkOnce(
+      goneSections + movedSections.compactMap { $0 } + reloaded,
+      "a section goes, moves or is reloaded twice"
+    )
 
     let leaving = Set((deleted + moved).compactMap { $0 }.map(ObjectIdentifier.init))
     for section in sections { section.items.removeAll { leaving.contains(ObjectIdentifier($0)) } }
-    sections.removeAll { section in goneSections.contains { $0 === section } }
-    for number in batch.insertedSections.sorted() {
-      if number > sections.count {
-        violations.append("insertSections: \(number) is behind the end")
-      } else {
-        sections.insert(ShownSection(readItems(inSection: number)), at: number)
-      }
-    }
+    sections.removeAll { section in (goneSections + movedSections).contains { $0 === section } }
+    putSections(batch, movedSections)
     put(batch, moved)
     redraw(reloaded, updated.compactMap { $0 })
+  }
+
+  /// Puts in the sections that come and those that move.
+  private func putSections(_ batch: ListBatch, _ moved: [ShownSection?]) {
+    var arrivals = batch.insertedSections.map { (number: $0, section: ShownSection?.none) }
+    for (move, section) in zip(batch.movedSections, moved) {
+      if let section { arrivals.append((move.to, section)) }
+    }
+    for (number, section) in arrivals.sorted(by: { $0.number < $1.number }) {
+      if number > sections.count {
+        violations.append("a section can't come to \(number)")
+      } else {
+        sections.insert(section ?? ShownSection(readItems(inSection: number)), at: number)
+      }
+    }
   }
 
   /// Puts in what comes and what moves.

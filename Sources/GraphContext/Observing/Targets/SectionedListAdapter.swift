@@ -7,7 +7,7 @@
 /// ```
 ///
 /// A list is one section, whatever sections it has itself. The adapter numbers the sections without gaps, in the order in which lists were added: removing one renumbers those
-/// after it. The target is told of differences as ``ListDataSource`` does it; a list that reloads is a section that reloads. A list whose context is gone has no objects; the target
+/// after it, and ``move(_:to:)`` gives one another place. The target is told of differences as ``ListDataSource`` does it; a list that reloads is a section that reloads. A list whose context is gone has no objects; the target
 /// reloads when something else changes next.
 ///
 /// The adapter holds the lists and the target. The target shows the lists for as long as the program holds the adapter.
@@ -51,6 +51,22 @@ public final class SectionedListAdapter: ListSource {
     var batch = ListBatch()
     batch.deletedSections = [section]
     tell(batch) { sections.remove(at: section) }
+    return true
+  }
+
+  /// Moves a list to another place among the others, and says whether it was there.
+  ///
+  /// - Parameter place: the section's number afterwards; behind the end is at the end.
+  @discardableResult public func move<Object: ManagedObject>(
+    _ list: FetchedResults<Object>,
+    to place: Int
+  ) -> Bool {
+    guard let section = section(of: list) else { return false }
+    let place = max(0, min(place, sections.count - 1))
+    if place == section { return true }
+    var batch = ListBatch()
+    batch.movedSections = [ListSectionMove(from: section, to: place)]
+    tell(batch) { sections.insert(sections.remove(at: section), at: place) }
     return true
   }
 

@@ -1,0 +1,93 @@
+// Who hears of a list's differences.
+
+extension FetchedResults {
+  /// Calls `body` with each difference, on the context's executor. The list shows the new state by then.
+  ///
+  /// - Parameters:
+  ///   - notifyInitial: whether `body` is called with a reload before this method returns, so that one closure also shows the list as it is.
+  ///   - body: receives each difference.
+  /// - Returns: the subscription. It ends when the program releases it, and keeps the list until then. A closure that uses the context should capture it weakly.
+  public func onChange(
+    notifyInitial: Bool = false,
+    _ body: @escaping (ListChanges) -> Void
+  ) -> ContextSubscription {
+    let subscription = audience.add(body)
+    context?.keep(self, for: subscription)
+    if notifyInitial { ManagedObjectContext.holdingEvents(of: context) { body(.reload) } }
+    return subscription
+  }
+
+  /// A sequence of the values that ``onChange(notifyInitial:_:)`` delivers, for a task on any executor. It ends when the list or its context is released.
+  ///
+  /// Each call makes a sequence of its own. Differences that the consumer has not read yet stay in memory.
+  public func changes() -> AsyncStream<ListChanges> { audience.stream(from: nil) { $0 } }
+
+  /// Tells an observer of every difference until it is released or removed. Many observers are told in the order in which they were added. One that is added
+  /// again is told once.
+  ///
+  /// The list doesn't keep the observer.
+  public func addObserver(_ observer: some ListObserver<Object>) {
+    // One that is there already may be in the middle of a difference.
+    let box = observers.first { $0.isOf(observer) } ?? ObserverBox(observer)
+    observers.removeAll { $0.isGone || $0 === box }
+    observers.append(box)
+  }
+
+  /// Calls `body` with each difference until the owner is released, which is held weakly. An owner that is added again is told once, by the new closure.
+  ///
+  /// - Parameters:
+  ///   - owner: the owner.
+  ///   - notifyInitial: whether to call `body` with a reload at once.
+  ///   - body: the listener, on the context's executor.
+  public func addObserver<Owner: AnyObject>(
+    _ owner: Owner,
+    notifyInitial: Bool = false,
+    _ body: @escaping (Owner, ListChanges) -> Void
+  ) {
+    audience.add(owner, body)
+    if notifyInitial { ManagedObjectContext.holdingEvents(of: context) { body(owner, .reload) } }
+  }
+
+  /// Tells an observer or an owner nothing from now on, not even the rest of a difference.
+  public func removeObserver(_ observer: AnyObject) {
+    observers.first { $0.isOf(observer) }?.remove()
+    observers.removeAll(where: \.isGone)
+    audience.remove(observer)
+  }
+
+  /// Calls `body` with the error when the list can't be read any more, on the context's executor: ``failure``. Once it can be read again, listeners are told of a reload.
+  ///
+  /// - Returns: the subscription. It ends when the program releases it, and keeps the list until then.
+  public func onFailure(_ body: @escaping (ContextError) -> Void) -> ContextSubscription {
+    let subscription = failureAudience.add(body)
+    context?.keep(self, for: subscription)
+    return subscription
+  }
+
+  /// Runs `change`, which shows another state and returns the difference, and tells of it those who have been there before.
+  func telling(_ change: () -> ListChanges) {
+    isTelling = true
+    defer { isTelling = false }
+    observers.removeAll(where: \.isGone)
+    var told: [ObserverBox<Object>] = []
+    var known: Set<ObjectIdentifier> = []
+    // One that has come meanwhile has seen the old state, so it hears of the difference. One that removes and adds itself each time is new without end.
+    for _ in 0..<SaveHooks.roundLimit {
+      let new = observers.filter { known.insert(ObjectIdentifier($0)).inserted }
+      if new.isEmpty { break }
+      told += new
+      for observer in new { observer.willChange(self) }
+    }
+    let tellListeners = audience.telling()
+    let changes = change()
+    for observer in told { observer.didChange(self, changes) }
+    tellListeners(changes)
+  }
+
+  /// Tells observers and listeners why the list can't be read.
+  func tellFailure(_ error: ContextError) {
+    let told = observers
+    failureAudience.tell(error)
+    for observer in told { observer.didFail(self, error) }
+  }
+}

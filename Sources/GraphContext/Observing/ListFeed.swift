@@ -1,0 +1,145 @@
+import Dispatch
+import Synchronization
+
+/// A list in a context of its own that feeds a sequence.
+actor ListFeed<Object: ManagedObject, Value: Sendable> {
+  private let executor = QueueExecutor(label: "cambium.follow", target: nil)
+  private let coordinator: StoreCoordinator
+  private let blocks: ContextBlocks
+  private let signals: AsyncStream<Void>.Continuation
+  private let value: @Sendable (Object) throws -> Value
+  private let news = PendingTurn()
+  private let listener = Atomic<UInt64>(0)
+  private var list: FetchedResults<Object>?
+  private var subscription: ContextSubscription?
+  /// Differences that the consumer has not fetched.
+  private var waiting = WaitingDifferences<Value>()
+  /// Whether the consumer is given all values next.
+  private var isBehind = true
+  /// Why the sequence ends once the differences are fetched.
+  private var failure: (any Error)?
+
+  /// Changes that wait for the consumer, in a list of fewer objects.
+  private static var leastLimit: Int { 64 }
+
+  /// - Parameter signals: is told whenever there is something for ``next()`` to return or to throw.
+  init(
+    _ coordinator: StoreCoordinator,
+    _ signals: AsyncStream<Void>.Continuation,
+    _ value: @escaping @Sendable (Object) throws -> Value
+  ) throws(ContextError) {
+    (self.coordinator, self.signals, self.value) = (coordinator, signals, value)
+    blocks = try ContextBlocks(coordinator: coordinator, name: "follow", mergePolicy: .error)
+  }
+
+  isolated deinit {
+    coordinator.removeListener(listener.load(ordering: .relaxed))
+    signals.finish()
+    blocks.end()
+  }
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+  func start(_ request: From<Object>, _ sectionedBy: SectionedBy<Object>?) {
+    let news = news
+    // A save before the first fetch is in that already, and costs a turn.
+    let token = coordinator.addListener { [weak self] in
+      guard news.begin() else { return }
+      Task { await self?.moveOn() }
+    }
+    listener.store(token, ordering: .relaxed)
+    keepingFailure {
+      try blocks.perform { context in
+        // The context has no changes of its own.
+        let request = request.includingUnsavedChanges(true)
+        let list = try FetchedResults(request, sectionedBy: sectionedBy, in: context)
+        subscription = list.onChange { [unowned self] changes in
+          assumeIsolated { feed in feed.keepingFailure { try feed.add(changes) } }
+        }
+        self.list = list
+      }
+    }
+    signals.yield()
+  }
+
+  /// What comes next for the consumer; nil for nothing, until the next signal.
+  func next() throws -> ListUpdate<Value>? {
+    let update = try nextWaiting()
+    // One signal may stand for several differences.
+    if update != nil { signals.yield() }
+    return update
+  }
+
+  private func nextWaiting() throws -> ListUpdate<Value>? {
+    if let difference = waiting.takeFirst() { return difference }
+    if let failure { throw failure }
+    guard isBehind, let list else { return nil }
+    do {
+      // The context moves on first, and the list tells of it: while the consumer is behind, nothing is kept of that.
+      let values = try blocks.perform { context in
+        let values = try list.map(value)
+        try context.checkUsable()
+        return values
+      }
+      isBehind = false
+      return .all(values)
+    } catch {
+      failure = error
+      throw error
+    }
+  }
+
+  private func moveOn() {
+    news.end()
+    keepingFailure {
+      try blocks.perform { _ in }
+      if let failure = list?.failure { throw failure }
+    }
+  }
+
+  /// Keeps a difference for the consumer.
+  private func add(_ changes: ListChanges) throws {
+    guard let list, !isBehind else { return }
+    if changes.isReload || waiting.changeCount + changes.changes.count > max(Self.leastLimit, list.count) {
+      waiting = WaitingDifferences()
+      isBehind = true
+    } else {
+      var values: [ManagedObjectID: Value] = [:]
+      for (position, id) in changes.newPositions { values[id] = try value(list[position]) }
+      // A getter that can't read gives a placeholder, which is not to be told.
+      try list.context?.checkUsable()
+      waiting.add(changes, values)
+    }
+    signals.yield()
+  }
+
+  private func keepingFailure(_ body: () throws -> Void) {
+    do { try body() } catch {
+      failure = failure ?? error
+      signals.yield()
+    }
+  }
+}
+
+/// Differences in the order in which they are fetched.
+private struct WaitingDifferences<Value: Sendable> {
+  private var updates: [ListUpdate<Value>?] = []
+  private var start = 0
+  /// The changes of all that wait.
+  private(set) var changeCount = 0
+
+  mutating func add(_ changes: ListChanges, _ values: [ManagedObjectID: Value]) {
+    changeCount += changes.changes.count
+    updates.append(.changes(changes, values: values))
+  }
+
+  mutating func takeFirst() -> ListUpdate<Value>? {
+    guard start < updates.count, case .changes(let changes, let values)? = updates[start].take() else {
+      return nil
+    }
+    changeCount -= changes.changes.count
+    start += 1
+    if start == updates.count { (updates, start) = ([], 0) }
+    return .changes(changes, values: values)
+  }
+}

@@ -1,0 +1,73 @@
+import Cambium
+import Foundation
+import PageStore
+import Testing
+
+@testable import GraphContext
+
+/// Lists of a store that can't be read for a time.
+struct ListFailureTests {
+  /// Is told of a list.
+  private final class Log: ListObserver {
+    typealias Object = Departure
+    var heard: [String] = []
+
+    func listWillChange(_ list: FetchedResults<Departure>) { heard.append("will") }
+    func listDidChange(_ list: FetchedResults<Departure>, _ changes: ListChanges) {
+      heard.append(changes.isReload ? "reload" : "did")
+    }
+    func list(_ list: FetchedResults<Departure>, didFailWith error: ContextError) {
+      heard.append("\(error.code)")
+    }
+  }
+
+  /// Puts bytes in the place of the first record.
+  ///
+  /// - Returns: the bytes of before.
+  @discardableResult private func setFirstRecord(
+    _ bytes: [UInt8],
+    of container: PersistentContainer
+  ) async throws -> [UInt8] {
+    let tree = try #require(container.coordinator.schema.entity(named: "Departure")).treeName
+    return try await container.store.write { transaction in
+      let tree = try transaction.tree(tree)
+      let entry = try #require(try tree.entry(at: 0))
+      _ = try tree.put(entry.key, bytes)
+      return entry.value
+    }
+  }
+
+  @Test func aListSaysThatItCannotBeReadAndThatItCanAgain() async throws {
+    let container = try await Airport.open(count: 3)
+    let (context, writer) = (try container.context(), try container.context())
+    let list = try FetchedResults(From<Departure>().orderBy(\.city), in: context)
+    let log = Log()
+    list.addObserver(log)
+    var (errors, reloads) = ([ContextError.Code](), 0)
+    let subscriptions = [
+      list.onFailure { errors.append($0.code) },
+      list.onChange { reloads += $0.isReload ? 1 : 0 },
+    ]
+    let whole = try await setFirstRecord([0xff, 0xff], of: container)
+    for minute in [10, 11] {
+      writer.insert(Departure(minute, "y\(minute)"))
+      try writer.save()
+      try? context.refresh()
+      context.rollback()
+    }
+    #expect(list.failure?.code == .corrupt)
+    #expect(errors == [.corrupt])
+    #expect(log.heard == ["corrupt"])
+    #expect(list.count == 3)
+    try await setFirstRecord(whole, of: container)
+    writer.insert(Departure(12, "y12"))
+    try writer.save()
+    context.rollback()
+    try context.refresh()
+    #expect(list.failure == nil)
+    #expect(list.map(\.city) == ["x1", "x2", "x3", "y10", "y11", "y12"])
+    #expect(log.heard == ["corrupt", "will", "reload"])
+    #expect(reloads == 1)
+    withExtendedLifetime(subscriptions) {}
+  }
+}

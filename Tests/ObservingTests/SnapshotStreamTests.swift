@@ -1,0 +1,120 @@
+import Cambium
+import Testing
+
+@testable import GraphContext
+
+/// States of objects, lists and sections as values, and sequences of them.
+@Suite(.timeLimit(.minutes(60))) struct SnapshotStreamTests {
+  private let container: PersistentContainer
+  private let context: ManagedObjectContext
+
+  init() async throws {
+    container = try await Airport.open()
+    context = try container.context()
+    for minute in [60, 61, 120, 180] { context.insert(Departure(minute, "c\(minute)")) }
+    try context.save()
+  }
+
+  private func flight(_ minute: Int) throws -> Departure {
+    try #require(try context.fetchOne(From<Departure>().where { $0.minute == minute }))
+  }
+
+  private func byHour() throws -> FetchedResults<Departure> {
+    let request = From<Departure>().orderBy(\.hour, \.minute)
+    return try FetchedResults(request, sectionedBy: SectionedBy(\.hour), in: context)
+  }
+
+  @Test func aSnapshotIsReadByPathsAndIDs() throws {
+    let snapshot = try byHour().snapshot()
+    let ids = try [60, 61, 120, 180].map { try flight($0).objectID }
+    #expect(snapshot[section: 0, item: 1] == ids[1])
+    #expect(snapshot[ListPath(section: 2, item: 0)] == ids[3])
+    #expect(snapshot[safe: 3] == ids[3] && snapshot[safe: 4] == nil && snapshot[safe: -1] == nil)
+    #expect(snapshot[safe: ListPath(section: 1, item: 0)] == ids[2])
+    for path in [(-1, 0), (3, 0), (0, 2), (0, -1)] {
+      #expect(snapshot[safe: ListPath(section: path.0, item: path.1)] == nil)
+    }
+    #expect(snapshot.position(of: ids[2]) == 2)
+    #expect(snapshot.path(of: ids[3]) == ListPath(section: 2, item: 0))
+    #expect(Array(snapshot.snapshot(ofSection: 0)) == Array(ids[0...1]))
+    #expect(snapshot.snapshot(ofSection: 1).sectionNames == [])
+    let foreign = Airline("x")
+    context.insert(foreign)
+    #expect(snapshot.position(of: foreign.objectID) == nil)
+  }
+
+  /// Of each turn that concerns the section there is a state, of others there is none.
+  @Test func aSectionTellsOfItself() async throws {
+    let list = try byHour()
+    let states = try list.snapshots(ofSectionNamed: "1")
+    let collected = Task {
+      var counts: [Int] = []
+      for await state in states {
+        counts.append(state.count)
+        if state.count == 9 { break }
+      }
+      return counts
+    }
+    var subscription: ContextSubscription? = nil
+    var told: [[Int]] = []
+    subscription = list.onChange { [unowned list] _ in
+      told.append(list.sections.map(\.count))
+    }
+    // Elsewhere, which concerns other sections.
+    try flight(180).city = "y"
+    context.processPendingChanges()
+    // A change of values, a new object, one that goes elsewhere, the end of the section, and its return.
+    try flight(61).city = "y"
+    context.processPendingChanges()
+    #expect(try list.snapshot(ofSectionNamed: "1").count == 2)
+    context.insert(Departure(62, "z"))
+    context.processPendingChanges()
+    #expect(try list.snapshot(ofSectionNamed: "1").count == 3)
+    for minute in [60, 61, 62] { try flight(minute).hour = 5 }
+    context.processPendingChanges()
+    #expect(try list.snapshot(ofSectionNamed: "1").isEmpty)
+    for minute in 63..<72 { context.insert(Departure(minute, "z")) }
+    context.processPendingChanges()
+    let counts = await collected.value
+    // A slow consumer leaves states out.
+    #expect(counts.last == 9)
+    #expect(told.count == 5)
+    withExtendedLifetime(subscription) {}
+  }
+
+  @Test func whatConcernsOtherSectionsIsNotTold() async throws {
+    let list = try byHour()
+    let states = try list.snapshots(ofSectionNamed: "2")
+    var iterator = states.makeAsyncIterator()
+    #expect(await iterator.next()?.count == 1)
+    try flight(60).city = "y"
+    context.processPendingChanges()
+    try flight(180).hour = 1
+    context.processPendingChanges()
+    let same = try list.snapshot(ofSectionNamed: "2")
+    try flight(120).city = "y"
+    context.processPendingChanges()
+    #expect(await iterator.next() == same)
+    context.delete(try flight(120))
+    context.processPendingChanges()
+    #expect(await iterator.next()?.isEmpty == true)
+  }
+
+  @Test func anObjectIsTheValuesOfItsStates() async throws {
+    let flight = try flight(60)
+    var observer: ObjectObserver? = try ObjectObserver(flight)
+    #expect(try observer?.snapshot()?.city == "c60")
+    var iterator = try #require(try observer?.snapshots()).makeAsyncIterator()
+    #expect(await iterator.next()??.city == "c60")
+    flight.city = "Bern"
+    context.processPendingChanges()
+    #expect(await iterator.next()??.city == "Bern")
+    context.delete(flight)
+    context.processPendingChanges()
+    let gone = await iterator.next()
+    #expect(gone != nil && gone! == nil)
+    #expect(try observer?.snapshot() == nil)
+    observer = nil
+    #expect(await iterator.next() == nil)
+  }
+}
