@@ -241,8 +241,10 @@ private struct MigrationCourse {
     cleaned: UInt64
   ) -> [MigratingState] {
     guard end > commit else { return [] }
-    // A change without rows reports nothing. A stage with passes then says in a commit of its own that it is under way.
-    let isNotedFirst = reports.isEmpty && before.trial.isStaged && before.completedRowCount == nil
+    // A change without rows reports nothing. A stage with passes then says in a commit of its own that it is under way. A store without a commit has no schema to be changed: it gets the
+    // new one at once.
+    let isChanged = commit > 0 && before.completedRowCount == nil
+    let isNotedFirst = reports.isEmpty && before.trial.isStaged && isChanged
     let switching =
       before.hasNewSchema || !isNew ? nil : reports.last?.commit ?? cleaned + (isNotedFirst ? 2 : 1)
     // A batch that changes nothing, or has no rows because the one before was the last, commits nothing: it is a second report after the same commit.
