@@ -173,6 +173,45 @@ struct FetchedResultsControllerTests {
     #expect(delegate.heard.contains("insert Di - 0.3"))
   }
 
+  @Test func aDelegateThatComesMidwayHearsABeginningAndAnEnd() throws {
+    let controller = FetchedResultsController(
+      fetchRequest: From<Passenger>().orderBy(\.name),
+      context: context
+    )
+    try controller.performFetch()
+    let (first, second) = (Delegate(), Delegate())
+    controller.delegate = first
+    first.beforeChange = { controller in controller.delegate = second }
+    context.insert(Passenger("Cy", age: 20))
+    context.processPendingChanges()
+    #expect(first.heard == ["will", "did"])
+    #expect(second.heard == ["will", "did"])
+    context.insert(Passenger("Di", age: 20))
+    context.processPendingChanges()
+    #expect(first.heard == ["will", "did"])
+    #expect(second.heard.dropFirst(2).first == "will" && second.heard.contains("insert Di - 0.3"))
+  }
+
+  /// Each beginning has its end, also where the new list is fetched again at once.
+  @Test func beginningsAndEndsAreAsMany() throws {
+    let request = From<Passenger>().orderBy(\.name)
+    let controller = FetchedResultsController(fetchRequest: request, context: context)
+    try controller.performFetch()
+    let delegate = Delegate()
+    controller.delegate = delegate
+    delegate.beforeChange = { [delegate] controller in
+      delegate.beforeChange = nil
+      #expect(throws: Never.self) {
+        try controller.performFetch()
+        try controller.fetchedObjects?.refetch(request.limit(1))
+      }
+    }
+    context.insert(Passenger("Cy", age: 20))
+    context.processPendingChanges()
+    #expect(delegate.heard.filter { $0 == "will" }.count == delegate.heard.filter { $0 == "did" }.count)
+    #expect(controller.fetchedObjects?.count == 1)
+  }
+
   @Test func aDelegateIsHeldWeakly() throws {
     let controller = FetchedResultsController(
       fetchRequest: From<Passenger>().orderBy(\.name),

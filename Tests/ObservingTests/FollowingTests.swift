@@ -113,6 +113,32 @@ struct FollowingTests {
     #expect(made.count <= 101 + 2 * expected.count)
   }
 
+  private struct Refusal: Error {}
+
+  /// What follows a difference that couldn't be made belongs to a state that the consumer doesn't know: it is told the error, and nothing else.
+  @Test(.timeLimit(.minutes(60))) func aFailedDifferenceIsTheLastOne() async throws {
+    let container = try await Airport.open()
+    try await insert([1], in: container)
+    let made = Counter()
+    let updates = container.follow(From<Departure>().orderBy(\.minute)) { flight in
+      made.add()
+      if flight.minute == 2 { throw Refusal() }
+      return flight.minute
+    }
+    var iterator = updates.makeAsyncIterator()
+    var minutes: [Int] = []
+    try await iterator.next()?.apply(to: &minutes)
+    for (minute, count) in [(5, 2), (2, 3), (3, 3)] {
+      try await insert([minute], in: container)
+      while made.count < count { try await Task.sleep(for: .milliseconds(1)) }
+    }
+    try await iterator.next()?.apply(to: &minutes)
+    #expect(minutes == [1, 5])
+    await #expect(throws: Refusal.self) { try await iterator.next() }
+    #expect(try await iterator.next() == nil)
+    #expect(made.count == 3)
+  }
+
   private final class Counter: Sendable {
     private let value = Atomic(0)
     var count: Int { value.load(ordering: .relaxed) }

@@ -52,8 +52,7 @@ struct ListFailureTests {
     for minute in [10, 11] {
       writer.insert(Departure(minute, "y\(minute)"))
       try writer.save()
-      try? context.refresh()
-      context.rollback()
+      try context.refresh()
     }
     #expect(list.failure?.code == .corrupt)
     #expect(errors == [.corrupt])
@@ -62,12 +61,54 @@ struct ListFailureTests {
     try await setFirstRecord(whole, of: container)
     writer.insert(Departure(12, "y12"))
     try writer.save()
-    context.rollback()
     try context.refresh()
     #expect(list.failure == nil)
     #expect(list.map(\.city) == ["x1", "x2", "x3", "y10", "y11", "y12"])
     #expect(log.heard == ["corrupt", "will", "reload"])
     #expect(reloads == 1)
     withExtendedLifetime(subscriptions) {}
+  }
+
+  /// A listener that fetches again has everybody hear of the reload after the failure.
+  @Test func aListMayBeFetchedAgainWhereItsFailureIsTold() async throws {
+    let container = try await Airport.open(count: 3)
+    let (context, writer) = (try container.context(), try container.context())
+    let list = try FetchedResults(From<Departure>().orderBy(\.city), in: context)
+    let log = Log()
+    list.addObserver(log)
+    let subscription = list.onFailure { [unowned list] _ in
+      #expect(throws: Never.self) {
+        try list.refetch(From<Departure>().where { $0.minute > 1 }.orderBy(\.minute))
+      }
+    }
+    try await setFirstRecord([0xff, 0xff], of: container)
+    writer.insert(Departure(10, "y"))
+    try writer.save()
+    try context.refresh()
+    #expect(log.heard == ["corrupt", "will", "reload"])
+    #expect(list.failure == nil && list.map(\.minute) == [2, 3, 10])
+    // A list that can't be read doesn't keep its context from saving.
+    context.insert(Departure(11, "z"))
+    try context.save()
+    #expect(list.count == 4)
+    withExtendedLifetime(subscription) {}
+  }
+
+  @Test func aFailedListThatWasPausedIsFetchedAgain() async throws {
+    let container = try await Airport.open(count: 3)
+    let (context, writer) = (try container.context(), try container.context())
+    let list = try FetchedResults(From<Departure>().orderBy(\.city), in: context)
+    let whole = try await setFirstRecord([0xff, 0xff], of: container)
+    writer.insert(Departure(10, "y"))
+    try writer.save()
+    try context.refresh()
+    #expect(list.failure != nil)
+    list.pause()
+    try await setFirstRecord(whole, of: container)
+    let other = try container.context()
+    #expect(try other.count(From<Departure>()) == 4)
+    try context.refresh()
+    try list.resume()
+    #expect(list.failure == nil && list.count == 4)
   }
 }

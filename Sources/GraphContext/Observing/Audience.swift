@@ -12,7 +12,8 @@ final class Audience<Event> {
   }
 
   func add(_ body: @escaping (Event) -> Void) -> ContextSubscription {
-    ContextSubscription(listeners.add(body))
+    // Listeners that the program doesn't keep are told nothing.
+    ContextSubscription((hasEnded ? EventListeners() : listeners).add(body))
   }
 
   /// Tells an owner until it is released. One that is added again is told once.

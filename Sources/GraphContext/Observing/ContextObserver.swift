@@ -1,4 +1,4 @@
-/// An observer of a context's state that tells closures of events: ``FetchedResults``, ``CountObserver``, ``ObjectObserver``.
+/// An observer of a context's state that calls closures with events: ``FetchedResults``, ``CountObserver``, ``ObjectObserver``.
 public protocol ContextObserver<Event>: AnyObject {
   /// What the observer tells.
   associatedtype Event: Sendable
@@ -36,7 +36,7 @@ extension ContextObserver {
 
   /// Calls `body` with each event, on the main actor: `list.onChange(on: MainActor.shared) { changes in … }`.
   ///
-  /// As ``onChange(on:notifyInitial:_:)`` for other actors.
+  /// As `onChange(on:notifyInitial:_:)` for other actors. A closure that uses a screen which keeps the subscription should capture the screen weakly.
   public func onChange(
     on actor: MainActor,
     notifyInitial: Bool = false,

@@ -7,7 +7,8 @@ extension FetchedResults {
   ///
   /// - Throws: `store` or `corrupt` if the store can't be read; `invalidQuery` where a closure names sections in another way than before.
   public func snapshot() throws(ContextError) -> ListSnapshot<Object> {
-    try snapshot(of: 0..<list.count, try allSections())
+    if context == nil { throw ContextError.contextGone() }
+    return try snapshot(of: 0..<list.count, try allSections())
   }
 
   /// A sequence of the list's snapshots: first as it is, then after each difference. A consumer that is slow gets the newest. It ends when the list or its context is
@@ -23,6 +24,7 @@ extension FetchedResults {
   ///
   /// - Throws: what ``snapshot()`` throws.
   public func snapshot(ofSectionNamed name: String) throws(ContextError) -> ListSnapshot<Object> {
+    if context == nil { throw ContextError.contextGone() }
     guard let sections = try allSections() else {
       return try snapshot(of: 0..<(name.isEmpty ? list.count : 0), nil)
     }

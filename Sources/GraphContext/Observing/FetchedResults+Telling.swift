@@ -55,7 +55,8 @@ extension FetchedResults {
     audience.remove(observer)
   }
 
-  /// Calls `body` with the error when the list can't be read any more, on the context's executor: ``failure``. Once it can be read again, listeners are told of a reload.
+  /// Calls `body` with the error when the list can't be read any more, on the context's executor. ``failure`` has one of before. Once the list can be read again, listeners are told of a
+  /// reload.
   ///
   /// - Returns: the subscription. It ends when the program releases it, and keeps the list until then.
   public func onFailure(_ body: @escaping (ContextError) -> Void) -> ContextSubscription {
@@ -71,7 +72,7 @@ extension FetchedResults {
     observers.removeAll(where: \.isGone)
     var told: [ObserverBox<Object>] = []
     var known: Set<ObjectIdentifier> = []
-    // One that has come meanwhile has seen the old state, so it hears of the difference. One that removes and adds itself each time is new without end.
+    // One that has come meanwhile has seen the old state, so it hears of the difference. One that removes and adds itself each time would count as new every time.
     for _ in 0..<SaveHooks.roundLimit {
       let new = observers.filter { known.insert(ObjectIdentifier($0)).inserted }
       if new.isEmpty { break }
@@ -84,10 +85,14 @@ extension FetchedResults {
     tellListeners(changes)
   }
 
-  /// Tells observers and listeners why the list can't be read.
-  func tellFailure(_ error: ContextError) {
-    let told = observers
-    failureAudience.tell(error)
-    for observer in told { observer.didFail(self, error) }
+  /// Tells observers and listeners why the list can't be read. If one of them fetches it again, they hear of that afterwards.
+  func tellFailure(_ error: ContextError, in context: ManagedObjectContext) {
+    context.eventQueue.holding {
+      isTelling = true
+      defer { isTelling = false }
+      let told = observers
+      failureAudience.tell(error)
+      for observer in told { observer.didFail(self, error) }
+    }
   }
 }

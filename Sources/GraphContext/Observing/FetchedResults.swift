@@ -26,7 +26,7 @@ public final class FetchedResults<Object: ManagedObject>: ContextObserver {
   public private(set) var request: From<Object>
   /// How the list is divided; nil for a list of one section.
   public private(set) var sectionedBy: SectionedBy<Object>?
-  /// Why the list couldn't be read at the last event of its context; nil if it could. The list then shows what it showed before. It is fetched again at each further event, and by
+  /// Why the list couldn't be read at the last event of its context; nil if it could. The list then shows what it showed before. It is fetched again at each further event, unless it is paused, and by
   /// ``refetch(_:)``; once that succeeds, the list tells of a reload.
   public private(set) var failure: ContextError?
   private(set) var list: LiveList
@@ -249,13 +249,13 @@ extension FetchedResults {
   /// - Throws: what the fetch throws; the list then stays paused.
   public func resume() throws(ContextError) {
     guard isPaused else { return }
-    if hasMissedChanges { return try refetch() }
+    if hasMissedChanges || failure != nil { return try refetch() }
     isPaused = false
     // A save of the context may have moved it on.
     moveOn()
   }
 
-  /// Fetches the list again, with another query if one is given, and tells of a reload. A list that is paused, or has stopped because of a ``failure``, follows its context again.
+  /// Fetches the list again, with another query if one is given, and tells of a reload. A list that is paused follows its context again, and one with a ``failure`` has none afterwards.
   ///
   /// If the list is telling of a difference, it shows what is fetched once everybody has been told of that.
   ///
@@ -360,9 +360,7 @@ extension FetchedResults {
   private func fail(_ error: ContextError, in context: ManagedObjectContext) {
     let isKnown = failure?.code == error.code
     failure = error
-    if isKnown { return }
-    context.deferred.note(error)
-    tellFailure(error)
+    if !isKnown { tellFailure(error, in: context) }
   }
 
   /// What a list shows after a change.
@@ -402,8 +400,10 @@ extension FetchedResults {
     guard let context, failure == nil, !isPaused else { return }
     // With unsaved changes that no event has told of, they aren't.
     if context.hasWaitingEvents || context.showsUntoldChanges { return }
-    context.deferringError(()) { () throws(ContextError) in
+    do throws(ContextError) {
       try Cancellation.ignored { () throws(ContextError) in try list.moveOn() }
+    } catch {
+      fail(error, in: context)
     }
   }
 

@@ -17,8 +17,8 @@ public final class FetchedResultsController<Object: ManagedObject> {
   /// The objects, which follow the context; nil before ``performFetch()``. They are read some at a time, as the program reads them.
   public private(set) var fetchedObjects: FetchedResults<Object>?
   private let context: ManagedObjectContext
-  /// Who has heard that the content will change, and not yet that it did.
-  private weak var toldDelegate: (any FetchedResultsControllerDelegate<Object>)?
+  /// The lists that are telling of a difference.
+  private var differences: [Difference] = []
 
   /// Makes a controller that has no content before ``performFetch()``.
   ///
@@ -37,15 +37,17 @@ public final class FetchedResultsController<Object: ManagedObject> {
   /// The context.
   public var managedObjectContext: ManagedObjectContext { context }
 
-  /// Fetches the content, and follows it from now on. The delegate isn't told. If it calls this method while it is told of a difference, it hears nothing more of that, but that the content did
-  /// change.
+  /// Fetches the content, and follows it from now on. The delegate isn't told. If it calls this method while it is told of a difference, it is told no more steps of that, only that the content
+  /// did change.
   ///
   /// - Throws: what the fetch throws; the content then stays as it is.
   public func performFetch() throws(ContextError) {
     let list = try FetchedResults(fetchRequest, sectionedBy: sectionedBy, in: context)
     list.addObserver(self)
     // One that is telling the delegate of a difference ends that first.
-    if let old = fetchedObjects, !old.isTelling || toldDelegate == nil { old.removeObserver(self) }
+    if let old = fetchedObjects, !differences.contains(where: { $0.list === old }) {
+      old.removeObserver(self)
+    }
     fetchedObjects = list
   }
 
@@ -81,41 +83,63 @@ public final class FetchedResultsController<Object: ManagedObject> {
 }
 
 extension FetchedResultsController: ListObserver {
+  /// A difference that is being told.
+  private struct Difference {
+    let list: FetchedResults<Object>
+    /// Who has heard that the content will change, and is to hear that it did.
+    weak var delegate: (any FetchedResultsControllerDelegate<Object>)?
+  }
+
   /// Tells the delegate. The list calls it.
   public func listWillChange(_ list: FetchedResults<Object>) {
     guard fetchedObjects === list else { return }
-    toldDelegate = delegate
-    toldDelegate?.controllerWillChangeContent(self)
+    differences.append(Difference(list: list, delegate: delegate))
+    delegate?.controllerWillChangeContent(self)
   }
 
   /// Tells the delegate. The list calls it.
   public func listDidChange(_ list: FetchedResults<Object>, _ changes: ListChanges) {
-    tellSteps(changes, of: list)
-    let told = toldDelegate
-    toldDelegate = nil
-    told?.controllerDidChangeContent(self)
-    if fetchedObjects !== list { list.removeObserver(self) }
+    guard let difference = differences.last(where: { $0.list === list }) else { return }
+    tellSteps(changes, of: difference)
+    differences.removeAll { $0.list === list }
+    difference.delegate?.controllerDidChangeContent(self)
+    guard fetchedObjects === list else { return list.removeObserver(self) }
+    // One that has come meanwhile may have read the old content.
+    if let delegate, delegate !== difference.delegate {
+      delegate.controllerWillChangeContent(self)
+      self.delegate?.controllerDidChangeContent(self)
+    }
   }
 
-  private func tellSteps(_ changes: ListChanges, of list: FetchedResults<Object>) {
+  private func tellSteps(_ changes: ListChanges, of difference: Difference) {
     for section in changes.deletedSections.reversed() {
-      delegate(of: list)?.controller(self, didChange: section, atSectionIndex: section.section, for: .delete)
+      delegate(of: difference)?.controller(
+        self,
+        didChange: section,
+        atSectionIndex: section.section,
+        for: .delete
+      )
     }
     for section in changes.insertedSections {
-      delegate(of: list)?.controller(self, didChange: section, atSectionIndex: section.section, for: .insert)
+      delegate(of: difference)?.controller(
+        self,
+        didChange: section,
+        atSectionIndex: section.section,
+        for: .insert
+      )
     }
     for change in changes.orderedChanges {
-      guard let delegate = delegate(of: list) else { return }
+      guard let delegate = delegate(of: difference) else { return }
       delegate.controller(
         self,
-        didChange: object(of: change, in: list),
+        didChange: object(of: change, in: difference.list),
         at: change.oldPath,
         for: change.kind,
         newIndexPath: change.newPath
       )
     }
-    if let difference = changes.collectionDifference {
-      delegate(of: list)?.controller(self, didChangeContentWith: difference)
+    if let all = changes.collectionDifference {
+      delegate(of: difference)?.controller(self, didChangeContentWith: all)
     }
   }
 
@@ -125,8 +149,8 @@ extension FetchedResultsController: ListObserver {
     return context.object(Object.self, number: number, entity.ordinal)
   }
 
-  /// The delegate, while it is the one that heard the beginning and the controller shows the list: a method of it may fetch anew, or set another delegate.
-  private func delegate(of list: FetchedResults<Object>) -> (any FetchedResultsControllerDelegate<Object>)? {
-    fetchedObjects === list && delegate === toldDelegate ? delegate : nil
+  /// The delegate that heard the beginning, while the controller shows the list and has no other delegate: a method of it may change both.
+  private func delegate(of difference: Difference) -> (any FetchedResultsControllerDelegate<Object>)? {
+    fetchedObjects === difference.list && delegate === difference.delegate ? delegate : nil
   }
 }

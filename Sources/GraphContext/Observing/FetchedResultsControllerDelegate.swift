@@ -2,7 +2,10 @@
 ///
 /// Of one difference a delegate hears, in this order: that the content will change, while the controller still has the old one; sections that go, then sections that come;
 /// objects that go, come, move and have other values; the whole difference; that the content did change. Of a list that is to be shown anew it hears the first and the last only.
-/// So does a delegate that fetches anew, or gives its place to another one, while it is told: whoever has heard the first hears the last.
+/// A delegate that fetches anew, or gives its place to another one, while it is told hears no more steps, and hears the last: it has to read the content anew then. The other one hears
+/// the first and the last afterwards.
+///
+/// A list that can't be read is told by ``FetchedResults/onFailure(_:)`` of ``FetchedResultsController/fetchedObjects``.
 public protocol FetchedResultsControllerDelegate<Object>: AnyObject {
   /// The model of the controller's objects.
   associatedtype Object: ManagedObject

@@ -1,5 +1,4 @@
 import Dispatch
-import Synchronization
 
 /// A list in a context of its own that feeds a sequence.
 actor ListFeed<Object: ManagedObject, Value: Sendable> {
@@ -9,15 +8,17 @@ actor ListFeed<Object: ManagedObject, Value: Sendable> {
   private let signals: AsyncStream<Void>.Continuation
   private let value: @Sendable (Object) throws -> Value
   private let news = PendingTurn()
-  private let listener = Atomic<UInt64>(0)
+  private var listener: UInt64?
   private var list: FetchedResults<Object>?
   private var subscription: ContextSubscription?
   /// Differences that the consumer has not fetched.
   private var waiting = WaitingDifferences<Value>()
   /// Whether the consumer is given all values next.
   private var isBehind = true
-  /// Why the sequence ends once the differences are fetched.
+  /// Why the sequence ends once the differences of before are fetched.
   private var failure: (any Error)?
+  /// Whether the consumer knows the failure.
+  private var hasThrown = false
 
   /// Changes that wait for the consumer, in a list of fewer objects.
   private static var leastLimit: Int { 64 }
@@ -33,7 +34,7 @@ actor ListFeed<Object: ManagedObject, Value: Sendable> {
   }
 
   isolated deinit {
-    coordinator.removeListener(listener.load(ordering: .relaxed))
+    stopFollowing()
     signals.finish()
     blocks.end()
   }
@@ -43,11 +44,10 @@ actor ListFeed<Object: ManagedObject, Value: Sendable> {
   func start(_ request: From<Object>, _ sectionedBy: SectionedBy<Object>?) {
     let news = news
     // A save before the first fetch is in that already, and costs a turn.
-    let token = coordinator.addListener { [weak self] in
+    listener = coordinator.addListener { [weak self] in
       guard news.begin() else { return }
       Task { await self?.moveOn() }
     }
-    listener.store(token, ordering: .relaxed)
     keepingFailure {
       try blocks.perform { context in
         // The context has no changes of its own.
@@ -63,30 +63,36 @@ actor ListFeed<Object: ManagedObject, Value: Sendable> {
   }
 
   /// What comes next for the consumer; nil for nothing, until the next signal.
+  ///
+  /// - Throws: once, why the sequence ends. No signal comes after that.
   func next() throws -> ListUpdate<Value>? {
-    let update = try nextWaiting()
-    // One signal may stand for several differences.
-    if update != nil { signals.yield() }
-    return update
+    do {
+      let update = try nextWaiting()
+      // One signal may stand for several differences.
+      if update != nil { signals.yield() }
+      return update
+    } catch {
+      fail(error)
+      if hasThrown { return nil }
+      hasThrown = true
+      signals.finish()
+      throw error
+    }
   }
 
   private func nextWaiting() throws -> ListUpdate<Value>? {
     if let difference = waiting.takeFirst() { return difference }
     if let failure { throw failure }
     guard isBehind, let list else { return nil }
-    do {
-      // The context moves on first, and the list tells of it: while the consumer is behind, nothing is kept of that.
-      let values = try blocks.perform { context in
-        let values = try list.map(value)
-        try context.checkUsable()
-        return values
-      }
-      isBehind = false
-      return .all(values)
-    } catch {
-      failure = error
-      throw error
+    // The context moves on first, and the list tells of it: while the consumer is behind, nothing is kept of that.
+    let values = try blocks.perform { context in
+      if let failure = list.failure { throw failure }
+      let values = try list.map(value)
+      try context.checkUsable()
+      return values
     }
+    isBehind = false
+    return .all(values)
   }
 
   private func moveOn() {
@@ -99,7 +105,7 @@ actor ListFeed<Object: ManagedObject, Value: Sendable> {
 
   /// Keeps a difference for the consumer.
   private func add(_ changes: ListChanges) throws {
-    guard let list, !isBehind else { return }
+    guard let list, !isBehind, failure == nil else { return }
     if changes.isReload || waiting.changeCount + changes.changes.count > max(Self.leastLimit, list.count) {
       waiting = WaitingDifferences()
       isBehind = true
@@ -115,9 +121,20 @@ actor ListFeed<Object: ManagedObject, Value: Sendable> {
 
   private func keepingFailure(_ body: () throws -> Void) {
     do { try body() } catch {
-      failure = failure ?? error
+      fail(error)
       signals.yield()
     }
+  }
+
+  /// The sequence ends here: what follows belongs to a state that the consumer isn't told of.
+  private func fail(_ error: any Error) {
+    failure = failure ?? error
+    stopFollowing()
+  }
+
+  private func stopFollowing() {
+    if let listener { coordinator.removeListener(listener) }
+    (listener, subscription, list) = (nil, nil, nil)
   }
 }
 
@@ -139,7 +156,10 @@ private struct WaitingDifferences<Value: Sendable> {
     }
     changeCount -= changes.changes.count
     start += 1
-    if start == updates.count { (updates, start) = ([], 0) }
+    if 2 * start >= updates.count {
+      updates.removeFirst(start)
+      start = 0
+    }
     return .changes(changes, values: values)
   }
 }

@@ -11,7 +11,7 @@ extension ManagedObject {
   ///
   /// - Parameters:
   ///   - property: a property of the model, stored or computed.
-  ///   - body: the listener. It is not called after the object is deleted, nor while the value can't be read.
+  ///   - body: the listener. It is not called after the object is deleted or its context was reset, nor while the context has an error to throw.
   /// - Returns: the subscription. It ends when the program releases it, and keeps the object until then.
   /// - Throws: `objectNotFound` for an object that is in no context.
   public func observe<Value: Equatable>(
@@ -39,7 +39,7 @@ extension ManagedObject {
     return subscription
   }
 
-  /// Calls `body` with both values of a property that has changed, on an actor: ``observe(_:_:)`` for values that can be sent.
+  /// Calls `body` with both values of a property that has changed, on an actor: `observe(_:_:)` for values that can be sent.
   ///
   /// The changes arrive in their order, some time after they have happened.
   ///
@@ -59,7 +59,7 @@ extension ManagedObject {
     }
   }
 
-  /// Calls `body` with both values of a property that has changed, on the main actor. As ``observe(_:on:_:)`` for other actors.
+  /// Calls `body` with both values of a property that has changed, on the main actor. As `observe(_:on:_:)` for other actors.
   public func observe<Value: Equatable & Sendable>(
     _ property: KeyPath<Self, Value>,
     on actor: MainActor,

@@ -5,21 +5,21 @@ import Predicates
 extension ObjectObserver where Object: ModelWithValues {
   /// The values of the object as it is now; nil if it is gone.
   ///
-  /// - Throws: `store` or `corrupt` if the object can't be read.
+  /// - Throws: `store` or `corrupt` if the object can't be read, what the context throws because of an earlier error, and that the context is gone.
   public func snapshot() throws(ContextError) -> Object.Values? {
     guard let context else { throw ContextError.contextGone() }
-    guard !isDeleted else { return nil }
-    try context.checkUsable()
-    let values = try context.existingObject(Object.self, with: objectID).values
+    let object = try context.objectIfExists(Object.self, number: objectID.number, entity)
+    let values = object?.values
     try context.checkUsable()
     return values
   }
 
-  /// A sequence of the object's values: first as they are, then after each change; nil while the object is gone. A consumer that is slow gets the newest. It ends when the observer or its
-  /// context is released.
+  /// A sequence of the object's values: first as they are, then after each change; nil while the object is gone. A consumer that is slow gets the newest. A state that can't be read is left out. The sequence ends when
+  /// the observer or its context is released.
   ///
   /// ```swift
-  /// for await values in try ObjectObserver(song).snapshots() { show(values?.title) }
+  /// let observer = try ObjectObserver(song)
+  /// for await values in try observer.snapshots() { show(values?.title) }
   /// ```
   ///
   /// - Throws: `store` or `corrupt` if the object can't be read.

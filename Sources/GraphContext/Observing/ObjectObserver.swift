@@ -22,7 +22,7 @@ public final class ObjectObserver<Object: ManagedObject>: ContextObserver {
     case refreshed
     /// The object is gone.
     case deleted
-    /// The object is back: its deletion was undone or rolled back.
+    /// The object is there again, or for the first time: its deletion was undone, rolled back or dropped, or it was inserted.
     case restored
   }
 
@@ -34,7 +34,7 @@ public final class ObjectObserver<Object: ManagedObject>: ContextObserver {
   public private(set) var isPaused = false
   /// Whether the object is gone.
   public private(set) var isDeleted = false
-  private let entity: StoredEntity
+  let entity: StoredEntity
   let audience = Audience<Change>()
   private var subscriptions: [ContextSubscription] = []
 

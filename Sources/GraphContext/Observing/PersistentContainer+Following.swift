@@ -31,8 +31,8 @@ extension PersistentContainer {
   /// ```
   ///
   /// The query has a context of its own on a queue of its own, which moves on after each save to the store, by whatever context, batch or import. Saves that come while one
-  /// is looked at are looked at together. Differences wait for the consumer until they have as many changes as the list has objects, and more than 64. Then they are dropped, and the consumer is
-  /// given all values when it goes on: one that stops reading holds no more than the list. The snapshot that the context shows is held until the sequence ends.
+  /// is looked at are looked at together. Differences that the consumer hasn't read wait in memory while they have at most as many changes as the
+  /// list has objects, or 64. Beyond that they are dropped, and the consumer gets all values when it reads on: one that stops reading holds no more than the list. The snapshot that the context shows is held until the sequence ends.
   ///
   /// - Parameters:
   ///   - request: the query.
@@ -52,11 +52,18 @@ extension PersistentContainer {
       // The sequence keeps the feed.
       return AsyncThrowingStream {
         var iterator = signals.makeAsyncIterator()
-        while await iterator.next() != nil { if let update = try await feed.next() { return update } }
+        do {
+          while await iterator.next() != nil { if let update = try await feed.next() { return update } }
+        } catch {
+          // A consumer that was cancelled has its values made in a cancelled task.
+          if !Task.isCancelled { throw error }
+        }
         return nil
       }
     } catch {
-      return AsyncThrowingStream { throw error }
+      let (stream, continuation) = AsyncThrowingStream<ListUpdate<Value>, any Error>.makeStream()
+      continuation.finish(throwing: error)
+      return stream
     }
   }
 

@@ -28,7 +28,7 @@ public protocol ListTarget: AnyObject {
   func deleteSections(_ sections: [Int])
   /// Sections have come; ascending, after the batch.
   func insertSections(_ sections: [Int])
-  /// Sections have another place, with their items; ascending by that.
+  /// Sections have another place, with their items; ascending by their new numbers.
   func moveSections(_ moves: [ListSectionMove])
   /// All items of sections are to be read anew; ascending, before the batch.
   func reloadSections(_ sections: [Int])
