@@ -72,7 +72,7 @@ import Testing
   }
 
   @Test func theMainActorIsTold() async throws {
-    let screen = await Screen()
+    let screen = Screen()
     let counter = try CountObserver(From<Departure>(), in: context)
     let subscriptions = [
       counter.onChange(on: MainActor.shared, notifyInitial: true) { screen.show("\($0)") },

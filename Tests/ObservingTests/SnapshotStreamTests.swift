@@ -55,11 +55,8 @@ import Testing
       }
       return counts
     }
-    var subscription: ContextSubscription? = nil
-    var told: [[Int]] = []
-    subscription = list.onChange { [unowned list] _ in
-      told.append(list.sections.map(\.count))
-    }
+    var told = 0
+    let subscription = list.onChange { _ in told += 1 }
     // Elsewhere, which concerns other sections.
     try flight(180).city = "y"
     context.processPendingChanges()
@@ -78,7 +75,7 @@ import Testing
     let counts = await collected.value
     // A slow consumer leaves states out.
     #expect(counts.last == 9)
-    #expect(told.count == 5)
+    #expect(told == 5)
     withExtendedLifetime(subscription) {}
   }
 
