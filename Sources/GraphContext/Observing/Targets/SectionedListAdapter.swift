@@ -56,7 +56,9 @@ public final class SectionedListAdapter: ListSource {
 
   /// Moves a list to another place among the others, and says whether it was there.
   ///
-  /// - Parameter place: the section's number afterwards; behind the end is at the end.
+  /// - Parameters:
+  ///   - list: the list.
+  ///   - place: the section's number afterwards; behind the end is at the end.
   @discardableResult public func move<Object: ManagedObject>(
     _ list: FetchedResults<Object>,
     to place: Int
