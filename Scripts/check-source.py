@@ -40,7 +40,7 @@ NEEDS_REASON = re.compile(r"@unchecked Sendable|nonisolated\(unsafe\)")
 IMPORT = re.compile(r"^\s*(?:@\S+\s+)*(?:(?:package|public|internal|private|fileprivate)\s+)?import\s+(?:(?:struct|class|enum|func|protocol|typealias)\s+)?(\w+)")
 
 
-# Their Swift code is compiled and run: each block stands between two marks in a file of Tests or Examples.
+# Their Swift code stands between two marks in a file of Tests, which runs it, or of Examples.
 GUIDES = ["README.md", "Docs/GettingStarted.md", "Docs/Models.md", "Docs/Contexts.md", "Docs/History.md", "Docs/Concurrency.md", "Docs/Errors.md", "Docs/Observing.md",
           "Docs/Importing.md", "Docs/Operations.md", "Docs/DataFlow.md", "Docs/SchemaChanges.md", "Docs/ComingFromCoreData.md", "Docs/ComingFromSwiftData.md",
           "Docs/ComingFromCoreStore.md", "Docs/ComingFromPeakCoreData.md", "Docs/ComingFromCoreDataStack.md", "Docs/ComingFromRedux.md"]

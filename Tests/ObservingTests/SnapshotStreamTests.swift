@@ -106,6 +106,11 @@ import Testing
     flight.city = "Bern"
     context.processPendingChanges()
     #expect(await iterator.next()??.city == "Bern")
+    observer?.pause()
+    flight.city = "Genf"
+    context.processPendingChanges()
+    observer?.resume()
+    #expect(await iterator.next()??.city == "Genf")
     context.delete(flight)
     // Also of a deletion that no event has told of yet.
     #expect(try observer?.snapshot() == nil)

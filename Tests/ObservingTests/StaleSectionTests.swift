@@ -50,6 +50,41 @@ struct StaleSectionTests {
     try context.checkUsable()
   }
 
+  @Test(arguments: [0, 1]) func aLoopGoesThroughTheSectionsThatThereWere(request: Int) throws {
+    context.insert(Departure(180, "x"))
+    try context.save()
+    let list = try FetchedResults(Self.requests[request], sectionedBy: SectionedBy(\.hour), in: context)
+    var found: [String: [Int]] = [:]
+    for section in list.sections {
+      for flight in section {
+        found[section.name, default: []].append(flight.minute)
+        context.delete(flight)
+        try context.save()
+      }
+    }
+    #expect(found == ["1": [60, 61, 62], "2": [120, 121], "3": [180]])
+    #expect(list.isEmpty && list.sections.isEmpty)
+    try context.checkUsable()
+  }
+
+  @Test(arguments: [0, 1]) func loopsEndWithTheContext(request: Int) async throws {
+    var context: ManagedObjectContext? = try await Airport.open(count: 200).context()
+    let list = try FetchedResults(
+      Self.requests[request],
+      sectionedBy: SectionedBy(\.hour),
+      in: try #require(context)
+    )
+    var (sections, objects) = (0, 0)
+    for section in list.sections {
+      sections += 1
+      for _ in section {
+        objects += 1
+        context = nil
+      }
+    }
+    #expect(sections == 1 && objects == 1)
+  }
+
   @Test(arguments: [0, 1]) func positionsThatDoNotExistHaveNoIDs(request: Int) throws {
     let list = try FetchedResults(Self.requests[request], in: context)
     for flight in flights[2...] { context.delete(flight) }

@@ -19,7 +19,9 @@ extension ContextObserver {
   /// let subscription = list.onChange(on: screen) { screen, changes in screen.show(changes) }
   /// ```
   ///
-  /// The events arrive in their order, some time after they have happened. Those that the actor hasn't been told yet wait in memory. Objects stay with their context: the event has their IDs.
+  /// The events arrive in their order, some time after they have happened. Those that the actor hasn't been told yet wait in memory. Objects stay with their context: the event has their IDs. A list may be further
+  /// by then, so a difference says what has changed, and positions of it don't fit the list. An actor that keeps the rows themselves reads ``FetchedResults/snapshots()``, or follows the query
+  /// with `container.follow`.
   ///
   /// - Parameters:
   ///   - actor: the actor, which is held weakly. An actor with an executor of its own is told on that.

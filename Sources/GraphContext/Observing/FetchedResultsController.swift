@@ -104,10 +104,13 @@ extension FetchedResultsController: ListObserver {
     differences.removeAll { $0.list === list }
     difference.delegate?.controllerDidChangeContent(self)
     guard fetchedObjects === list else { return list.removeObserver(self) }
-    // One that has come meanwhile may have read the old content.
-    if let delegate, delegate !== difference.delegate {
-      delegate.controllerWillChangeContent(self)
-      self.delegate?.controllerDidChangeContent(self)
+    // One that has come meanwhile may have read the old content. The limit is for delegates that give their place away in turn, without end.
+    var told = difference.delegate
+    for _ in 0..<SaveHooks.roundLimit {
+      guard let late = delegate, late !== told, fetchedObjects === list else { break }
+      late.controllerWillChangeContent(self)
+      late.controllerDidChangeContent(self)
+      told = late
     }
   }
 

@@ -45,8 +45,22 @@ public struct ListSection<Object: ManagedObject>: RandomAccessCollection {
   private let version: Int
 
   init(list: FetchedResults<Object>, index: Int, name: String, range: Range<Int>) {
+    self.init(list, index, name, range, list.arrangement(isDivided: false), list.version)
+  }
+
+  /// - Parameters:
+  ///   - state: all objects of the list, when it had the section.
+  ///   - version: the list's at that time.
+  init(
+    _ list: FetchedResults<Object>,
+    _ index: Int,
+    _ name: String,
+    _ range: Range<Int>,
+    _ state: ListArrangement,
+    _ version: Int
+  ) {
     (self.list, self.index, self.name, self.range) = (list, index, name, range)
-    (state, version) = (list.arrangement(isDivided: false), list.version)
+    (self.state, self.version) = (state, version)
   }
 
   /// The first letter of the name in upper case, for an index strip; empty for an empty name.

@@ -25,7 +25,7 @@ extension ObjectObserver where Object: ModelWithValues {
   /// - Throws: `store` or `corrupt` if the object can't be read.
   public func snapshots() throws(ContextError) -> AsyncStream<Object.Values?> {
     let first = try snapshot()
-    return audience.stream(from: .some(first), .bufferingNewest(1)) { [weak self] _ in
+    return states.stream(from: .some(first), .bufferingNewest(1)) { [weak self] _ in
       guard let self else { return nil }
       // What can't be read is left out.
       return try? .some(snapshot())

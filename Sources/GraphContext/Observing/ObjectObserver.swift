@@ -35,7 +35,10 @@ public final class ObjectObserver<Object: ManagedObject>: ContextObserver {
   /// Whether the object is gone.
   public private(set) var isDeleted = false
   let entity: StoredEntity
-  let audience = Audience<Change>()
+  private let audience = Audience<Change>()
+  /// Those whom the observer tells that the object has another state.
+  let states = Audience<Void>()
+  private var hasMissedChanges = false
   private var subscriptions: [ContextSubscription] = []
 
   /// Observes an object in its context.
@@ -114,11 +117,19 @@ public final class ObjectObserver<Object: ManagedObject>: ContextObserver {
   /// Tells nothing until ``resume()``.
   public func pause() { isPaused = true }
 
-  /// Goes on telling changes.
-  public func resume() { isPaused = false }
+  /// Goes on telling changes. Sequences of ``snapshots()`` have the state of now, if there were changes meanwhile.
+  public func resume() {
+    isPaused = false
+    guard hasMissedChanges else { return }
+    hasMissedChanges = false
+    states.tell(())
+  }
 
   /// The context is gone: no listener is told anything any more.
-  private func end() { audience.end() }
+  private func end() {
+    audience.end()
+    states.end()
+  }
 
   /// A save that has settled the object with another one is done.
   private func followSettled() {
@@ -129,6 +140,7 @@ public final class ObjectObserver<Object: ManagedObject>: ContextObserver {
 
   private func follow(_ changes: ObjectChanges) {
     audience.releaseEnded()
+    states.releaseEnded()
     // What a save settles with another object leaves the context, and the other one is observed once the save is done.
     guard context?.storedID(objectID) == objectID, let change = change(in: changes) else { return }
     tell(change)
@@ -136,8 +148,12 @@ public final class ObjectObserver<Object: ManagedObject>: ContextObserver {
 
   private func tell(_ change: Change) {
     isDeleted = change == .deleted
-    if isPaused { return }
+    if isPaused {
+      hasMissedChanges = true
+      return
+    }
     audience.tell(change)
+    states.tell(())
   }
 
   private func change(in changes: ObjectChanges) -> Change? {
