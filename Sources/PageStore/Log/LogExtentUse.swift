@@ -57,14 +57,16 @@ enum LogExtentUseHeader {
     }
   }
 
-  /// The use in the extent's first block, from either copy.
+  /// The use in the extent's first block: of two legible copies the one of the newer use, because a crash may leave either of them as it was before.
   static func decode(
     block bytes: UnsafeRawBufferPointer,
     at extentOffset: UInt64,
     of identity: FormatIdentity
   ) -> LogExtentUse? {
-    copy(at: offset, in: bytes, extentOffset, identity)
-      ?? copy(at: copyOffset, in: bytes, extentOffset, identity)
+    let first = copy(at: offset, in: bytes, extentOffset, identity)
+    guard let second = copy(at: copyOffset, in: bytes, extentOffset, identity) else { return first }
+    guard let first, first.epoch >= second.epoch else { return second }
+    return first
   }
 
   /// The two copies of the use; nil for a copy that isn't legible.
