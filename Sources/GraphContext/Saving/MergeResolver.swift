@@ -190,6 +190,7 @@ struct MergeResolver {
       if policy == .error, !isMoved { request.failures.note(.conflict(id(patch.number, entity), "deleted")) }
       return remove(patch, entity)
     }
+    let setsValues = patch.slots & ~entity.placeSlots != 0
     let agreed = try theirs.slots & equalReferences(patch, entity)
     forget(agreed, of: patch.number, entity)
     // Places that the context has set in lists which others have taken the object out of.
@@ -210,8 +211,7 @@ struct MergeResolver {
     case .mergeByPropertyStoreTrump: try drop(both | moved, of: patch.number, entity)
     case .mergeByPropertyObjectTrump: break
     case .overwrite:
-      let isMoved = patch.slots & ~entity.placeSlots == 0
-      if !isMoved {
+      if setsValues {
         try complete(patch, theirs.slots & ~entity.referenceSlots & ~entity.placeSlots, entity)
       }
     case .rollback:

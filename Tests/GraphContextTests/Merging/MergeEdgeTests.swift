@@ -188,6 +188,23 @@ struct MergeEdgeTests {
     try pair.end()
   }
 
+  /// A reference that both have set to the same object is no conflict, and a change of the object all the same.
+  @Test func anAgreedReferenceOverwritesTheAttributes() async throws {
+    let (writer, book) = (Writer("A"), Book("1", pages: 1, publisher: Publisher("Ace")))
+    let pair = try await Pair(Library.models, [writer, book])
+    book.writer = writer
+    let theirs = try pair.same(book)
+    theirs.writer = try pair.same(writer)
+    theirs.pages = 2
+    try pair.theirs.save()
+    pair.mine.mergePolicy = .overwrite
+    try pair.mine.save()
+    #expect(book.pages == 1 && book.writer === writer)
+    try pair.theirs.refresh()
+    #expect(theirs.pages == 1)
+    try pair.end()
+  }
+
   @Test func whatIsDroppedOfAnObjectIsNoConflictLater() async throws {
     let writer = Writer("A", rank: 5)
     let pair = try await Pair(Library.models, [writer])
