@@ -11,15 +11,38 @@ final class Audience<Event> {
     var isGone: Bool { object == nil }
   }
 
-  func add(_ body: @escaping (Event) -> Void) -> ContextSubscription {
+  /// Tells a closure, and keeps an observer for as long as the subscription.
+  ///
+  /// - Parameter first: an event that the closure is told before this method returns.
+  func add(
+    _ body: @escaping (Event) -> Void,
+    keeping observer: AnyObject,
+    in context: ManagedObjectContext?,
+    first: Event? = nil
+  ) -> ContextSubscription {
+    let subscription = add(body)
+    context?.keep(observer, for: subscription)
+    if let first { ManagedObjectContext.holdingEvents(of: context) { body(first) } }
+    return subscription
+  }
+
+  private func add(_ body: @escaping (Event) -> Void) -> ContextSubscription {
     // Listeners that the program doesn't keep are told nothing.
     ContextSubscription((hasEnded ? EventListeners() : listeners).add(body))
   }
 
   /// Tells an owner until it is released. One that is added again is told once.
-  func add<Owner: AnyObject>(_ owner: Owner, _ body: @escaping (Owner, Event) -> Void) {
+  ///
+  /// - Parameter first: an event that the owner is told before this method returns.
+  func add<Owner: AnyObject>(
+    _ owner: Owner,
+    in context: ManagedObjectContext?,
+    first: Event?,
+    _ body: @escaping (Owner, Event) -> Void
+  ) {
     let subscription = add { [weak owner] event in if let owner { body(owner, event) } }
     owners[ObjectIdentifier(owner)] = WeakOwner(object: owner, subscription: subscription)
+    if let first { ManagedObjectContext.holdingEvents(of: context) { body(owner, first) } }
   }
 
   func remove(_ owner: AnyObject) { owners[ObjectIdentifier(owner)] = nil }

@@ -1,6 +1,6 @@
 /// An observer of a context's state that calls closures with events: ``FetchedResults``, ``CountObserver``, ``ObjectObserver``.
 public protocol ContextObserver<Event>: AnyObject {
-  /// What the observer tells.
+  /// The type of the events: a difference of a list, a count, a change of an object.
   associatedtype Event: Sendable
 
   /// Calls `body` with each event, on the context's executor.

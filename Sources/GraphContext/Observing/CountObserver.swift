@@ -46,10 +46,7 @@ public final class CountObserver<Object: ManagedObject>: ContextObserver {
   ///   - body: the listener.
   /// - Returns: the subscription. It ends when the program releases it, and keeps the observer until then. A closure that uses the context should capture it weakly.
   public func onChange(notifyInitial: Bool = false, _ body: @escaping (Int) -> Void) -> ContextSubscription {
-    let subscription = audience.add(body)
-    context?.keep(self, for: subscription)
-    if notifyInitial { ManagedObjectContext.holdingEvents(of: context) { body(count) } }
-    return subscription
+    audience.add(body, keeping: self, in: context, first: notifyInitial ? count : nil)
   }
 
   /// Calls `body` with each new count until the owner is released, which is held weakly. An owner that is added again is told once, by the new closure.
@@ -63,8 +60,7 @@ public final class CountObserver<Object: ManagedObject>: ContextObserver {
     notifyInitial: Bool = false,
     _ body: @escaping (Owner, Int) -> Void
   ) {
-    audience.add(owner, body)
-    if notifyInitial { ManagedObjectContext.holdingEvents(of: context) { body(owner, count) } }
+    audience.add(owner, in: context, first: notifyInitial ? count : nil, body)
   }
 
   /// Tells an owner nothing from now on.

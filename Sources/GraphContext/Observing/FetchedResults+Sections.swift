@@ -26,17 +26,17 @@ extension FetchedResults {
     return self.sectioning?.runs.count ?? 1
   }
 
-  /// Whether the list knows if a section exists, and its objects. False after a failed read of the store, and where a damaged index counts more or fewer objects than the list has.
+  /// False if the list couldn't find out whether a section exists: the read of the store failed, or a damaged index counts more or fewer objects than the list has.
   func isKnown(section: Int) -> Bool {
     guard let sectioning else { return true }
     return sectioning.isHeld(section: section)
       && (!sectioning.isComplete || sectioning.runs.total == endIndex)
   }
 
-  /// Whether the list knows that a section doesn't exist.
+  /// True if the list has read all sections that exist, and this one isn't among them.
   func lacksSection(_ index: Int) -> Bool { !hasSection(index) && (index < 0 || isKnown(section: index)) }
 
-  /// Whether a section exists. Reads the sections up to this one, and none behind it.
+  /// True for a section that exists. Reads the sections up to this one, and none behind it.
   func hasSection(_ index: Int) -> Bool {
     guard index >= 0, context != nil else { return false }
     hold(section: index)

@@ -48,7 +48,7 @@ extension FetchedResults {
     }
   }
 
-  /// Whether a difference, which the list shows by now, changes something in a section. O(k √sections) for k changes.
+  /// True if a difference changes something in a section. The list shows the state after the difference. O(k √sections) for k changes.
   private func concerns(_ changes: ListChanges, sectionNamed name: String) -> Bool {
     if changes.isReload
       || (changes.insertedSections + changes.deletedSections).contains(where: { $0.name.isSame(as: name) })

@@ -1,4 +1,4 @@
-// Who hears of a list's differences.
+// Telling observers and listeners of a list's differences and failures.
 
 extension FetchedResults {
   /// Calls `body` with each difference, on the context's executor. The list shows the new state by then.
@@ -11,10 +11,7 @@ extension FetchedResults {
     notifyInitial: Bool = false,
     _ body: @escaping (ListChanges) -> Void
   ) -> ContextSubscription {
-    let subscription = audience.add(body)
-    context?.keep(self, for: subscription)
-    if notifyInitial { ManagedObjectContext.holdingEvents(of: context) { body(.reload) } }
-    return subscription
+    audience.add(body, keeping: self, in: context, first: notifyInitial ? .reload : nil)
   }
 
   /// A sequence of the values that ``onChange(notifyInitial:_:)`` delivers, for a task on any executor. It ends when the list or its context is released.
@@ -44,8 +41,7 @@ extension FetchedResults {
     notifyInitial: Bool = false,
     _ body: @escaping (Owner, ListChanges) -> Void
   ) {
-    audience.add(owner, body)
-    if notifyInitial { ManagedObjectContext.holdingEvents(of: context) { body(owner, .reload) } }
+    audience.add(owner, in: context, first: notifyInitial ? .reload : nil, body)
   }
 
   /// Tells an observer or an owner nothing from now on, not even the rest of a difference.
@@ -60,9 +56,7 @@ extension FetchedResults {
   ///
   /// - Returns: the subscription. It ends when the program releases it, and keeps the list until then.
   public func onFailure(_ body: @escaping (ContextError) -> Void) -> ContextSubscription {
-    let subscription = failureAudience.add(body)
-    context?.keep(self, for: subscription)
-    return subscription
+    failureAudience.add(body, keeping: self, in: context)
   }
 
   /// Runs `change`, which shows another state and returns the difference, and tells of it those who have been there before.

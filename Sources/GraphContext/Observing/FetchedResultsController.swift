@@ -86,7 +86,7 @@ extension FetchedResultsController: ListObserver {
   /// A difference that is being told.
   private struct Difference {
     let list: FetchedResults<Object>
-    /// Who has heard that the content will change, and is to hear that it did.
+    /// The delegate that has heard of the beginning, and hears of the end.
     weak var delegate: (any FetchedResultsControllerDelegate<Object>)?
   }
 
@@ -104,7 +104,7 @@ extension FetchedResultsController: ListObserver {
     differences.removeAll { $0.list === list }
     difference.delegate?.controllerDidChangeContent(self)
     guard fetchedObjects === list else { return list.removeObserver(self) }
-    // One that has come meanwhile may have read the old content. The limit is for delegates that give their place away in turn, without end.
+    // A delegate that was set meanwhile may have read the old content. The limit ends a row of delegates that set one another.
     var told = difference.delegate
     for _ in 0..<SaveHooks.roundLimit {
       guard let late = delegate, late !== told, fetchedObjects === list else { break }

@@ -59,7 +59,7 @@ public struct ListChanges: Sendable, Equatable {
   public internal(set) var insertedSections: [SectionChange] = []
   /// The sections that have gone, ascending.
   public internal(set) var deletedSections: [SectionChange] = []
-  /// Whether the list is to be shown anew: its query is another one, its context was reset, it was paused, it can be read again after a failure, or a section was torn apart or has grown together with another one. Then
+  /// True if a program has to show the whole list anew: its query is another one, its context was reset, it was paused, it can be read again after a failure, or a section was torn apart or has grown together with another one. Then
   /// ``changes`` is empty.
   public internal(set) var isReload = false
   /// Where the changes come from; of several events that are told as one difference, where the last comes from.

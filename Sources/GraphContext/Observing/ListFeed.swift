@@ -13,14 +13,14 @@ actor ListFeed<Object: ManagedObject, Value: Sendable> {
   private var subscription: ContextSubscription?
   /// Differences that the consumer has not fetched.
   private var waiting = WaitingDifferences<Value>()
-  /// Whether the consumer is given all values next.
+  /// True if the consumer gets all values next, and no differences.
   private var isBehind = true
-  /// Why the sequence ends once the differences of before are fetched.
+  /// The error that ends the sequence, once the consumer has fetched the differences before it.
   private var failure: (any Error)?
-  /// Whether the consumer knows the failure.
+  /// True once the consumer has received the failure.
   private var hasThrown = false
 
-  /// Changes that wait for the consumer, in a list of fewer objects.
+  /// The number of changes that may wait for the consumer of a list with fewer objects.
   private static var leastLimit: Int { 64 }
 
   /// - Parameter signals: is told whenever there is something for ``next()`` to return or to throw.
@@ -62,9 +62,9 @@ actor ListFeed<Object: ManagedObject, Value: Sendable> {
     signals.yield()
   }
 
-  /// What comes next for the consumer; nil for nothing, until the next signal.
+  /// The next update for the consumer; nil if there is none before the next signal.
   ///
-  /// - Throws: once, why the sequence ends. No signal comes after that.
+  /// - Throws: the error that ends the sequence, once. No signal comes after that.
   func next() throws -> ListUpdate<Value>? {
     do {
       let update = try nextWaiting()

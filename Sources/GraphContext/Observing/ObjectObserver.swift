@@ -87,10 +87,7 @@ public final class ObjectObserver<Object: ManagedObject>: ContextObserver {
   /// - Returns: the subscription. It ends when the program releases it, and keeps the observer until then. A closure that uses the context should capture it weakly.
   public func onChange(notifyInitial: Bool = false, _ body: @escaping (Change) -> Void) -> ContextSubscription
   {
-    let subscription = audience.add(body)
-    context?.keep(self, for: subscription)
-    if notifyInitial { ManagedObjectContext.holdingEvents(of: context) { body(.initial) } }
-    return subscription
+    audience.add(body, keeping: self, in: context, first: notifyInitial ? .initial : nil)
   }
 
   /// Calls `body` with each change until the owner is released, which is held weakly. An owner that is added again is told once, by the new closure.
@@ -104,8 +101,7 @@ public final class ObjectObserver<Object: ManagedObject>: ContextObserver {
     notifyInitial: Bool = false,
     _ body: @escaping (Owner, Change) -> Void
   ) {
-    audience.add(owner, body)
-    if notifyInitial { ManagedObjectContext.holdingEvents(of: context) { body(owner, .initial) } }
+    audience.add(owner, in: context, first: notifyInitial ? .initial : nil, body)
   }
 
   /// Tells an owner nothing from now on.

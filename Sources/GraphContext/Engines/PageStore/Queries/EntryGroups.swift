@@ -6,12 +6,12 @@ struct EntryGroups {
   let tree: TreeReader
   /// The kinds of the columns that the entries of a group have in common.
   let kinds: [AttributeKind]
-  /// Whether groups are walked from the last entry to the first.
+  /// True for a walk from the last entry to the first.
   var isReversed = false
-  /// What is thrown for a key without these columns, and for a tree that counts more entries than it has.
+  /// The error for a key without these columns, and for a tree that counts more entries than it has.
   let damage: ContextError
 
-  /// What the entries of a group have in common, and their number.
+  /// One group: the beginning that its keys share, and the number of its entries.
   struct Group {
     /// The first columns of the keys.
     let prefix: [UInt8]
