@@ -213,7 +213,7 @@ public struct AttributeOption: Sendable, Hashable {
 /// Makes a property of a model a relationship: a link to objects of another model, or of the same.
 ///
 /// - Parameters:
-///   - options: `.ordered`, at both ends of the pair, for a to-many relationship whose members have the order that the program gives them.
+///   - options: `.ordered` for a to-many relationship whose members have the order that the program gives them. Where the inverse is to one, both ends say so.
 ///   - deleteRule: What happens to the objects at the other end when this one is deleted. By default they stay, and
 ///     their link back goes.
 ///   - inverse: The relationship at the other end that leads back. Name it at one end of each pair; at both ends, the

@@ -6,11 +6,6 @@ extension ModelDiagnostic {
     message: "a relationship that is its own inverse can't be ordered"
   )
 
-  static let orderedHidden = ModelDiagnostic(
-    id: "orderedHidden",
-    message: "an ordered relationship needs an inverse: each object keeps its place beside it"
-  )
-
   static let linksForm = ModelDiagnostic(
     id: "linksForm",
     message: "the links must be written as a key path to one property, such as '\\Band.memberships'"
@@ -42,6 +37,6 @@ extension ModelDiagnostic {
 
   static let unmarkedOrder = ModelDiagnostic(
     id: "unmarkedOrder",
-    message: "an 'OrderedToMany' is for a relationship that is marked as ordered, at both ends"
+    message: "an 'OrderedToMany' is for a relationship that is marked as ordered"
   )
 }

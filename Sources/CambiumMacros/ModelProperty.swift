@@ -249,11 +249,7 @@ extension ModelProperty {
     let collection = type.as(IdentifierTypeSyntax.self)?.name.text
     if let order {
       let inverse = relationship?.argument(labeled: "inverse")?.as(MemberAccessExprSyntax.self)
-      switch inverse?.declName.baseName.text {
-      case "itself": return [ModelDiagnostic.orderedItself.at(order)]
-      case "hidden": return [ModelDiagnostic.orderedHidden.at(order)]
-      default: break
-      }
+      if inverse?.declName.baseName.text == "itself" { return [ModelDiagnostic.orderedItself.at(order)] }
       guard collection == "Set", case .many(let element) = PropertyType(type.trimmed) else { return [] }
       let array = TypeSyntax("[\(element.trimmed)]").with(\.trailingTrivia, type.trailingTrivia)
       return [

@@ -172,6 +172,7 @@ struct MistakeTests {
     )
     #expect(mistakes(in: "@Relationship(.ordered, inverse: \\Album.songs) var album: Album?") == [])
     #expect(mistakes(in: "@Relationship(.ordered) var songs: OrderedToMany<Song> = []") == [])
+    #expect(mistakes(in: "@Relationship(.ordered, inverse: .hidden) var songs: [Song] = []") == [])
   }
 
   @Test func aRelationshipToRecordsNamesTheirEntity() {

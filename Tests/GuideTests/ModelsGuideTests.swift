@@ -79,6 +79,22 @@ enum Course: String, AttributeType, CaseIterable {
 // End of quotation
 
 // Quoted in Docs/Models.md
+@Model final class Concert {
+  var day: Date
+  @Relationship(.ordered) var pieces: OrderedToMany<Piece> = []
+
+  init(day: Date) { self.day = day }
+}
+
+@Model final class Piece {
+  var name: String
+  @Relationship(inverse: \Concert.pieces) var concerts: Set<Concert> = []
+
+  init(_ name: String) { self.name = name }
+}
+// End of quotation
+
+// Quoted in Docs/Models.md
 @Model final class Choir {
   var name: String
   @Relationship(.ordered, deleteRule: .cascade) var memberships: [Membership] = []
@@ -267,6 +283,28 @@ struct ModelsGuideTests {
 
       #expect(menu.dishes.map(\.name) == ["Bread", "Soup", "Cheese", "Fish"])
       #expect(page.map(\.name) == ["Soup", "Cheese"] && names == ["Soup", "Cheese"])
+    }
+  }
+
+  @Test func aPieceHasAPlaceInEachConcert() async throws {
+    let hall = try await PersistentContainer("Hall", models: Concert.self, Piece.self, at: .inMemory)
+    try await hall.performBackgroundTask { context in
+      let (evening, matinee) = (Concert(day: Date()), Concert(day: Date()))
+      context.insert(evening)
+      context.insert(matinee)
+      let (overture, concerto, symphony) = (Piece("Overture"), Piece("Concerto"), Piece("Symphony"))
+
+      // Quoted in Docs/Models.md
+      evening.pieces.append(contentsOf: [overture, concerto, symphony])
+      matinee.pieces = [symphony, overture]
+      evening.pieces.move(from: 2, to: 0)
+      let encores = evening.pieces[1..<3]
+      // End of quotation
+
+      #expect(evening.pieces.map(\.name) == ["Symphony", "Overture", "Concerto"])
+      #expect(matinee.pieces.map(\.name) == ["Symphony", "Overture"])
+      #expect(encores.map(\.name) == ["Overture", "Concerto"])
+      #expect(overture.concerts == [evening, matinee])
     }
   }
 

@@ -21,7 +21,7 @@ struct BatchOrder {
     }
   }
 
-  private func place(in list: ListTable) throws(ContextError) {
+  private func place(in list: ReferenceList) throws(ContextError) {
     for (owner, members) in members(of: list) {
       let members = members.sorted { $0.entry < $1.entry }
       guard let last = try last(of: owner, in: list), members[0].entry < last else { continue }
@@ -37,18 +37,18 @@ struct BatchOrder {
   }
 
   /// The objects that join the lists of each owner.
-  private func members(of list: ListTable) -> [ObjectNumber: [Member]] {
+  private func members(of list: ReferenceList) -> [ObjectNumber: [Member]] {
     var members: [ObjectNumber: [Member]] = [:]
     func add(_ number: ObjectNumber, _ record: RecordView, at index: Int, isInserted: Bool) {
-      let owner = record.reference(list.slot)
+      let owner = record.reference(list.slots.reference)
       if owner.isNone { return }
-      let entry = record.listEntry(number, in: list)
+      let entry = record.listEntry(number, in: list.slots)
       members[owner, default: []].append(Member(entry: entry, index: index, isInserted: isInserted))
     }
     for (index, new) in changes.inserted.enumerated() {
       add(new.number, view(UnsafeRawBufferPointer(new.bytes)), at: index, isInserted: true)
     }
-    for (index, patch) in changes.updated.enumerated() where patch.slots & list.referenceBit != 0 {
+    for (index, patch) in changes.updated.enumerated() where patch.slots & list.slots.referenceBit != 0 {
       add(patch.number, view(patch.bytes), at: index, isInserted: false)
     }
     return members
@@ -58,22 +58,22 @@ struct BatchOrder {
     RecordView(validated: bytes, layout: changes.entity.layout)
   }
 
-  private func last(of owner: ObjectNumber, in list: ListTable) throws(ContextError) -> ListEntry? {
-    let count = try source.entryCount(of: owner, before: nil, in: list)
-    return count == 0 ? nil : try source.entries(of: owner, at: count - 1..<count, in: list).first
+  private func last(of owner: ObjectNumber, in list: ReferenceList) throws(ContextError) -> ListEntry? {
+    let count = try source.entryCount(of: owner, before: nil, in: list.table)
+    return count == 0 ? nil : try source.entries(of: owner, at: count - 1..<count, in: list.table).first
   }
 
-  private func set(_ place: ListPlace, in list: ListTable, of member: Member) {
+  private func set(_ place: ListPlace, in list: ReferenceList, of member: Member) {
     let index = member.index
     let old =
       member.isInserted ? UnsafeRawBufferPointer(changes.inserted[index].bytes) : changes.updated[index].bytes
     let value = place._attributeValue
-    let bytes = changes.encoder.encode(view(old), replacing: list.placeSlot, with: value)
+    let bytes = changes.encoder.encode(view(old), replacing: list.slots.place, with: value)
     if member.isInserted {
       changes.inserted[index] = .init(number: member.entry.number, bytes: bytes)
     } else {
       changes.updated[index].bytes = UnsafeRawBufferPointer(bytes)
-      changes.updated[index].slots |= list.placeBit
+      changes.updated[index].slots |= list.slots.placeBit
     }
   }
 }

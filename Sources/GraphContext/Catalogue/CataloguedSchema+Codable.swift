@@ -50,7 +50,7 @@ extension CataloguedEntity: Codable {
 extension CataloguedProperty: Codable {
   private enum CodingKeys: CodingKey {
     case number, name, kind, elementKind, isOptional, absentValue, destination, cardinality, inverse,
-      deleteRule, tree, derivation, isRequiredPart
+      deleteRule, tree, orderTree, derivation, isRequiredPart
   }
 
   package init(from decoder: any Decoder) throws {
@@ -71,7 +71,8 @@ extension CataloguedProperty: Codable {
           cardinality: try container.decode(RelationshipDescription.Cardinality.self, forKey: .cardinality),
           inverse: try container.decodeIfPresent(PropertyNumber.self, forKey: .inverse),
           deleteRule: try container.decode(DeleteRule.self, forKey: .deleteRule),
-          tree: try container.decodeIfPresent(String.self, forKey: .tree)
+          tree: try container.decodeIfPresent(String.self, forKey: .tree),
+          orderTree: try container.decodeIfPresent(String.self, forKey: .orderTree)
         )
       )
     }
@@ -96,6 +97,7 @@ extension CataloguedProperty: Codable {
       try container.encodeIfPresent(relationship.inverse, forKey: .inverse)
       try container.encode(relationship.deleteRule, forKey: .deleteRule)
       try container.encodeIfPresent(relationship.tree, forKey: .tree)
+      try container.encodeIfPresent(relationship.orderTree, forKey: .orderTree)
     }
   }
 }

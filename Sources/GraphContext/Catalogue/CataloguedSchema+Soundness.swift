@@ -77,11 +77,16 @@ private struct SoundEntity {
       return "\(name).\(property.name) leads to no entity"
     }
     guard let number = relationship.inverse else {
+      if relationship.orderTree != nil { return "\(name).\(property.name) can't have an order of its own" }
       return relationship.tree == nil ? "\(name).\(property.name) has no tree" : nil
     }
     guard let inverse = destination.properties[number]?.relationship, inverse.destination == entity.number,
       inverse.inverse == property.number
     else { return "\(name).\(property.name) has an inverse that doesn't lead back" }
+    let isPaired = relationship.cardinality == .many && inverse.cardinality == .many
+    if relationship.orderTree != nil, !isPaired || property.number == number {
+      return "\(name).\(property.name) can't have an order of its own"
+    }
     let isListed = relationship.cardinality == .many && inverse.cardinality != .many
     return isListed == (relationship.tree == nil) ? nil : "\(name).\(property.name) has a wrong tree"
   }
@@ -134,7 +139,7 @@ extension CataloguedEntity {
   }
 
   /// The names of all trees of the entity.
-  var trees: [String] { [tree] + indexes.map(\.tree) + properties.compactMap(\.tree) }
+  var trees: [String] { [tree] + indexes.map(\.tree) + properties.flatMap(\.trees) }
 }
 
 extension AttributeValue {

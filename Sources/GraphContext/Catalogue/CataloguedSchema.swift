@@ -31,6 +31,8 @@ package struct CataloguedSchema: Sendable, Hashable {
   /// The tables with which this library folds the strings of a store of the schema; nil if the store has no folded strings.
   var folding: String? { storesFoldedStrings ? StringFolding.tables : nil }
   var hasHiddenInverses: Bool { entities.contains { $0.properties.contains(where: \.isHiddenInverse) } }
+  /// Whether a many-to-many relationship has an order.
+  var ordersPairs: Bool { entities.contains { $0.properties.contains { $0.relationship?.orderTree != nil } } }
   /// Whether objects of several classes have places in ordered relationships.
   var ordersClasses: Bool {
     entities.contains { entity in
@@ -149,8 +151,8 @@ package struct CataloguedProperty: Sendable, Hashable {
     if case .relationship(let relationship) = content { relationship } else { nil }
   }
 
-  /// The tree that the property owns.
-  var tree: String? { relationship?.tree ?? blobTree }
+  /// The trees that the property owns.
+  var trees: [String] { [relationship?.tree, relationship?.orderTree, blobTree].compactMap(\.self) }
 
   package var isToMany: Bool { relationship?.cardinality == .many }
 
@@ -196,6 +198,9 @@ package struct CataloguedRelationship: Sendable, Hashable {
   /// Of a to-one relationship, the tree from destinations to objects. Of a many-to-many relationship, the tree from objects to
   /// elements. Nil for a to-many relationship whose inverse is to one: the inverse's tree has the elements.
   package var tree: String?
+  /// Of a many-to-many relationship whose elements have an order, the tree from objects and places to elements. Nil for no order, and where the inverse is to
+  /// one: then an index of the inverse's entity has the order.
+  package var orderTree: String?
 }
 
 /// An index of a ``CataloguedEntity``.
@@ -228,6 +233,7 @@ enum TreeKind: String {
   case index = "i"
   case references = "r"
   case pairs = "m"
+  case orders = "o"
   case blobs = "b"
 
   func treeName(_ number: UInt32) -> String { "\(rawValue)/\(number)" }

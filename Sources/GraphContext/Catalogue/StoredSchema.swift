@@ -178,7 +178,7 @@ package final class StoredEntity: Sendable {
       !incoming.isEmpty
       || toManys.contains { if case .pairs = $0.storage { true } else { false } }
     self.referenceSlots = toOnes.reduce(0) { $0 | 1 << UInt64($1.slot) }
-    placeSlots = toOnes.reduce(0) { $0 | ($1.list?.placeBit ?? 0) }
+    placeSlots = toOnes.reduce(0) { $0 | ($1.list?.slots.placeBit ?? 0) }
     self.externalSlots = slots.indices.reduce(0) { slots[$1].blobTree == nil ? $0 : $0 | 1 << UInt64($1) }
     self.requiredSlots = schema.stored.reduce(0) { $1.isOptional ? $0 : $0 | 1 << UInt64($1.slot) }
   }
@@ -206,9 +206,9 @@ package final class StoredEntity: Sendable {
   /// Bits of the places that go with the to-one relationships among these slots.
   func places(of slots: UInt64) -> UInt64 {
     if placeSlots == 0 { return 0 }
-    return toOnes.reduce(0) { places, toOne in
-      guard let list = toOne.list, slots & list.referenceBit != 0 else { return places }
-      return places | list.placeBit
+    return toOnes.reduce(0) { bits, toOne in
+      guard let places = toOne.list?.slots, slots & places.referenceBit != 0 else { return bits }
+      return bits | places.placeBit
     }
   }
 
@@ -230,7 +230,7 @@ package struct StoredToOne: Sendable {
   package let deleteRule: DeleteRule
   package let inverse: Inverse
   /// Where the order of the objects is that lead to one; nil where they have none.
-  let list: ListTable?
+  let list: ReferenceList?
 
   package var treeName: String { links.treeName }
 
@@ -269,12 +269,14 @@ package struct StoredToMany: Sendable {
   package enum Storage: Sendable {
     /// The other end is the to-one relationship at this slot: its tree has the elements.
     case references(slot: Int, treeName: String)
-    /// Pairs of numbers, kept from both ends: owner and element → nothing, element and owner → nothing.
+    /// Pairs of numbers, kept from both ends: owner and element, element and owner. A pair has no value, or where its end has an order its place.
     case pairs(PairTrees)
   }
 
   /// Links from the owner to the element.
   let links: LinkTable
+  /// The order of the elements; nil where they have none.
+  let list: ListTable?
 }
 
 /// The two trees of a many-to-many relationship, seen from one end, and the place of the relationship at the other end.
@@ -284,6 +286,9 @@ package struct PairTrees: Sendable {
   package let forward: String
   package let backward: String
   package let inverse: Int?
+  /// The trees of the orders at either end; nil where the end has none.
+  package let forwardOrder: String?
+  package let backwardOrder: String?
 }
 
 /// A to-one relationship, seen from where it leads to.

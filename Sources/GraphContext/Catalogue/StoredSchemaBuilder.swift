@@ -85,13 +85,14 @@ struct StoredSchemaBuilder {
     at slot: Int,
     in entity: EntityNames,
     _ ordinal: Int
-  ) throws(ContextError) -> ListTable? {
+  ) throws(ContextError) -> ReferenceList? {
     guard relationship.isOrdered else { return nil }
     let index = IndexDescription([relationship.name, relationship.placeName])
     guard let placeSlot = entity.slot(named: relationship.placeName),
       let treeName = catalogued[ordinal]?.treesOfIndexes[index.name]
     else { throw unknownRelationship(relationship.placeName, entity.description.name) }
-    return ListTable(entity: ordinal, slot: slot, placeSlot: placeSlot, treeName: treeName)
+    let slots = PlaceSlots(reference: slot, place: placeSlot)
+    return ReferenceList(entity: ordinal, slots: slots, treeName: treeName)
   }
 
   private func toManys(of entity: EntityNames) throws(ContextError) -> [StoredToMany] {
@@ -109,11 +110,31 @@ struct StoredSchemaBuilder {
           storage: storage,
           isHidden: relationship.isHiddenInverse,
           hasHiddenInverse: relationship.hasHiddenInverse,
-          links: storage.links(from: owner, ordinal, to: destination)
+          links: storage.links(from: owner, ordinal, to: destination),
+          list: try list(of: storage, from: owner, ordinal, inverse, to: destination)
         )
       )
     }
     return result
+  }
+
+  /// The order of the elements of a to-many relationship; nil for none.
+  private func list(
+    of storage: StoredToMany.Storage,
+    from owner: Int,
+    _ position: Int,
+    _ inverse: RelationshipDescription?,
+    to destination: Int
+  ) throws(ContextError) -> ListTable? {
+    switch storage {
+    case .references(let slot, _):
+      guard let inverse else { return nil }
+      return try list(of: inverse, at: slot, in: names.entities[destination], destination)?.table
+    case .pairs(let trees):
+      guard let tree = trees.forwardOrder else { return nil }
+      let places = PairPlaces(entity: owner, position: position, linkTreeName: trees.forward)
+      return ListTable(entity: destination, treeName: tree, origin: .pairs(places))
+    }
   }
 
   private func storage(
@@ -131,12 +152,15 @@ struct StoredSchemaBuilder {
     // A relationship that is its own inverse (friends) has one tree, which holds each pair both ways.
     let ordinal = other.toManyPlace(named: inverse.name)
     let known = try property(named: relationship.name, of: entity.name)
+    let back = try property(named: inverse.name, of: target)
     return .pairs(
       PairTrees(
         relationship: ChangeSet.Relationship(entity: known.entity, property: known.property.number),
         forward: try tree(of: relationship.name, entity.name),
         backward: try tree(of: inverse.name, target),
-        inverse: ordinal
+        inverse: ordinal,
+        forwardOrder: known.property.relationship?.orderTree,
+        backwardOrder: back.property.relationship?.orderTree
       )
     )
   }

@@ -6,6 +6,7 @@
 /// | an index | `i/Entity/name,name`, with the folding in brackets |
 /// | a to-one relationship | `r/Entity/relationship` |
 /// | a many-to-many relationship | `m/Entity/relationship` |
+/// | the order of a many-to-many relationship | `o/Entity/relationship` |
 /// | an attribute that is stored externally | `b/Entity/attribute` |
 package struct TreeLabels: Sendable {
   /// Whose tree it is.
@@ -28,8 +29,11 @@ package struct TreeLabels: Sendable {
       note(entity.tree, .records, entity, nil)
       for index in entity.indexes { note(index.tree, .index, entity, entity.name(of: index)) }
       for property in entity.properties {
-        guard let tree = property.tree else { continue }
-        note(tree, property.treeKind, entity, property.name)
+        if let tree = property.relationship?.tree {
+          note(tree, property.isToMany ? .pairs : .references, entity, property.name)
+        }
+        if let tree = property.relationship?.orderTree { note(tree, .orders, entity, property.name) }
+        if let tree = property.blobTree { note(tree, .blobs, entity, property.name) }
       }
     }
   }
@@ -56,9 +60,4 @@ package struct TreeLabels: Sendable {
 
   /// The tree that has this label, or this name.
   package func tree(_ label: String) -> String { trees[label] ?? label }
-}
-
-extension CataloguedProperty {
-  /// What the tree that the property owns holds.
-  fileprivate var treeKind: TreeKind { blobTree != nil ? .blobs : isToMany ? .pairs : .references }
 }

@@ -46,8 +46,13 @@ struct ChangeSet: Sendable {
   struct Links: Sendable, Hashable {
     var added: [Link] = []
     var removed: [Link] = []
+    /// The owners of links that have other places in an order.
+    var reordered: Set<ObjectNumber> = []
 
-    var isEmpty: Bool { added.isEmpty && removed.isEmpty }
+    var isEmpty: Bool { added.isEmpty && removed.isEmpty && reordered.isEmpty }
+
+    /// The links that come and go.
+    var withoutOrder: Links { Links(added: added, removed: removed) }
   }
 
   let commit: UInt64
@@ -72,6 +77,10 @@ struct ChangeSet: Sendable {
 
   mutating func noteRemoved(_ link: Link, from relationship: Relationship) {
     links[relationship, default: Links()].removed.append(link)
+  }
+
+  mutating func noteReordered(_ owner: ObjectNumber, in relationship: Relationship) {
+    links[relationship, default: Links()].reordered.insert(owner)
   }
 
   /// The changes of links alone.

@@ -27,6 +27,10 @@ struct EntityObjects {
   private(set) var lists: [PendingLists?]
   /// Unsaved changes of the to-many relationships that are stored as pairs, by their positions.
   var pairs: [PendingLinks]
+  /// Unsaved places of these links, by the same positions; empty for relationships without an order.
+  var pairPlaces: [PendingPlaces]
+  /// Unsaved changes of their order, by the same positions. Nil before they are made.
+  private(set) var pairLists: [PendingLists?]
   /// Unsaved changes of pairs that the parent of a child has made as well. The child shows no difference to its parent by them, until the parent
   /// takes its own change back. Empty in a context without a parent.
   var settledPairs: [PendingLinks]
@@ -38,13 +42,17 @@ struct EntityObjects {
     lists = entity.toOnes.map { _ in nil }
     pairs = entity.toManys.map { _ in PendingLinks() }
     settledPairs = pairs
+    pairPlaces = entity.toManys.map { _ in PendingPlaces() }
+    pairLists = entity.toManys.map { _ in nil }
   }
 
   // These are inlined so that no caller copies the whole value to ask.
   /// False only if there are no changes. O(relationships).
   @inline(__always) var mayHaveChanges: Bool { !changes.isEmpty || hasRelinks }
-  /// Whether a many-to-many link has unsaved changes. O(relationships).
-  @inline(__always) var hasRelinks: Bool { pairs.contains { !$0.isEmpty } }
+  /// Whether a many-to-many link, or its place, has unsaved changes. O(relationships).
+  @inline(__always) var hasRelinks: Bool {
+    pairs.contains { !$0.isEmpty } || pairPlaces.contains { !$0.isEmpty }
+  }
 
   /// Returns true for an object with unsaved changes that another context or the parent may have deleted.
   func mayBeMissing(_ number: ObjectNumber) -> Bool {
@@ -97,6 +105,7 @@ struct EntityObjects {
       // Most are empty: setting them would cost each save as much as there are relationships in the schema.
       if !pairs[position].isEmpty { pairs[position] = PendingLinks() }
       if !settledPairs[position].isEmpty { settledPairs[position] = PendingLinks() }
+      if !pairPlaces[position].isEmpty { pairPlaces[position] = PendingPlaces() }
     }
     forgetDerived()
   }
@@ -107,12 +116,13 @@ struct EntityObjects {
     forgetReferences()
   }
 
-  /// Forgets the links and lists of to-one relationships that were worked out.
+  /// Forgets the links of to-one relationships and the lists of members that were worked out.
   mutating func forgetReferences() {
     for position in references.indices where references[position] != nil {
       references[position] = nil
       lists[position] = nil
     }
+    for position in pairLists.indices { forgetLists(ofPairs: position) }
   }
 }
 
@@ -120,8 +130,10 @@ struct EntityObjects {
 
 extension EntityObjects {
   /// Links of the relationships that programs see: a relationship that leads one way has a hidden inverse. With the position of each.
-  private var shownPairs: [(position: Int, links: PendingLinks)] {
-    zip(entity.toManys.indices, pairs).filter { !entity.toManys[$0].isHidden && !$1.isEmpty }
+  private var shownPairs: [(position: Int, links: PendingLinks, places: PendingPlaces)] {
+    entity.toManys.indices.filter {
+      !entity.toManys[$0].isHidden && (!pairs[$0].isEmpty || !pairPlaces[$0].isEmpty)
+    }.map { ($0, pairs[$0], pairPlaces[$0]) }
   }
 
   /// The objects whose links have unsaved changes. O(changed links).
@@ -130,6 +142,7 @@ extension EntityObjects {
     return shownPairs.reduce(into: []) { owners, pairs in
       owners.formUnion(pairs.links.added.keys)
       owners.formUnion(pairs.links.removed.keys)
+      owners.formUnion(pairs.places.byOwner.keys)
     }
   }
 
@@ -140,14 +153,34 @@ extension EntityObjects {
     for pairs in shownPairs {
       hasher.combine(pairs.links.added[owner])
       hasher.combine(pairs.links.removed[owner])
+      hasher.combine(pairs.places.byOwner[owner])
     }
     return hasher.finalize()
   }
 
   /// The positions of the relationships of which an object's links have unsaved changes: none, unless it is one of ``relinkedOwners``. O(relationships).
   func relinkedPositions(of owner: ObjectNumber) -> Set<Int> {
-    let changed = shownPairs.filter { $0.links.added[owner] != nil || $0.links.removed[owner] != nil }
+    let changed = shownPairs.filter {
+      $0.links.added[owner] != nil || $0.links.removed[owner] != nil || $0.places.byOwner[owner] != nil
+    }
     return Set(changed.map(\.position))
+  }
+}
+
+// MARK: - Lists of many-to-many relationships
+
+extension EntityObjects {
+  /// Keeps the unsaved lists of a many-to-many relationship, which are up to date from then on.
+  mutating func keep(_ lists: PendingLists, ofPairs position: Int) { pairLists[position] = lists }
+
+  /// Changes the unsaved lists of a many-to-many relationship, if they were made.
+  mutating func changeLists(ofPairs position: Int, _ body: (inout PendingLists) -> Void) {
+    guard pairLists[position] != nil else { return }
+    body(&pairLists[position]!)
+  }
+
+  mutating func forgetLists(ofPairs position: Int) {
+    if pairLists[position] != nil { pairLists[position] = nil }
   }
 }
 

@@ -53,8 +53,8 @@ extension ManagedObjectContext {
     return deferringError(false) { () throws(ContextError) in
       guard let bytes = try source.record(object._$state.number, of: entity) else { return false }
       let record = RecordView(validated: bytes, layout: entity.layout)
-      return entity.toOnes.compactMap(\.list).contains {
-        record.value($0.placeSlot) != object.attributeValue(at: $0.placeSlot)
+      return entity.toOnes.compactMap(\.list?.slots.place).contains {
+        record.value($0) != object.attributeValue(at: $0)
       }
     }
   }

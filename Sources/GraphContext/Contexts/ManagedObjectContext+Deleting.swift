@@ -105,7 +105,11 @@ extension ManagedObjectContext {
       object._$state.announcesChange = false
       entities[entity.ordinal].changes.noteDeleted(object)
     } else {
-      for position in entity.toManys.indices { entities[entity.ordinal].pairs[position].forget(number) }
+      for position in entity.toManys.indices {
+        entities[entity.ordinal].pairs[position].forget(number)
+        entities[entity.ordinal].pairPlaces[position].forget(number)
+        entities[entity.ordinal].forgetLists(ofPairs: position)
+      }
       entities[entity.ordinal].known.remove(number)
       object.detach()
     }

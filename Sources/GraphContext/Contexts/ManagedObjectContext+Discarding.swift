@@ -207,8 +207,32 @@ extension ManagedObjectContext {
         let element = self.object(number, of: destination)
         if element._$state.phase != .deleted { add(element, to: object, toMany: toMany.ordinal) }
       }
+      restoreOrder(of: object, toMany, destination)
     }
     normalisePairs()
+  }
+}
+
+// MARK: - Order
+
+extension ManagedObjectContext {
+  /// Gives the links of an object, which are those of the snapshot, the places that they have there.
+  private func restoreOrder(
+    of object: some ManagedObject,
+    _ toMany: StoredToMany,
+    _ destination: StoredEntity
+  ) {
+    guard let list = toMany.list, case .pairs(let places) = list.origin else { return }
+    let (owner, position) = (object._$state.number, places.position)
+    guard let moved = entities[places.entity].pairPlaces[position].byOwner[owner] else { return }
+    let keeper = OrderKeeper(self, list)
+    for number in moved.keys.sorted() {
+      let stored = deferringError(nil) { () throws(ContextError) in
+        try source.place(of: number, in: owner, places)
+      }
+      keeper.setPlace(of: self.object(number, of: destination), in: owner, stored)
+      entities[places.entity].pairPlaces[position].set(nil, of: number, in: owner)
+    }
   }
 }
 

@@ -337,6 +337,28 @@ extension ManagedObjectContext {
     if tracksChanges { events.kept.insert(id(object._$state.number, entity)) }
   }
 
+  /// Forgets places of links that the source doesn't have any more, and those that it has too.
+  private func normalisePlaces() {
+    for ordinal in entities.indices {
+      for relationship in entity(ordinal).toManys {
+        let position = relationship.ordinal
+        entities[ordinal].forgetLists(ofPairs: position)
+        var kept = entities[ordinal].pairPlaces[position]
+        guard !kept.isEmpty, case .pairs(let places)? = relationship.list?.origin else { continue }
+        let links = entities[ordinal].pairs[position]
+        deferringError(()) { () throws(ContextError) in
+          try kept.filter { owner, element, place throws(ContextError) in
+            if links.isLinked(owner, element) != nil { return true }
+            guard try source.isLinked(owner, element, in: relationship.links) else { return false }
+            let stored = try source.place(of: element, in: owner, places)
+            return ListEntry(place: stored, number: element).place != place
+          }
+        }
+        entities[ordinal].pairPlaces[position] = kept
+      }
+    }
+  }
+
   /// Makes pending links the differences to what the source shows. A link that was added or removed below as well is no difference; a child keeps
   /// it aside, because its parent may take the change back.
   func normalisePairs() {
@@ -363,6 +385,7 @@ extension ManagedObjectContext {
         }
       }
     }
+    normalisePlaces()
   }
 }
 

@@ -4,21 +4,60 @@ import Predicates
 struct ListTable: Sendable, Hashable {
   /// The ordinal of the members' entity.
   let entity: Int
+  /// The name of the tree that has the members in their order.
+  let treeName: String
+  let origin: Origin
+
+  /// Where the places of the members are kept.
+  enum Origin: Sendable, Hashable {
+    /// In slots of the members' records. The tree is the index of the two slots.
+    case members(PlaceSlots)
+    /// Beside the links of a many-to-many relationship. The tree is the relationship's own.
+    case pairs(PairPlaces)
+  }
+}
+
+/// The slots of a member that is in one list.
+struct PlaceSlots: Sendable, Hashable {
   /// Of the to-one relationship that leads to the owner.
-  let slot: Int
+  let reference: Int
   /// Of the member's place.
-  let placeSlot: Int
-  /// The name of the tree that has the members in their order: the index of the two slots.
+  let place: Int
+
+  var referenceBit: UInt64 { 1 << UInt64(reference) }
+  var placeBit: UInt64 { 1 << UInt64(place) }
+}
+
+/// A many-to-many relationship whose links have places.
+struct PairPlaces: Sendable, Hashable {
+  /// The ordinal of the owners' entity, and the position of the relationship among its to-many relationships.
+  let entity: Int
+  let position: Int
+  /// The tree of the links from the owners. The value of a link is its place, or nothing for the place of the member's number.
+  let linkTreeName: String
+}
+
+/// The order of the objects that a to-one relationship leads from.
+struct ReferenceList: Sendable, Hashable {
+  /// The ordinal of the entity that has the relationship.
+  let entity: Int
+  let slots: PlaceSlots
+  /// The name of the index of the two slots.
   let treeName: String
 
-  var referenceBit: UInt64 { 1 << UInt64(slot) }
-  var placeBit: UInt64 { 1 << UInt64(placeSlot) }
+  var table: ListTable { ListTable(entity: entity, treeName: treeName, origin: .members(slots)) }
 }
 
 /// A member of an ordered relationship. Members with equal places, which two contexts may give, are in the order of their numbers.
 struct ListEntry: Hashable, Comparable {
   let place: ListPlace
   let number: ObjectNumber
+
+  /// An entry at a place, or at that of the number.
+  init(place: ListPlace?, number: ObjectNumber) {
+    self.place = place ?? ListPlace(of: number)
+    self.number = number
+  }
 
   static func < (left: ListEntry, right: ListEntry) -> Bool {
     left.place == right.place ? left.number < right.number : left.place < right.place

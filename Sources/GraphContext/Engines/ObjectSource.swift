@@ -90,6 +90,13 @@ protocol ObjectSource: AnyObject {
     in list: ListTable
   ) throws(ContextError) -> Int
 
+  /// The place of a link, from its owner to its element; nil for that of the element's number, and where there is no such link. O(log n).
+  func place(
+    of element: ObjectNumber,
+    in owner: ObjectNumber,
+    _ places: PairPlaces
+  ) throws(ContextError) -> ListPlace?
+
   // MARK: Queries
 
   /// The objects that a query describes, in its order.

@@ -178,6 +178,21 @@ extension ManagedObjectContext {
     let isHidden = entity(end.entity).toManys[end.position].isHidden
     if !isHidden { noteOwner(key, ChangedProperties(pairs: [end.position])) }
     undoManager?.capture(UndoGroup.Pair(end: end, isLinked: isLinked))
+    if let place = place(of: end) { undoManager?.capture(isLinked ? nil : place, of: end) }
+  }
+
+  /// A pair that is linked gets another place.
+  func notePlace(of end: PairEnd) {
+    changeCount &+= 1
+    guard tracksChanges else { return }
+    noteOwner(ObjectKey(entity: end.entity, number: end.owner), ChangedProperties(pairs: [end.position]))
+    undoManager?.capture(place(of: end), of: end)
+  }
+
+  /// The place of a link in the order of its owner; nil where that has none.
+  func place(of end: PairEnd) -> ListPlace? {
+    guard case .pairs(let places)? = entity(end.entity).toManys[end.position].list?.origin else { return nil }
+    return listEntry(of: end.element, in: end.owner, places).place
   }
 
   /// All objects with unsaved changes are about to be read anew.
@@ -188,11 +203,7 @@ extension ManagedObjectContext {
       for object in entity.changes.inserted + entity.changes.updated + entity.changes.deleted {
         noteChange(of: object, isEdited: false)
       }
-      for (pairs, relationship) in zip(entity.pairs, entity.entity.toManys) where !relationship.isHidden {
-        for owner in Set(pairs.added.keys).union(pairs.removed.keys) {
-          noteOwner(ObjectKey(entity: ordinal, number: owner), nil)
-        }
-      }
+      for owner in entity.relinkedOwners { noteOwner(ObjectKey(entity: ordinal, number: owner), nil) }
     }
   }
 

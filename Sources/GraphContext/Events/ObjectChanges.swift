@@ -207,7 +207,7 @@ extension ManagedObjectContext {
     }
     // A link is pending at both of its ends.
     for pairs in request.pairs where !pairs.relationship.isHidden {
-      for owner in Set(pairs.links.added.keys).union(pairs.links.removed.keys) {
+      for owner in pairs.owners {
         combined.noteLinked(
           ObjectKey(entity: pairs.source.ordinal, number: owner),
           by: pairs.relationship.ordinal
@@ -263,6 +263,9 @@ extension ChangeSet.Links {
         guard let inverse = trees.inverse, !toMany.hasHiddenInverse else { continue }
         body(ObjectKey(entity: toMany.destination, number: link.element), inverse)
       }
+      // The order is the owner's.
+      if toMany.isHidden { continue }
+      for owner in reordered { body(ObjectKey(entity: source.ordinal, number: owner), toMany.ordinal) }
     }
   }
 }

@@ -34,6 +34,8 @@ public struct MigrationForecast: Sendable, Hashable, Codable {
       case references
       /// One end of a many-to-many relationship.
       case pairs
+      /// The order of the links at one end of a many-to-many relationship.
+      case orders
       /// The long values of an attribute that is stored externally, in parts.
       case values
     }
@@ -174,6 +176,7 @@ extension MigrationForecast.Tree: CustomStringConvertible {
     case .records: "the records of \(entity)"
     case .index: "the index \(name ?? "") of \(entity)"
     case .values: "the long values of \(entity).\(name ?? "")"
+    case .orders: "the order of \(entity).\(name ?? "")"
     case .references, .pairs: "the links of \(entity).\(name ?? "")"
     }
   }

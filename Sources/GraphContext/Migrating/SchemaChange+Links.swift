@@ -8,6 +8,8 @@ import Predicates
 // | to many | to one | the inverse's slot and tree |
 // | to many | to many | two trees of pairs, one for each end |
 //
+// A relationship of many to many whose objects have an order has another tree for that, and the places as values of its pairs.
+//
 // The tree of a to-one relationship has the same form as the pairs of a to-many relationship that leads back. So most changes of the
 // number of destinations give a tree another owner.
 
@@ -18,6 +20,7 @@ struct LinkEnd {
   let number: PropertyNumber
   let name: String
   let isToMany: Bool
+  let isOrdered: Bool
   let isRequired: Bool
   let old: CataloguedRelationship?
   let oldNumber: PropertyNumber?
@@ -43,6 +46,7 @@ struct LinkEnd {
     number = match.number
     name = relationship.name
     isToMany = relationship.isToMany
+    isOrdered = relationship.isOrdered
     isRequired = relationship.cardinality == .required
     old = match.old?.relationship
     oldNumber = match.old?.number
@@ -61,18 +65,36 @@ struct LinkEnd {
     change.note(entity, name, "\(entity).\(name) \(message)")
   }
 
+  /// Whether the links of many to many have an order at this end.
+  var hasOwnOrder: Bool { isOrdered && isToMany && inverse?.isToMany ?? false }
+
   /// Whether the inverse is the one that the store has.
   var keepsInverse: Bool { old != nil && inverse?.oldNumber != nil && old?.inverse == inverse?.oldNumber }
 }
 
 extension SchemaChange {
-  /// The tree that the end owns in the target; nil if the inverse's has its links.
+  /// The tree that the end owns in the target; nil if the inverse's has its links. Links that lose their order lose their places.
   ///
   /// - Parameters:
   ///   - isEmpty: whether there are no objects at this end.
   ///   - hasLinks: whether there are objects at both ends.
   mutating func tree(of end: LinkEnd, isEmpty: Bool, hasLinks: Bool) -> String? {
     if let old = end.old, !isEmpty { checkLinks(of: end, old) }
+    let continued = continuedTree(of: end, hasLinks: hasLinks)
+    guard let tree = continued, placedTrees.contains(tree) else { return continued }
+    if end.hasOwnOrder, tree == end.old?.tree { return tree }
+    let bare = target.takeTree(end.isToMany ? .pairs : .references)
+    if hasLinks { work.append(.barePairs(from: tree, to: bare)) }
+    return bare
+  }
+
+  /// The trees of the store whose links have places.
+  private var placedTrees: Set<String> {
+    let relationships = old.entities.flatMap(\.properties).compactMap(\.relationship)
+    return Set(relationships.filter { $0.orderTree != nil }.compactMap(\.tree))
+  }
+
+  private mutating func continuedTree(of end: LinkEnd, hasLinks: Bool) -> String? {
     if !end.isToMany {
       if let old = end.old, old.cardinality != .many, let tree = old.tree { return tree }
       return references(of: end, hasLinks: hasLinks)
@@ -111,6 +133,11 @@ extension SchemaChange {
   private mutating func pairs(of end: LinkEnd, hasLinks: Bool) -> String {
     if let old = end.old, old.cardinality == .many, let tree = old.tree { return tree }
     if let inverse = end.inverse, let old = inverse.old {
+      if end.isOrdered, hasLinks, let index = orderIndex(of: inverse) {
+        let tree = target.takeTree(.pairs)
+        work.append(.placedPairs(from: index, to: tree))
+        return tree
+      }
       // Its tree leads from its destinations to its objects, as this end does.
       if old.cardinality != .many, let tree = old.tree { return tree }
       if end.old == nil, !inverse.keepsPartner, let tree = partner(of: old)?.tree { return tree }
@@ -120,6 +147,28 @@ extension SchemaChange {
       work.append(.exchangedPairs(from: source, to: tree))
     }
     return tree
+  }
+
+  /// The index in the store that has the order of what leads by a to-one relationship; nil for none.
+  private func orderIndex(of inverse: LinkEnd.Inverse) -> String? {
+    guard let number = inverse.oldNumber,
+      let entity = old.entities.first(where: { $0.property(number) != nil }),
+      let place = entity.property(number).flatMap(entity.place)
+    else { return nil }
+    return entity.indexes.first { $0.properties == [number, place.number] }?.tree
+  }
+
+  /// The tree of the order of a many-to-many relationship; nil for none.
+  ///
+  /// - Parameters:
+  ///   - tree: that of the links.
+  ///   - hasLinks: whether there are objects at both ends.
+  mutating func orderTree(of end: LinkEnd, _ tree: String?, hasLinks: Bool) -> String? {
+    guard end.hasOwnOrder, let tree else { return nil }
+    if let known = end.old?.orderTree, tree == end.old?.tree { return known }
+    let order = target.takeTree(.orders)
+    if hasLinks { work.append(.order(of: tree, in: order)) }
+    return order
   }
 
   /// The relationship that leads back from a many-to-many relationship of the store.
@@ -150,4 +199,18 @@ extension SchemaChange {
       end.note(in: &self, "is to have a new inverse that is to one, and a custom stage rebuilds its objects")
     }
   }
+}
+
+extension MigrationStep {
+  /// The tree of links or of their order that the step builds beside what the store has; nil for another step.
+  var builtLinks: String? {
+    switch self {
+    case .exchangedPairs(_, let tree), .barePairs(_, let tree), .placedPairs(_, let tree),
+      .order(_, let tree):
+      tree
+    default: nil
+    }
+  }
+
+  var isOrder: Bool { if case .order = self { true } else { false } }
 }

@@ -129,6 +129,8 @@ extension SchemaChange {
     let destination = matching.entity(named: relationship.destination)
     let inverse = relationship.inverse.flatMap { destination?.property(named: $0) }
     let end = LinkEnd(match, inverse, relationship, of: entity, matching)
+    let hasLinks = !isEmpty && destination?.isEmpty == false
+    let tree = tree(of: end, isEmpty: isEmpty, hasLinks: hasLinks)
     var result = Continued(
       property: CataloguedProperty(
         number: match.number,
@@ -139,7 +141,8 @@ extension SchemaChange {
             cardinality: relationship.cardinality,
             inverse: inverse?.number,
             deleteRule: relationship.deleteRule,
-            tree: tree(of: end, isEmpty: isEmpty, hasLinks: !isEmpty && destination?.isEmpty == false)
+            tree: tree,
+            orderTree: orderTree(of: end, tree, hasLinks: hasLinks)
           )
         )
       )

@@ -68,7 +68,7 @@ struct SchemaChange {
     noteDroppedTrees()
     let trees = Set(target.entities.flatMap(\.trees))
     // What is built is in the target, or some other obstacle is in the way.
-    work.removeAll { if case .exchangedPairs(_, let tree) = $0 { !trees.contains(tree) } else { false } }
+    work.removeAll { step in step.builtLinks.map { !trees.contains($0) } ?? false }
   }
 
   mutating func noteDroppedTrees() {
@@ -107,10 +107,11 @@ struct SchemaChange {
         let index = entity.indexes.first(where: { $0.number == index })
       else { return nil }
       return "the index \(entity.name(of: index)) of \(entity.name)"
-    case .exchangedPairs(_, let tree):
+    case .exchangedPairs(_, let tree), .barePairs(_, let tree), .placedPairs(_, let tree),
+      .order(_, let tree):
       for entity in target.entities {
-        guard let owner = entity.properties.first(where: { $0.relationship?.tree == tree }) else { continue }
-        return "the links of \(entity.name).\(owner.name)"
+        guard let owner = entity.properties.first(where: { $0.trees.contains(tree) }) else { continue }
+        return "the \(work.isOrder ? "order" : "links") of \(entity.name).\(owner.name)"
       }
       return nil
     case .records, .copiedPairs, .copiedValues, .inverse, .derived, .pass: return nil

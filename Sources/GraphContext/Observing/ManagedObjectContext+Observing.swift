@@ -112,15 +112,16 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Tells the observers of one end of a many-to-many relationship that a pair is linked or unlinked.
-  func tellOfPair(_ pair: PairEnd) {
+  /// Tells the observers of one end of a many-to-many relationship that a pair is linked or unlinked, or gets another place.
+  func tellOfPair(_ pair: PairEnd, isMoved: Bool = false) {
     guard let observation else { return }
     observation.tell(ObjectKey(entity: pair.entity, number: pair.owner)) { $0 == .toMany(pair.position) }
     children.forEach { child in
       let changes = child.entities[pair.entity]
       let isOwn = [changes.pairs[pair.position], changes.settledPairs[pair.position]]
         .contains { $0.isLinked(pair.owner, pair.element) != nil }
-      if !isOwn { child.tellOfPair(pair) }
+      let isOwnPlace = changes.pairPlaces[pair.position][pair.owner, pair.element] != nil
+      if isMoved ? !isOwnPlace : !isOwn { child.tellOfPair(pair, isMoved: isMoved) }
     }
   }
 }

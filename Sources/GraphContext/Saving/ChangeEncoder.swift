@@ -165,11 +165,18 @@ struct ChangeEncoder {
     for relationship in entity.toManys {
       guard case .pairs(let trees) = relationship.storage else { continue }
       let links = context.entities[entity.ordinal].pairs[relationship.ordinal]
-      if links.isEmpty { continue }
+      let places = context.entities[entity.ordinal].pairPlaces[relationship.ordinal]
+      if links.isEmpty, places.isEmpty { continue }
       // The store checks this for the outermost context.
       if context.parent != nil { try noteMissingEnds(of: links.added, entity, relationship) }
       request.pairs.append(
-        PairChanges(source: entity, relationship: relationship, trees: trees, links: links)
+        PairChanges(
+          source: entity,
+          relationship: relationship,
+          trees: trees,
+          links: links,
+          places: places
+        )
       )
     }
   }

@@ -65,7 +65,9 @@ extension StoredEntity {
   /// The names of the properties of some slots. The place of an object has that of its to-one relationship.
   func names(of slots: UInt64) -> [String] {
     var named = slots & ~placeSlots
-    for list in toOnes.compactMap(\.list) where slots & list.placeBit != 0 { named |= list.referenceBit }
+    for list in toOnes.compactMap(\.list?.slots) where slots & list.placeBit != 0 {
+      named |= list.referenceBit
+    }
     return schema.stored.indices.filter { named & 1 << UInt64($0) != 0 }.map { schema.stored[$0].name }
   }
 }
@@ -76,6 +78,28 @@ struct PairChanges {
   let relationship: StoredToMany
   let trees: PairTrees
   var links: PendingLinks
+  /// Of links that are added, or moved.
+  var places: PendingPlaces
+
+  var isEmpty: Bool { links.isEmpty && places.isEmpty }
+
+  /// The owners of links that are added, removed or moved.
+  var owners: Set<ObjectNumber> {
+    Set(links.added.keys).union(links.removed.keys).union(places.byOwner.keys)
+  }
+
+  /// The links that are moved.
+  var movedLinks: [(owner: ObjectNumber, element: ObjectNumber, place: ListPlace)] {
+    places.byOwner.flatMap { owner, places in
+      places.filter { links.isLinked(owner, $0.key) == nil }.map { (owner, $0.key, $0.value) }
+    }
+  }
+
+  /// The links that are added or moved.
+  var placedLinks: [(owner: ObjectNumber, element: ObjectNumber)] {
+    links.added.flatMap { owner, elements in elements.map { (owner, $0) } }
+      + movedLinks.map { ($0.owner, $0.element) }
+  }
 }
 
 /// Everything that a save wants to change, and what it was based on.

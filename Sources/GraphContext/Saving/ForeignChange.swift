@@ -33,11 +33,11 @@ struct ForeignChanges {
 
   init(_ changeSets: [ChangeSet]) { self.changeSets = changeSets }
 
-  /// The objects of which others have changed a many-to-many link that programs see. O(links).
+  /// The objects of which others have changed a many-to-many link that programs see. A place is no change. O(links).
   func relinked(in schema: StoredSchema) -> Set<ObjectKey> {
     var keys: Set<ObjectKey> = []
     for (relationship, links) in changeSets.flatMap(\.links) {
-      links.forEachEnd(of: relationship, in: schema) { key, _ in keys.insert(key) }
+      links.withoutOrder.forEachEnd(of: relationship, in: schema) { key, _ in keys.insert(key) }
     }
     return keys
   }

@@ -385,6 +385,7 @@ extension ManagedObjectContext {
       guard case .toMany(let ordinal) = property else { return property.isAmong(entity.derivedSlots) }
       let pairs = entities[key.entity].pairs[ordinal]
       return pairs.added[key.number] != nil || pairs.removed[key.number] != nil
+        || entities[key.entity].pairPlaces[ordinal].byOwner[key.number] != nil
     }
     return (newest, shown)
   }

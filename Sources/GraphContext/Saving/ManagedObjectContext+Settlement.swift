@@ -162,11 +162,11 @@ extension ManagedObjectContext {
       let settled = object.reference(at: toOne.slot)
       guard let owner = owners[destination.ordinal].owner(of: settled) else { continue }
       // Members of a list keep their order.
-      let keeper = toOne.list.map { OrderKeeper(self, $0) }
-      let place = keeper?.entry(of: object).place
+      let keeper = toOne.list.map { OrderKeeper(self, $0.table) }
+      let place = keeper?.entry(of: object, in: settled).place
       object.setReference(at: toOne.slot, to: owner)
       relationships.didSetToOne(of: object, slot: toOne.slot, from: .none, to: owner)
-      keeper?.setPlace(of: object, place)
+      keeper?.setPlace(of: object, in: owner, place)
       // The other end of a one-to-one relationship was changed with it.
       if case .toOne(let inverse) = toOne.inverse, let settled = knownObject(settled, of: destination) {
         settled._$state.forgetChanges(in: 1 << UInt64(inverse))
@@ -175,7 +175,14 @@ extension ManagedObjectContext {
   }
 
   private func redirectPairs(_ owners: [[ObjectNumber: ObjectNumber]]) {
-    var added: [(entity: StoredEntity, toMany: StoredToMany, owner: ObjectNumber, element: ObjectNumber)] = []
+    struct Link {
+      let entity: StoredEntity
+      let toMany: StoredToMany
+      let owner: ObjectNumber
+      let element: ObjectNumber
+      let place: ListPlace?
+    }
+    var added: [Link] = []
     for entity in coordinator.schema.entities {
       for toMany in entity.toManys {
         let (sources, targets) = (owners[entity.ordinal], owners[toMany.destination])
@@ -183,13 +190,25 @@ extension ManagedObjectContext {
         func isElsewhere(_ owner: ObjectNumber, _ element: ObjectNumber, _ isAdded: Bool) -> Bool {
           sources[owner] == nil && targets[element] == nil
         }
-        for (owner, elements) in entities[entity.ordinal].pairs[toMany.ordinal].added {
+        let ordinal = entity.ordinal
+        let places = entities[ordinal].pairPlaces[toMany.ordinal]
+        for (owner, elements) in entities[ordinal].pairs[toMany.ordinal].added {
           for element in elements where !isElsewhere(owner, element, true) {
-            let link = (sources.owner(of: owner) ?? owner, targets.owner(of: element) ?? element)
-            added.append((entity, toMany, link.0, link.1))
+            added.append(
+              Link(
+                entity: entity,
+                toMany: toMany,
+                owner: sources.owner(of: owner) ?? owner,
+                element: targets.owner(of: element) ?? element,
+                place: places[owner, element]
+              )
+            )
           }
         }
-        let ordinal = entity.ordinal
+        entities[ordinal].pairPlaces[toMany.ordinal].filter { owner, element, _ in
+          isElsewhere(owner, element, true)
+        }
+        entities[ordinal].forgetLists(ofPairs: toMany.ordinal)
         entities[ordinal].pairs[toMany.ordinal] = entities[ordinal].pairs[toMany.ordinal].filter(isElsewhere)
         let settled = entities[ordinal].settledPairs[toMany.ordinal]
         entities[ordinal].settledPairs[toMany.ordinal] = settled.filter(isElsewhere)
@@ -198,6 +217,12 @@ extension ManagedObjectContext {
     for link in added {
       let element = object(link.element, of: self.entity(link.toMany.destination))
       add(element, to: object(link.owner, of: link.entity), toMany: link.toMany.ordinal)
+    }
+    // Members of a list keep their order. A link is among them once for each of its ends.
+    for link in added {
+      guard let place = link.place, let keeper = relationships.order(of: link.toMany) else { continue }
+      let element = object(link.element, of: self.entity(link.toMany.destination))
+      keeper.setPlace(of: element, in: link.owner, place)
     }
   }
 }

@@ -91,7 +91,7 @@ struct MergeResolver {
     // Those whose links alone the request changes.
     for pairs in request.pairs where !pairs.relationship.isHidden {
       let ordinal = pairs.source.ordinal
-      for owner in Set(pairs.links.added.keys).union(pairs.links.removed.keys) {
+      for owner in pairs.owners {
         let key = ObjectKey(entity: ordinal, number: owner)
         if request.entities[ordinal].patchIndex(of: owner) == nil, isChangedByOthers(key, relinked) {
           merged.append(key)

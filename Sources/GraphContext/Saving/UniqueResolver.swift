@@ -186,6 +186,12 @@ struct UniqueResolver {
       let (source, destination) = (pairs.source.ordinal, pairs.relationship.destination)
       if aliases[source].isEmpty, aliases[destination].isEmpty { continue }
       var links = PendingLinks()
+      var places = PendingPlaces()
+      for (owner, moved) in pairs.places.byOwner {
+        for (element, place) in moved {
+          places.set(place, of: self.owner(element, destination), in: self.owner(owner, source))
+        }
+      }
       for (owner, elements) in pairs.links.removed {
         for element in elements { links.unlink(owner, element) }
       }
@@ -199,9 +205,9 @@ struct UniqueResolver {
           note(newElement, destination, isHidden: pairs.relationship.hasHiddenInverse)
         }
       }
-      request.pairs[index].links = links
+      (request.pairs[index].links, request.pairs[index].places) = (links, places)
     }
-    request.pairs.removeAll { $0.links.isEmpty }
+    request.pairs.removeAll(where: \.isEmpty)
   }
 
   private mutating func note(_ number: ObjectNumber, _ ordinal: Int, isHidden: Bool) {
@@ -244,12 +250,12 @@ struct UniqueResolver {
   /// The values of an object with the places that its number stands for: the existing object has another number.
   private func withPlaces(_ object: SettledObject) -> UnsafeRawBufferPointer {
     var bytes = object.bytes
-    for list in object.entity.toOnes.compactMap(\.list) {
+    for slots in object.entity.toOnes.compactMap(\.list?.slots) {
       let record = RecordView(validated: bytes, layout: object.entity.layout)
-      if record.isNull(list.slot) || !record.isNull(list.placeSlot) { continue }
+      if record.isNull(slots.reference) || !record.isNull(slots.place) { continue }
       let place = ListPlace(of: object.number)._attributeValue
       let encoder = request.entities[object.entity.ordinal]
-      bytes = UnsafeRawBufferPointer(encoder.encoder.encode(record, replacing: list.placeSlot, with: place))
+      bytes = UnsafeRawBufferPointer(encoder.encoder.encode(record, replacing: slots.place, with: place))
     }
     return bytes
   }

@@ -140,6 +140,11 @@ extension ContextUndoManager {
 
   func capture(_ pair: UndoGroup.Pair) { if registers { open.add(pair) } }
 
+  /// A link of an ordered relationship is about to come, to go or to move.
+  ///
+  /// - Parameter place: the place that it has; nil for one that isn't there.
+  func capture(_ place: ListPlace?, of end: PairEnd) { if registers { open.add(place, of: end) } }
+
   private var registers: Bool { isRegistrationEnabled && !ignoresHooks }
 
   /// Runs hooks before a save. What they change belongs to the current group. If that is empty, they follow from changes of earlier groups, and are in no

@@ -1,6 +1,7 @@
 import Predicates
 
-/// What one undo takes back: what the changed objects were before the group's first change of each, and the pairs that were linked and unlinked.
+/// What one undo takes back: what the changed objects were before the group's first change of each, the pairs that were linked and unlinked,
+/// and the places of links that have others now.
 struct UndoGroup {
   /// A change of a many-to-many link, seen from the owner. The other end is a pair of its own.
   struct Pair {
@@ -45,25 +46,28 @@ struct UndoGroup {
   }
 
   private static let pairByteCount = 48
+  private static let placeByteCount = 96
 
   var name: String?
   private(set) var images: [ObjectKey: Image] = [:]
   private(set) var pairs: [Pair] = []
+  /// The places that links in an order had before the group changed them first; nil for those that weren't there.
+  private(set) var places: [PairEnd: ListPlace?] = [:]
   /// About what the group takes in memory.
   private(set) var byteCount = 0
 
-  var isEmpty: Bool { images.isEmpty && pairs.isEmpty }
+  var isEmpty: Bool { images.isEmpty && pairs.isEmpty && places.isEmpty }
 
   /// Returns whether the group has changed one of these objects, or would make an object lead to one. O(images).
   ///
   /// - Parameter settled: the numbers of the objects, by the entity's ordinal.
   func touches(_ settled: [[ObjectNumber: ObjectNumber]], _ schema: StoredSchema) -> Bool {
     func isSettled(_ number: ObjectNumber, _ ordinal: Int) -> Bool { settled[ordinal][number] != nil }
-    let leads = pairs.contains { pair in
-      let destination = schema.entities[pair.end.entity].toManys[pair.end.position].destination
-      return isSettled(pair.end.owner, pair.end.entity) || isSettled(pair.end.element, destination)
+    func leads(_ end: PairEnd) -> Bool {
+      let destination = schema.entities[end.entity].toManys[end.position].destination
+      return isSettled(end.owner, end.entity) || isSettled(end.element, destination)
     }
-    if leads { return true }
+    if pairs.contains(where: { leads($0.end) }) || places.keys.contains(where: leads) { return true }
     return images.contains { key, image in
       if isSettled(key.number, key.entity) { return true }
       guard let values = image.values else { return false }
@@ -127,6 +131,13 @@ struct UndoGroup {
     byteCount += Self.pairByteCount
   }
 
+  /// - Parameter place: nil for a link that isn't there.
+  mutating func add(_ place: ListPlace?, of end: PairEnd) {
+    guard places[end] == nil else { return }
+    places.updateValue(place, forKey: end)
+    byteCount += Self.placeByteCount
+  }
+
   /// Notes which changes of the group a save stores: afterwards they are no unsaved ones. Called before the objects become saved ones. O(images).
   mutating func noteSave(in context: ManagedObjectContext) {
     for (key, image) in images {
@@ -159,7 +170,8 @@ struct UndoGroup {
   /// - Returns: false if everything shows as it did: then there is nothing to take back.
   mutating func close(in context: ManagedObjectContext, saveCount: Int) -> Bool {
     forgetPassingPairs()
-    var isChanged = !pairs.isEmpty
+    forgetKeptPlaces(in: context)
+    var isChanged = !pairs.isEmpty || !places.isEmpty
     for (key, image) in images {
       var image = image
       image.isThereAfter = context.isThere(key)
@@ -194,6 +206,17 @@ struct UndoGroup {
       isChanged = isChanged || isMoved || image.hasOtherValues
     }
     return isChanged
+  }
+
+  /// Forgets the places of links that weren't there before the group, or that are where they were.
+  private mutating func forgetKeptPlaces(in context: ManagedObjectContext) {
+    if places.isEmpty { return }
+    let count = places.count
+    defer { byteCount -= (count - places.count) * Self.placeByteCount }
+    let unlinked = Set(pairs.lazy.filter { !$0.isLinked }.map(\.end))
+    places = places.filter { end, place in
+      place != nil && (unlinked.contains(end) || place != context.place(of: end))
+    }
   }
 
   /// Forgets pairs that were linked and unlinked again, or the other way round.

@@ -32,6 +32,7 @@ struct UndoReplay {
     for pair in group.pairs.reversed() where isWhole(pair.end) || pair.isLinked && isShown(pair.end) {
       context.relationships.change(pair.end, isLinked: !pair.isLinked)
     }
+    for (end, place) in group.places { if let place, isWhole(end), isShown(end) { move(end, to: place) } }
     delete(images.filter { $0.value.values == nil && context.isThere($0.key) }.map(\.key))
     partners.part()
     forgetLinks()
@@ -64,6 +65,13 @@ struct UndoReplay {
       if let own { return own }
       return try context.source.isLinked(pair.owner, pair.element, in: links)
     }
+  }
+
+  private func move(_ end: PairEnd, to place: ListPlace) {
+    let toMany = context.entity(end.entity).toManys[end.position]
+    guard let keeper = context.relationships.order(of: toMany) else { return }
+    let element = context.object(end.element, of: context.entity(toMany.destination))
+    keeper.setPlace(of: element, in: end.owner, place)
   }
 
   /// What was derived from references is to be worked out anew.

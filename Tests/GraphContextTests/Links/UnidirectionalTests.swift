@@ -205,15 +205,18 @@ struct UnidirectionalTests {
     #expect(try SchemaDocument(schema).schema() == schema)
   }
 
-  @Test func anOrderNeedsAnInverse() {
+  @Test func anOrderMayLeadOneWay() throws {
     let ordered = EntityDescription(
       name: "Tape",
       properties: [.toMany("tunes", to: "Ditty", isOrdered: true)]
     )
-    let error = #expect(throws: SchemaError.self) { try Schema(entities: [ordered, tunes]) }
+    let schema = try Schema(entities: [ordered, tunes])
+    #expect(schema.entity(named: "Tape")?.relationships.map(\.inverse) == ["Tape.tunes.inverse"])
+    let single = EntityDescription(name: "Tape", properties: [.toOne("tune", to: "Ditty", isOrdered: true)])
+    let error = #expect(throws: SchemaError.self) { try Schema(entities: [single, tunes]) }
     #expect(
       error?.problems == [
-        "Tape.tunes is ordered, and no relationship leads back: the objects of Ditty keep their places beside a to-one relationship"
+        "Tape.tune is ordered, and no relationship leads back that is to many: its objects have places in no list"
       ]
     )
   }

@@ -41,7 +41,7 @@ struct Draft {
     /// The key of the relationship that leads back.
     var inverse: Int?
     var deleteRule = DeleteRule.nullify
-    /// At both ends, of which one leads to one object.
+    /// At both ends where one leads to one object.
     var isOrdered = false
 
     var isToMany: Bool { cardinality == .many }

@@ -78,10 +78,11 @@ struct GraphOracle {
     }
     links[relationship, default: []].insert(link)
     if let inverse = description.inverse { links[inverse, default: []].insert(link.reversed) }
-    guard description.isOrdered, let inverse = description.inverse else { return }
-    if description.isToMany {
+    if description.isOrdered, description.isToMany {
       orders[relationship, default: [:]][link.from, default: []].append(link.to)
-    } else {
+    }
+    guard let inverse = description.inverse else { return }
+    if draft.relationship(inverse).isOrdered, draft.relationship(inverse).isToMany {
       orders[inverse, default: [:]][link.to, default: []].append(link.from)
     }
   }

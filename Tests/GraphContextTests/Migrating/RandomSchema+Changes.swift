@@ -236,7 +236,7 @@ extension RandomSchema {
     return true
   }
 
-  /// Gives a to-many relationship whose inverse is to one an order, or takes its order away.
+  /// Gives a to-many relationship an order, or takes its order away.
   private mutating func changeOrder() -> Bool {
     let known = self
     guard
@@ -244,8 +244,7 @@ extension RandomSchema {
         guard let relationship = property.relationship, let inverse = relationship.inverse else {
           return false
         }
-        return relationship.isToMany && !known.draft.relationship(inverse).isToMany
-          && !known.settled.contains(property.key)
+        return relationship.isToMany && inverse != property.key && !known.settled.contains(property.key)
       })
     else { return false }
     settled.insert(key)
@@ -256,7 +255,8 @@ extension RandomSchema {
   /// - Parameter key: that of one end.
   private mutating func setOrder(of key: Int, _ isOrdered: Bool) {
     guard let inverse = draft.relationship(key).inverse else { return }
-    for end in [key, inverse] {
+    // Where both ends are to many, each has an order of its own.
+    for end in draft.relationship(inverse).isToMany ? [key] : [key, inverse] {
       draft.changeRelationship(end) { $0.isOrdered = isOrdered }
       oracle.order(end, isOrdered && draft.relationship(end).isToMany)
     }

@@ -251,6 +251,9 @@ struct RandomSchema {
     if relationship.isToMany != inverse.isToMany, chance(1, in: 2) {
       relationship.isOrdered = true
       inverse.isOrdered = true
+    } else if relationship.isToMany, inverse.isToMany {
+      relationship.isOrdered = chance(1, in: 2)
+      inverse.isOrdered = chance(1, in: 2)
     }
     append(
       .init(key: key, name: name, content: .relationship(relationship), classKey: sourceClass),

@@ -25,7 +25,7 @@ struct ForgedListTests {
     #expect(try await container.verify() == [])
   }
 
-  private var table: ListTable {
+  private var table: ReferenceList {
     get throws {
       try #require(container.coordinator.schema.entity(named: "Track")?.toOnes.compactMap(\.list).last)
     }
@@ -85,7 +85,7 @@ struct ForgedListTests {
       var encoder = RecordEncoder(layout: entity.layout)
       try stored.withUnsafeBytes { bytes in
         let record = try #require(RecordView(bytes, layout: entity.layout))
-        let forged = encoder.encode(record, replacing: table.placeSlot, with: .data(Data([1, 2, 3])))
+        let forged = encoder.encode(record, replacing: table.slots.place, with: .data(Data([1, 2, 3])))
         _ = try tree.put(key, Array(forged))
       }
     }

@@ -79,7 +79,7 @@ struct RecordsDocumentTests {
 
   @Test func treesAndTheirKeysAreNamed() throws {
     let trees = Set(document.rows("tree", "key", "value").map { $0[0] })
-    let names = [TreeKind.records, .index, .references, .pairs, .blobs].map { $0.treeName(12) }
+    let names = [TreeKind.records, .index, .references, .pairs, .orders, .blobs].map { $0.treeName(12) }
     #expect(trees == Set([SchemaTree.name, HistoryTree.name] + names))
     let keys = Set(document.rows("key", "value").map { $0[0] })
     let entity = EntityNumber(rawValue: 12)

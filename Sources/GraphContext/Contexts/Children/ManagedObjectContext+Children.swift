@@ -65,6 +65,7 @@ extension ManagedObjectContext {
   {
     guard case .pairs(let ordinal, let position) = table.origin else { return }
     listings.removeAll()
+    entities[ordinal].forgetLists(ofPairs: position)
     if entities[ordinal].settledPairs[position].isLinked(owner, element) == !isLinked {
       entities[ordinal].unsettle(owner, element, position, isLinked: !isLinked)
       return
@@ -75,6 +76,13 @@ extension ManagedObjectContext {
     if known == nil {
       children.forEach { $0.parentDidChangePair(owner, element, table, isLinked: isLinked) }
     }
+  }
+
+  /// Called after a link in the parent has another place.
+  func parentOrderDidChange(ofPairs position: Int, _ ordinal: Int) {
+    listings.removeAll()
+    entities[ordinal].forgetLists(ofPairs: position)
+    children.forEach { $0.parentOrderDidChange(ofPairs: position, ordinal) }
   }
 
   /// Called after the parent deleted objects, or rolled back their changes, or has saved other values than it showed.
@@ -91,8 +99,8 @@ extension ManagedObjectContext {
 
 extension EntityChanges.Patch {
   /// The place that the patch gives its object.
-  fileprivate func place(in list: ListTable, _ entity: StoredEntity) -> ListPlace {
-    RecordView(validated: bytes, layout: entity.layout).listEntry(number, in: list).place
+  fileprivate func entry(in slots: PlaceSlots, _ entity: StoredEntity) -> ListEntry {
+    RecordView(validated: bytes, layout: entity.layout).listEntry(number, in: slots)
   }
 }
 
@@ -304,23 +312,26 @@ extension ManagedObjectContext {
       load(slot, of: object, &loader)
     }
     let places = entity.toOnes.compactMap(\.list).map { list in
-      let keeper = OrderKeeper(self, list)
+      let (keeper, slots) = (OrderKeeper(self, list.table), list.slots)
       // One that the child hasn't changed stays, though the object leads elsewhere.
-      return (
-        keeper,
-        patch.slots & list.placeBit == 0 ? keeper.entry(of: object).place : patch.place(in: list, entity)
-      )
+      let isChanged = patch.slots & slots.placeBit != 0
+      let entry = isChanged ? patch.entry(in: slots, entity) : keeper.entry(of: object, in: .none)
+      return (keeper, slots, entry.place)
     }
     acceptReferences(patch.number, patch.bytes, entity, in: patch.slots, isNew: false)
-    for (keeper, place) in places { keeper.setPlace(of: object, place) }
+    for (keeper, slots, place) in places {
+      keeper.setPlace(of: object, in: object.reference(at: slots.reference), place)
+    }
   }
 
   /// Gives a new object the places in ordered relationships that it has in the child.
   private func acceptPlaces(_ new: EntityChanges.Record, _ entity: StoredEntity) {
     let record = RecordView(validated: UnsafeRawBufferPointer(new.bytes), layout: entity.layout)
     for list in entity.toOnes.compactMap(\.list) {
-      let place = record.listEntry(new.number, in: list).place
-      OrderKeeper(self, list).setPlace(of: object(new.number, of: entity), place)
+      let place = record.listEntry(new.number, in: list.slots).place
+      let object = object(new.number, of: entity)
+      let owner = object.reference(at: list.slots.reference)
+      OrderKeeper(self, list.table).setPlace(of: object, in: owner, place)
     }
   }
 
@@ -355,6 +366,20 @@ extension ManagedObjectContext {
     for (owner, elements) in pairs.links.added {
       for element in elements {
         add(object(element, of: destination), to: object(owner, of: source), toMany: position)
+      }
+    }
+    acceptPlaces(pairs)
+  }
+
+  /// Gives new links the places that they have in the child, and moves others as the child has. A link that is no more has no place.
+  private func acceptPlaces(_ pairs: PairChanges) {
+    guard let keeper = relationships.order(of: pairs.relationship) else { return }
+    let (source, destination) = (pairs.source, entity(pairs.relationship.destination))
+    for (owner, element) in pairs.placedLinks {
+      let member = object(element, of: destination)
+      let list = object(owner, of: source)
+      if relationships.isElement(element, of: list, toMany: pairs.relationship.ordinal) {
+        keeper.setPlace(of: member, in: owner, pairs.places[owner, element])
       }
     }
   }

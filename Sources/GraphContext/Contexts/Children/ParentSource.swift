@@ -127,6 +127,17 @@ final class ParentSource: ObjectSource {
     in list: ListTable
   ) throws(ContextError) -> Int { try merged(owner, list).count(before: entry) }
 
+  func place(
+    of element: ObjectNumber,
+    in owner: ObjectNumber,
+    _ places: PairPlaces
+  ) throws(ContextError) -> ListPlace? {
+    let objects = parent.entities[places.entity]
+    if let place = objects.pairPlaces[places.position][owner, element] { return place }
+    if objects.pairs[places.position].isLinked(owner, element) != nil { return nil }
+    return try base.place(of: element, in: owner, places)
+  }
+
   private func merged(_ owner: ObjectNumber, _ list: ListTable) -> MergedList {
     MergedList(source: base, table: list, owner: owner, pending: parent.pendingList(of: owner, in: list))
   }

@@ -24,8 +24,13 @@ struct OrderKeeper {
     )
   }
 
-  /// The entry of an object in the list of what it leads to now.
-  func entry(of object: any ManagedObject) -> ListEntry { object.listEntry(in: table) }
+  /// The entry of a member of an owner's list.
+  func entry(of object: any ManagedObject, in owner: ObjectNumber) -> ListEntry {
+    switch table.origin {
+    case .members(let slots): object.listEntry(in: slots)
+    case .pairs(let places): context.listEntry(of: object._$state.number, in: owner, places)
+    }
+  }
 
   private func count(of owner: ObjectNumber) -> Int {
     context.deferringError(0) { () throws(ContextError) in try list(of: owner).count() }
@@ -41,18 +46,23 @@ struct OrderKeeper {
 
   /// An object leads elsewhere. Its place in the list of the new owner is the last.
   func didRelink(_ object: any ManagedObject, from old: ObjectNumber, to new: ObjectNumber) {
-    let entry = entry(of: object)
-    change {
+    let entry = entry(of: object, in: new)
+    context.changeLists(in: table) {
       $0.remove(entry, of: old)
       $0.insert(entry, of: new)
     }
-    guard !new.isNone, object._$state.phase != .deleted else { return }
-    let count = count(of: new)
+    if !new.isNone { makeLast(object, of: new) }
+  }
+
+  /// Makes a new member of an owner's list its last one.
+  func makeLast(_ object: any ManagedObject, of owner: ObjectNumber) {
+    if object._$state.phase == .deleted { return }
+    let count = count(of: owner)
     // The list has the object, so it can't be read; the context has noted the error.
     if count == 0 { return }
     // If the object's current place, perhaps from another list, already is the last one, it stays.
-    if entries(of: new, at: count - 1..<count).first == entry { return }
-    move([object], to: count - 1, of: new)
+    if entries(of: owner, at: count - 1..<count).first == entry(of: object, in: owner) { return }
+    move([object], to: count - 1, of: owner)
   }
 
   /// Makes these objects, members of an owner, come one after the other, so that the first has this position among the others.
@@ -63,8 +73,8 @@ struct OrderKeeper {
     _ = context.pendingLists(in: table)
     tellOfMoves(objects, of: owner)
     for object in objects {
-      let entry = entry(of: object)
-      change { $0.remove(entry, of: owner) }
+      let entry = entry(of: object, in: owner)
+      context.changeLists(in: table) { $0.remove(entry, of: owner) }
     }
     let neighbours = place(objects, at: position, of: owner)
     tellOfMoves(objects + neighbours, of: owner)
@@ -84,8 +94,8 @@ struct OrderKeeper {
     _ = context.pendingLists(in: table)
     tellOfMoves(objects, of: owner)
     for (index, object) in objects.enumerated() where !kept[index] {
-      let entry = entry(of: object)
-      change { $0.remove(entry, of: owner) }
+      let entry = entry(of: object, in: owner)
+      context.changeLists(in: table) { $0.remove(entry, of: owner) }
     }
     var start = 0
     while start < objects.count {
@@ -108,7 +118,7 @@ struct OrderKeeper {
     let neighbours = entries(of: owner, at: first..<position + 1)
     let lower = position > 0 ? neighbours.first : nil
     let upper = neighbours.dropFirst(position - first).first
-    if upper == nil, hasNaturalOrder(objects, after: lower) { return placeByNumbers(objects) }
+    if upper == nil, hasNaturalOrder(objects, after: lower) { return placeByNumbers(objects, in: owner) }
     let places = ListPlace.places(
       objects.count,
       after: lower?.place,
@@ -116,15 +126,15 @@ struct OrderKeeper {
       limit: ListPlace.greatestByteCount
     )
     guard let places else { return spread(objects, at: position, of: owner) }
-    for (object, place) in zip(objects, places) { put(object, place, isListed: false) }
+    for (object, place) in zip(objects, places) { put(object, place, in: owner, isListed: false) }
     return []
   }
 
   /// Gives objects that their lists lack the places of their numbers.
   ///
   /// - Returns: no object, because no other gets a new place.
-  private func placeByNumbers(_ objects: [any ManagedObject]) -> [any ManagedObject] {
-    for object in objects { put(object, nil, isListed: false) }
+  private func placeByNumbers(_ objects: [any ManagedObject], in owner: ObjectNumber) -> [any ManagedObject] {
+    for object in objects { put(object, nil, in: owner, isListed: false) }
     return []
   }
 
@@ -151,7 +161,7 @@ struct OrderKeeper {
     let count = count(of: owner)
     var reach = Self.neighbourCount
     // Here and below: the list can't be read, and the context has noted the error.
-    if position > count { return placeByNumbers(objects) }
+    if position > count { return placeByNumbers(objects, in: owner) }
     while true {
       let range = max(0, position - reach)..<min(count, position + reach)
       let window = entries(of: owner, at: max(0, range.lowerBound - 1)..<range.upperBound + 1)
@@ -167,15 +177,19 @@ struct OrderKeeper {
         let inner = window.dropFirst(lower == nil ? 0 : 1).dropLast(upper == nil ? 0 : 1)
         let others = inner.map { context.object($0.number, of: entity) }
         let before = position - range.lowerBound
-        for (object, place) in zip(others.prefix(before), places) { put(object, place, isListed: true) }
-        for (object, place) in zip(objects, places[before...]) { put(object, place, isListed: false) }
+        for (object, place) in zip(others.prefix(before), places) {
+          put(object, place, in: owner, isListed: true)
+        }
+        for (object, place) in zip(objects, places[before...]) {
+          put(object, place, in: owner, isListed: false)
+        }
         for (object, place) in zip(others.dropFirst(before), places[(before + objects.count)...]) {
-          put(object, place, isListed: true)
+          put(object, place, in: owner, isListed: true)
         }
         return others
       }
       // A whole list has room for all.
-      if range == 0..<count { return placeByNumbers(objects) }
+      if range == 0..<count { return placeByNumbers(objects, in: owner) }
       reach *= 4
     }
   }
@@ -183,120 +197,83 @@ struct OrderKeeper {
   /// How many members on either side get other places at first, where there is no room between two.
   private static let neighbourCount = 32
 
+  // MARK: Places
+
   /// Gives an object, whose list has it, a place; nil is that of its number.
-  func setPlace(of object: any ManagedObject, _ place: ListPlace?) {
-    let owner = object.reference(at: table.slot)
-    if (place ?? ListPlace(of: object._$state.number)) != entry(of: object).place {
+  func setPlace(of object: any ManagedObject, in owner: ObjectNumber, _ place: ListPlace?) {
+    if ListEntry(place: place, number: object._$state.number) != entry(of: object, in: owner) {
       tellOfMoves([object], of: owner)
     }
-    put(object, place, isListed: true)
+    put(object, place, in: owner, isListed: true)
   }
 
   /// - Parameter isListed: whether the list of its owner has the object at the place that it had.
-  private func put(_ object: any ManagedObject, _ place: ListPlace?, isListed: Bool) {
-    let old = entry(of: object)
-    let natural = ListPlace(of: old.number)
-    let new = ListEntry(place: place ?? natural, number: old.number)
-    let owner = object.reference(at: table.slot)
-    if new.place != old.place {
-      context.children.forEach { $0.parentMembersWillChange(ofReferencesIn: entity.ordinal) }
-      if let toOne = entity.toOne(slot: table.slot), case .toMany(let inverse) = toOne.inverse {
-        context.listings.drop(toOne.destination, inverse, owner: owner)
-      }
-      object._$willSet(table.placeSlot)
-      var writer = SlotWriter(value: new.place == natural ? .null : new.place._attributeValue)
-      object._$visit(table.placeSlot, &writer)
+  private func put(
+    _ object: any ManagedObject,
+    _ place: ListPlace?,
+    in owner: ObjectNumber,
+    isListed: Bool
+  ) {
+    let old = entry(of: object, in: owner)
+    let new = ListEntry(place: place, number: old.number)
+    if new != old {
+      keep(new, of: object, in: owner)
     } else if isListed {
       return
     }
-    change {
+    context.changeLists(in: table) {
       if isListed { $0.remove(old, of: owner) }
       $0.insert(new, of: owner)
+    }
+  }
+
+  /// Keeps a place where the list's are.
+  private func keep(_ entry: ListEntry, of object: any ManagedObject, in owner: ObjectNumber) {
+    switch table.origin {
+    case .members(let slots):
+      context.children.forEach { $0.parentMembersWillChange(ofReferencesIn: entity.ordinal) }
+      if let toOne = entity.toOne(slot: slots.reference), case .toMany(let inverse) = toOne.inverse {
+        context.listings.drop(toOne.destination, inverse, owner: owner)
+      }
+      object._$willSet(slots.place)
+      let isNatural = entry == ListEntry(place: nil, number: entry.number)
+      var writer = SlotWriter(value: isNatural ? .null : entry.place._attributeValue)
+      object._$visit(slots.place, &writer)
+    case .pairs(let places): context.setPlace(entry.place, of: entry.number, in: owner, places)
     }
   }
 
   /// Tells the observers of a list that objects in it move. An observer may read the list, so callers tell it before they take the first object out, and
   /// again after they have put the last one in.
   private func tellOfMoves(_ objects: [any ManagedObject], of owner: ObjectNumber) {
-    guard context.observation != nil, let toOne = entity.toOne(slot: table.slot) else { return }
-    for object in objects {
-      let member = ObjectKey(entity: entity.ordinal, number: object._$state.number)
-      context.tellOfMember(toOne, table.referenceBit | table.placeBit, of: member, owner: owner)
-    }
-  }
-
-  /// Changes the unsaved lists, if they have been asked for yet.
-  private func change(_ body: (inout PendingLists) -> Void) {
-    guard let position = entity.toOnes.firstIndex(where: { $0.slot == table.slot }) else { return }
-    context.entities[entity.ordinal].changeLists(position, body)
-  }
-}
-
-extension ManagedObject {
-  /// The place of an object and its number: where it is in the list of what it leads to.
-  fileprivate func listEntry(in table: ListTable) -> ListEntry {
-    let number = _$state.number
-    let place = ListPlace(_attributeValue: attributeValue(at: table.placeSlot))
-    return ListEntry(place: place ?? ListPlace(of: number), number: number)
-  }
-}
-
-// MARK: - Unsaved lists
-
-extension ManagedObjectContext {
-  /// The unsaved changes of an owner's list; nil for none.
-  func pendingList(of owner: ObjectNumber, in table: ListTable) -> PendingList? {
-    pendingLists(in: table)?[owner]
-  }
-
-  /// The unsaved changes of all lists of a relationship, kept up to date from now on.
-  fileprivate func pendingLists(in table: ListTable) -> PendingLists? {
-    let entity = entity(table.entity)
-    guard let position = entity.toOnes.firstIndex(where: { $0.slot == table.slot }) else { return nil }
-    workOutReferences(at: position, of: entity)
-    return entities[table.entity].lists[position]
-  }
-
-  /// Works out the unsaved changes of all lists of a relationship.
-  func makeLists(in table: ListTable) -> PendingLists {
-    let entity = entity(table.entity)
-    return entities[table.entity].changes.lists(in: table) { number in
-      deferringError(nil) { () throws(ContextError) in
-        guard let bytes = try source.record(number, of: entity) else { return nil }
-        let record = RecordView(validated: bytes, layout: entity.layout)
-        return (record.reference(table.slot), record.listEntry(number, in: table))
+    if context.observation == nil { return }
+    switch table.origin {
+    case .members(let slots):
+      guard let toOne = entity.toOne(slot: slots.reference) else { return }
+      for object in objects {
+        let member = ObjectKey(entity: entity.ordinal, number: object._$state.number)
+        context.tellOfMember(toOne, slots.referenceBit | slots.placeBit, of: member, owner: owner)
+      }
+    case .pairs(let places):
+      for object in objects {
+        context.tellOfPair(PairEnd(owner, object._$state.number, in: places), isMoved: true)
       }
     }
   }
 }
 
-extension RecordView {
-  /// The place in a record and the number of its object.
-  func listEntry(_ number: ObjectNumber, in table: ListTable) -> ListEntry {
-    let place = isNull(table.placeSlot) ? nil : ListPlace(Array(variable(table.placeSlot)))
-    return ListEntry(place: place ?? ListPlace(of: number), number: number)
+extension ManagedObject {
+  /// The place of an object and its number: where it is in the list of what it leads to.
+  fileprivate func listEntry(in slots: PlaceSlots) -> ListEntry {
+    let place = ListPlace(_attributeValue: attributeValue(at: slots.place))
+    return ListEntry(place: place, number: _$state.number)
   }
 }
 
-extension ChangedObjects {
-  /// The unsaved changes of the lists of a to-one relationship.
-  ///
-  /// - Parameter stored: what the source has of an object: its owner, and its entry.
-  fileprivate func lists(
-    in table: ListTable,
-    _ stored: (ObjectNumber) -> (owner: ObjectNumber, ListEntry)?
-  ) -> PendingLists {
-    var result = PendingLists()
-    for object in inserted {
-      result.insert(object.listEntry(in: table), of: object.reference(at: table.slot))
-    }
-    for object in updated where object._$state.changed & (table.referenceBit | table.placeBit) != 0 {
-      if let (owner, entry) = stored(object._$state.number) { result.remove(entry, of: owner) }
-      result.insert(object.listEntry(in: table), of: object.reference(at: table.slot))
-    }
-    for object in deleted {
-      if let (owner, entry) = stored(object._$state.number) { result.remove(entry, of: owner) }
-    }
-    return result
+extension RecordView {
+  /// The place in a record and the number of its object.
+  func listEntry(_ number: ObjectNumber, in slots: PlaceSlots) -> ListEntry {
+    let place = isNull(slots.place) ? nil : ListPlace(Array(variable(slots.place)))
+    return ListEntry(place: place, number: number)
   }
 }

@@ -74,7 +74,7 @@ struct RelationshipKeeper {
     guard let position = entity.toOnes.firstIndex(where: { $0.slot == toOne.slot }) else { return }
     context.entities[entity.ordinal].moveReference(position, of: number, from: old, to: new)
     guard let list = toOne.list, let object = context.knownObject(number, of: entity) else { return }
-    OrderKeeper(context, list).didRelink(object, from: old, to: new)
+    OrderKeeper(context, list.table).didRelink(object, from: old, to: new)
   }
 
   /// Tells the observers of to-many relationships that one of the members leads elsewhere.
@@ -121,10 +121,7 @@ struct RelationshipKeeper {
 
   /// Keeps the order of a relationship's members; nil where they have none.
   func order(of relationship: StoredToMany) -> OrderKeeper? {
-    guard case .references(let slot, _) = relationship.storage,
-      let list = context.entity(relationship.destination).toOne(slot: slot)?.list
-    else { return nil }
-    return OrderKeeper(context, list)
+    relationship.list.map { OrderKeeper(context, $0) }
   }
 
   func elementCount(of object: any ManagedObject, toMany: Int) -> Int {
@@ -153,6 +150,7 @@ struct RelationshipKeeper {
       context.notePairIfDeleted(object, element, context.entity(of: object), toMany: toMany)
       guard !isElement(element._$state.number, of: object, toMany: toMany) else { return }
       forEachEnd(of: relationship, object, element) { change($0, isLinked: true) }
+      makeLast(element, of: object, in: relationship)
     }
   }
 
@@ -167,13 +165,27 @@ struct RelationshipKeeper {
     }
   }
 
-  /// Links or unlinks a pair at one of its ends.
+  /// Makes the objects of a new link the last ones in each other's lists, where they have an order.
+  private func makeLast(
+    _ element: any ManagedObject,
+    of object: any ManagedObject,
+    in relationship: StoredToMany
+  ) {
+    order(of: relationship)?.makeLast(element, of: object._$state.number)
+    guard case .pairs(let trees) = relationship.storage, let inverse = trees.inverse else { return }
+    let way = context.entity(relationship.destination).toManys[inverse]
+    order(of: way)?.makeLast(object, of: element._$state.number)
+  }
+
+  /// Links or unlinks a pair at one of its ends. In an order it has the place of the element's number.
   func change(_ pair: PairEnd, isLinked: Bool) {
     let (entity, position, owner, element) = (pair.entity, pair.position, pair.owner, pair.element)
     context.tellOfPair(pair)
     context.notePair(pair, isLinked: isLinked)
+    if !isLinked { context.changeLists(with: pair, isThere: false) }
     context.entities[entity].pairs[position].note(owner, element, isLinked: isLinked)
     context.entities[entity].settledPairs[position].settle(owner, element, isLinked: !isLinked)
+    if isLinked { context.changeLists(with: pair, isThere: true) }
     let table = context.entity(entity).toManys[position].links
     context.children.forEach { $0.parentDidChangePair(owner, element, table, isLinked: isLinked) }
   }
@@ -236,9 +248,11 @@ extension RelationshipKeeper {
     guard isElement(number, of: object, toMany: toMany), let order = order(of: relationship) else {
       return nil
     }
-    let entry = order.entry(of: context.object(number, of: context.entity(relationship.destination)))
+    let owner = object._$state.number
+    let element = context.object(number, of: context.entity(relationship.destination))
+    let entry = order.entry(of: element, in: owner)
     return context.deferringError(nil) { () throws(ContextError) in
-      try order.list(of: object._$state.number).count(before: entry)
+      try order.list(of: owner).count(before: entry)
     }
   }
 

@@ -96,8 +96,13 @@ extension SchemaChange {
       guard isShared || rebuilt.contains(entity.number) else { continue }
       let tree = target.takeTree(relationship.cardinality == .many ? .pairs : .references)
       relationship.tree = tree
-      target.entities[place].properties[property].content = .relationship(relationship)
       steps.append(.copiedPairs(from: source, to: tree))
+      if let order = relationship.orderTree, known.contains(order) {
+        let moved = target.takeTree(.orders)
+        relationship.orderTree = moved
+        steps.append(.order(of: tree, in: moved))
+      }
+      target.entities[place].properties[property].content = .relationship(relationship)
     }
   }
 

@@ -1,8 +1,8 @@
 /// What `@Relationship`, ``ToOneLink`` and ``ToManyLink`` can say without a name.
 public struct RelationshipOption: Sendable, Hashable {
   private let name: String
-  /// The objects that a to-many relationship leads to have an order. Said at both ends of the pair: each object keeps its place beside its
-  /// to-one relationship.
+  /// The objects that a to-many relationship leads to have an order. Where the relationship that leads back is to one, both ends of the pair say so: each object
+  /// keeps its place beside its to-one relationship. Where it is to many, each end has an order of its own, or none.
   public static let ordered = RelationshipOption(name: "ordered")
 }
 

@@ -36,7 +36,7 @@ extension Schema {
           relationship.inverse == nil || relationship.hasHiddenInverse
         else { return property }
         relationship.inverse = nil
-        if relationship.isToMany, !relationship.isOrdered {
+        if relationship.isToMany {
           let inverse = RelationshipDescription.hiddenInverse(of: relationship.name, in: name)
           relationship.inverse = inverse
           added[relationship.destination, default: []].append(

@@ -121,9 +121,9 @@ extension Schema {
     guard let inverseName = relationship.inverse else {
       return relationship.isOrdered
         ? [
-          "\(name) is ordered, and no relationship leads back: "
-            + "the objects of \(destination.name) keep their places beside a to-one relationship"
-        ] : []
+          "\(name) is ordered, and no relationship leads back that is to many: its objects have places in no list"
+        ]
+        : []
     }
     guard
       case .relationship(let inverse)? = names.entity(named: destination.name)?.property(named: inverseName)
@@ -141,15 +141,14 @@ extension Schema {
           + "whose own inverse is \(inverse.inverse ?? "none")"
       ]
     }
-    if relationship.isOrdered != inverse.isOrdered
-      || relationship.isOrdered && relationship.isToMany == inverse.isToMany
-    {
-      return orderProblems(
+    if relationship.isOrdered {
+      let problems = orderProblems(
         of: relationship,
         named: name,
         inverse,
         named: "\(destination.name).\(inverseName)"
       )
+      if !problems.isEmpty { return problems }
     }
     let isRequired =
       inverse.cardinality == .required || destination.isRequiredOfSomeClass(inverse.name)
@@ -161,22 +160,25 @@ extension Schema {
     return []
   }
 
-  /// What is wrong with a pair of which not both ends are ordered, or not just one leads to many objects. Said once, of the end that is ordered.
+  /// What is wrong with the order of a relationship. Where both ends are to many, each has an order of its own or none. Where one is to one, both say that the
+  /// relationship is ordered; this is said once, of the end that is ordered.
   private static func orderProblems(
     of relationship: RelationshipDescription,
     named name: String,
     _ inverse: RelationshipDescription,
     named inverseName: String
   ) -> [String] {
-    guard relationship.isOrdered else { return [] }
-    if relationship.isToMany == inverse.isToMany {
-      return [
-        "\(name) can't be ordered: of the two ends of an ordered relationship one leads to many objects, and the other to one"
-      ]
+    if !relationship.isToMany, !inverse.isToMany {
+      return ["\(name) can't be ordered: neither it nor its inverse \(inverseName) leads to many objects"]
     }
-    return [
-      "\(name) is ordered, and its inverse \(inverseName) is not: both ends of the pair are marked as ordered"
-    ]
+    if relationship.isToMany, inverse.isToMany {
+      return name == inverseName ? ["\(name) can't be ordered: it is its own inverse"] : []
+    }
+    return inverse.isOrdered
+      ? []
+      : [
+        "\(name) is ordered, and its inverse \(inverseName) is not: both ends of the pair are marked as ordered"
+      ]
   }
 
   private static func placeProblems(of entity: EntityDescription, _ names: EntityNames) -> [String] {

@@ -22,7 +22,7 @@ public struct ToManyLink<Members: RelationshipCollection> {
   /// Declares a relationship.
   ///
   /// - Parameters:
-  ///   - options: `.ordered`, at both ends of the pair, for members with an order that the program gives them.
+  ///   - options: `.ordered` for members with an order that the program gives them. Where the inverse is to one, both ends say so.
   ///   - deleteRule: what happens to the objects at the other end when this one is deleted.
   ///   - inverse: the relationship at the other end that leads back; nil where that end names this one.
   ///   - minimumCount: the least number of members that a save accepts.
@@ -122,7 +122,7 @@ extension ToManyLink where Members.Element == ManagedRecord {
   ///
   /// - Parameters:
   ///   - entity: the name of the entity.
-  ///   - options: `.ordered`, at both ends of the pair, for members with an order that the program gives them.
+  ///   - options: `.ordered` for members with an order that the program gives them. Where the inverse is to one, both ends say so.
   ///   - deleteRule: what happens to the objects at the other end when this one is deleted.
   ///   - inverse: the name of the relationship at the other end that leads back; nil where that end names this one.
   ///   - minimumCount: the least number of members that a save accepts.

@@ -208,7 +208,7 @@ struct DynamicModelTests {
   @Test func mistakesInDescriptionsAreListed() async throws {
     let lost = EntityDescription(
       name: "Lost",
-      properties: [.toOne("x", to: "Nowhere"), .toMany("y", to: "Sheet", isOrdered: true)]
+      properties: [.toOne("x", to: "Nowhere"), .toOne("y", to: "Sheet", isOrdered: true)]
     )
     do {
       _ = try await PersistentContainer(

@@ -41,13 +41,15 @@ package enum SchemaTree {
   package static let hierarchyFormatVersion: UInt32 = 7
   /// The version of a store with derived attributes, and that needs no newer one: a library that doesn't know them would not keep their values.
   package static let derivedFormatVersion: UInt32 = 8
-  /// The version of a store with hidden inverses, or with ordered relationships to objects of several classes, whatever else is in it. The newest that this
-  /// library reads.
-  package static let newestFormatVersion: UInt32 = 9
+  /// The version of a store with hidden inverses, or with ordered relationships to objects of several classes, and that needs no newer one.
+  package static let hiddenInverseFormatVersion: UInt32 = 9
+  /// The version of a store with ordered many-to-many relationships, whatever else is in it. The newest that this library reads.
+  package static let newestFormatVersion: UInt32 = 10
 
   /// The version that a store of a schema needs, without a history.
   static func formatVersion(of schema: CataloguedSchema) -> UInt32 {
-    if schema.ordersClasses || schema.hasHiddenInverses { return newestFormatVersion }
+    if schema.ordersPairs { return newestFormatVersion }
+    if schema.ordersClasses || schema.hasHiddenInverses { return hiddenInverseFormatVersion }
     if schema.derivesValues { return derivedFormatVersion }
     if schema.entities.contains(where: { !$0.classes.isEmpty }) { return hierarchyFormatVersion }
     if schema.hasAttribute(where: { $0 == .place || $0.isExternal }) { return orderedFormatVersion }
@@ -104,7 +106,7 @@ extension SchemaTree {
     }
     let schema = try version < 3 ? entries.schemaOfEarlierFormat() : entries.schema()
     if let problem = schema.unsoundness { throw damaged("the schema (\(problem))") }
-    if schema.ordersClasses, version < newestFormatVersion {
+    if schema.ordersClasses, version < hiddenInverseFormatVersion {
       throw ContextError(
         .schemaMismatch,
         "the store has ordered relationships to objects of several classes in an order of an unreleased library"

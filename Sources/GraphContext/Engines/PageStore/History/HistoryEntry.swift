@@ -39,8 +39,9 @@ struct HistoryEntry {
 
   struct Links {
     let relationship: ChangeSet.Relationship
-    /// Those of links that were added or removed, ascending.
+    /// Those of links that were added, removed or moved in an order, ascending.
     var owners: [ObjectNumber]
+    /// Those of links that were added or removed, ascending.
     var elements: [ObjectNumber]
   }
 

@@ -91,7 +91,7 @@ extension HistoryEntry.Links {
     let all = links.added + links.removed
     self.init(
       relationship: relationship,
-      owners: Set(all.map(\.owner)).sorted(),
+      owners: links.reordered.union(all.map(\.owner)).sorted(),
       elements: Set(all.map(\.element)).sorted()
     )
   }

@@ -7,8 +7,10 @@ extension StoredSchema {
   fileprivate func source(of step: MigrationStep) -> String {
     switch step {
     case .index(let number, _), .derived(let number): entity(number)?.treeName ?? ""
-    case .exchangedPairs(let source, _), .copiedPairs(let source, _), .copiedValues(let source, _),
-      .records(_, let source), .inverse(_, _, let source, _):
+    case .exchangedPairs(let source, _), .barePairs(let source, _), .copiedPairs(let source, _),
+      .placedPairs(let source, _),
+      .order(let source, _), .copiedValues(let source, _), .records(_, let source),
+      .inverse(_, _, let source, _):
       source
     case .pass: ""
     }
@@ -39,8 +41,15 @@ struct MigrationChunk {
       guard let entity = schema.entity(number), let index = schema.index(index, of: entity) else { return }
       try collect(index, of: entity, source, range, byteLimit, storeID)
       try store(in: entity.treeName(of: index.id), &transaction)
-    case .exchangedPairs(_, let target), .copiedPairs(_, let target):
+    case .exchangedPairs(_, let target), .barePairs(_, let target):
       try collectPairs(source, range, byteLimit, isExchanged: step.exchangesPairs)
+      try store(in: target, &transaction)
+    case .copiedPairs(_, let target):
+      try store(collectPairsWithPlaces(source, range, byteLimit), in: target, &transaction)
+    case .placedPairs(_, let target):
+      try store(collectPlacedPairs(source, range, byteLimit), in: target, &transaction)
+    case .order(_, let target):
+      try collectOrder(of: source, range, byteLimit)
       try store(in: target, &transaction)
     case .copiedValues(let name, let target):
       // A staged value can't be stored once the schema has changed.
@@ -241,6 +250,56 @@ struct MigrationChunk {
       if add(isExchanged ? [UInt8](key[half...]) + key[..<half] : [UInt8](key), from: key, byteLimit) {
         return
       }
+    }
+  }
+
+  /// Pairs with what they have as values, which are places.
+  private mutating func collectPairsWithPlaces(
+    _ pairs: WriteTree,
+    _ range: KeyRange,
+    _ byteLimit: Int
+  ) throws -> [(key: [UInt8], value: [UInt8])] {
+    var copies: [(key: [UInt8], value: [UInt8])] = []
+    var cursor = try pairs.cursor(in: range)
+    while try cursor.next() {
+      let key = try cursor.key()
+      guard key.count == 2 * KeyCoder.objectIDByteCount else { throw SchemaTree.damaged("a link") }
+      let value = try cursor.value()
+      copies.append(([UInt8](key), [UInt8](value)))
+      if count(key.count + value.count, from: key, byteLimit) { break }
+    }
+    return copies
+  }
+
+  /// The links that an index of an ordered to-one relationship has, with their places. An object that leads nowhere has none.
+  private mutating func collectPlacedPairs(
+    _ index: WriteTree,
+    _ range: KeyRange,
+    _ byteLimit: Int
+  ) throws -> [(key: [UInt8], value: [UInt8])] {
+    var pairs: [(key: [UInt8], value: [UInt8])] = []
+    var cursor = try index.cursor(in: range)
+    while try cursor.next() {
+      let key = try cursor.key()
+      guard let (owner, entry) = KeyCoder.listMember(ofKey: key) else { throw SchemaTree.damaged("a place") }
+      if !owner.isNone { pairs.append((KeyCoder.pair(owner, entry.number), entry.linkValue)) }
+      if count(2 * KeyCoder.objectIDByteCount, from: key, byteLimit) { break }
+    }
+    // The members of an owner are in the order of their places.
+    return pairs.sorted { $0.key.lexicographicallyPrecedes($1.key) }
+  }
+
+  private mutating func collectOrder(of pairs: WriteTree, _ range: KeyRange, _ byteLimit: Int) throws {
+    var cursor = try pairs.cursor(in: range)
+    while try cursor.next() {
+      let key = try cursor.key()
+      let value = try [UInt8](cursor.value())
+      let place = ListPlace(value)
+      guard let (owner, element) = KeyCoder.numbers(ofPair: key), value.isEmpty || place != nil else {
+        throw SchemaTree.damaged("a link")
+      }
+      let entry = ListEntry(place: place, number: element)
+      if add(KeyCoder.listKey(owner, entry), from: key, byteLimit) { return }
     }
   }
 

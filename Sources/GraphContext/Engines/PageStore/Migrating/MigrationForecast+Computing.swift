@@ -182,9 +182,13 @@ private struct ForecastBuilder {
           return nil
         }
         return try self.index(resolved, of: entity, isReplacing: replaced.contains(index))
-      case .exchangedPairs(let source, let tree):
+      case .exchangedPairs(let source, let tree), .placedPairs(let source, let tree):
         return try copy(of: source, labels.owner(of: tree), isReplacing: false)
-      case .copiedPairs(let source, let tree), .copiedValues(let source, let tree):
+      case .order(let source, let tree):
+        let isReplacing = change.old.entities.contains { $0.trees.contains(source) }
+        return try order(of: source, labels.owner(of: tree), isReplacing: isReplacing)
+      case .copiedPairs(let source, let tree), .barePairs(let source, let tree),
+        .copiedValues(let source, let tree):
         return try copy(of: source, labels.owner(of: tree), isReplacing: true)
       case .records(let number, let source):
         return try copy(
@@ -209,6 +213,29 @@ private struct ForecastBuilder {
     return MigrationForecast.BuiltTree(
       tree: MigrationForecast.Tree(owner, entryCount: count),
       keyByteCount: count * numbersInKey * KeyCoder.objectIDByteCount,
+      isReplacing: isReplacing
+    )
+  }
+
+  /// The order of the links of a tree. Of a tree that the same change builds, nothing can be counted yet.
+  private func order(
+    of source: String,
+    _ owner: TreeLabels.Owner?,
+    isReplacing: Bool
+  ) throws -> MigrationForecast.BuiltTree? {
+    guard let owner else { return nil }
+    var (entryCount, byteCount) = (0, 0)
+    if var cursor = try snapshot.treeIfPresent(source)?.cursor() {
+      while try cursor.next() {
+        guard let (owner, element) = KeyCoder.numbers(ofPair: try cursor.key()) else { continue }
+        let entry = ListEntry(place: ListPlace([UInt8](try cursor.value())), number: element)
+        entryCount += 1
+        byteCount += KeyCoder.listKey(owner, entry).count
+      }
+    }
+    return MigrationForecast.BuiltTree(
+      tree: MigrationForecast.Tree(owner, entryCount: entryCount),
+      keyByteCount: byteCount,
       isReplacing: isReplacing
     )
   }
@@ -247,6 +274,7 @@ extension MigrationForecast.Tree {
       case .index: .index
       case .references: .references
       case .pairs: .pairs
+      case .orders: .orders
       case .blobs: .values
       }
     self.init(kind: kind, entity: owner.entity, name: owner.name, entryCount: entryCount)

@@ -74,6 +74,12 @@ enum MigrationStep: Sendable, Hashable, Codable {
   case index(entity: EntityNumber, IndexNumber)
   /// Pairs, out of others with their halves exchanged.
   case exchangedPairs(from: String, to: String)
+  /// Pairs without their places, out of pairs that may have some.
+  case barePairs(from: String, to: String)
+  /// Pairs with their places, out of the index of an ordered to-one relationship: the owner is the first number.
+  case placedPairs(from: String, to: String)
+  /// The order of pairs, out of the pairs.
+  case order(of: String, in: String)
   /// The records of an entity in its newest layout, out of those of another tree.
   case records(entity: EntityNumber, from: String)
   /// Pairs of the same form, out of another tree.
@@ -106,8 +112,10 @@ extension SchemaChange {
   /// The rows that a step is going to work on.
   fileprivate func rowCount(of step: MigrationStep, in snapshot: Snapshot) throws -> Int {
     switch step {
-    case .exchangedPairs(let source, _), .copiedPairs(let source, _), .copiedValues(let source, _),
-      .records(_, let source), .inverse(_, _, let source, _):
+    case .exchangedPairs(let source, _), .barePairs(let source, _), .copiedPairs(let source, _),
+      .placedPairs(let source, _),
+      .order(let source, _), .copiedValues(let source, _), .records(_, let source),
+      .inverse(_, _, let source, _):
       try snapshot.treeIfPresent(source)?.count ?? 0
     case .index(let number, _), .derived(let number), .pass(_, let number?):
       // The index of an entity to be rebuilt has as many entries as the store has records.

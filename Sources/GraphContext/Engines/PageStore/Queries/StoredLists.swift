@@ -30,7 +30,7 @@ extension StoreView {
     in list: ListTable
   ) throws(StoreError) -> [ListEntry]? {
     guard let tree = try tree(named: list.treeName), !range.isEmpty else { return [] }
-    let prefix = Self.prefix(of: owner)
+    let prefix = KeyCoder.listPrefix(of: owner)
     let start = try tree.count(in: KeyRange(lower: .unbounded, upper: .excluding(prefix)))
     var cursor = tree.cursor()
     var entries: [ListEntry] = []
@@ -50,24 +50,64 @@ extension StoreView {
     before entry: ListEntry?,
     in list: ListTable
   ) throws(ContextError) -> Int {
-    var key = Self.prefix(of: owner)
+    var key = KeyCoder.listPrefix(of: owner)
     counters.singleReads += 1
     do throws(StoreError) {
       guard let tree = try tree(named: list.treeName) else { return 0 }
       guard let entry else { return try tree.count(in: .prefix(key)) }
       let start = key
-      KeyCoder.append(entry.place._attributeValue, to: &key)
-      KeyCoder.append(objectID: entry.number, to: &key)
+      key = KeyCoder.listKey(owner, entry)
       return try tree.count(in: KeyRange(lower: .including(start), upper: .excluding(key)))
     } catch {
       throw ContextError(error)
     }
   }
 
-  private static func prefix(of owner: ObjectNumber) -> [UInt8] {
+  func place(
+    of element: ObjectNumber,
+    in owner: ObjectNumber,
+    _ places: PairPlaces
+  ) throws(ContextError) -> ListPlace? {
+    counters.singleReads += 1
+    do throws(StoreError) {
+      let value = try tree(named: places.linkTreeName)?.value(for: KeyCoder.pair(owner, element))
+      guard let value, !value.isEmpty else { return nil }
+      if let place = ListPlace(value) { return place }
+    } catch {
+      throw ContextError(error)
+    }
+    throw ContextError(
+      .corrupt,
+      "a link of \(schema.entities[places.entity].name) \(owner) has a value that is no place"
+    )
+  }
+}
+
+extension KeyCoder {
+  /// The beginning of the keys of an owner's members in a table of lists.
+  static func listPrefix(of owner: ObjectNumber) -> [UInt8] {
     var prefix: [UInt8] = []
-    KeyCoder.append(.reference(owner), to: &prefix)
+    append(.reference(owner), to: &prefix)
     return prefix
+  }
+
+  /// The owner and the member of a key in a table of lists; nil for no such key. The owner is `none` where a to-one relationship leads nowhere.
+  static func listMember(ofKey key: UnsafeRawBufferPointer) -> (owner: ObjectNumber, ListEntry)? {
+    var reader = KeyReader(key)
+    guard let owner = reader.next(.reference) else { return nil }
+    let rest = UnsafeRawBufferPointer(rebasing: key[(key.count - reader.remaining)...])
+    guard let entry = ListEntry(key: rest, behind: 0) else { return nil }
+    if owner.isNull { return (.none, entry) }
+    guard case .reference(let number) = owner else { return nil }
+    return (number, entry)
+  }
+
+  /// The key of a member in a table of lists.
+  static func listKey(_ owner: ObjectNumber, _ entry: ListEntry) -> [UInt8] {
+    var key = listPrefix(of: owner)
+    append(entry.place._attributeValue, to: &key)
+    append(objectID: entry.number, to: &key)
+    return key
   }
 }
 

@@ -277,59 +277,6 @@ extension SaveTransaction {
     }
   }
 
-  // MARK: Pairs
-
-  /// Stores the links of many-to-many relationships that were added, and removes those that were removed.
-  mutating func storePairs(_ transaction: inout WriteTransaction) throws {
-    for changes in request.pairs {
-      let destination = schema.entities[changes.relationship.destination]
-      for (owner, elements) in changes.links.removed {
-        for element in elements { try removePair(owner, element, changes.trees, &transaction) }
-      }
-      for (owner, elements) in changes.links.added.sorted(by: { $0.key < $1.key }) {
-        try checkExists(owner, changes.source, changes.relationship.name, of: element(elements), &transaction)
-        for element in elements.sorted() {
-          try checkExists(element, destination, changes.relationship.name, of: owner, &transaction)
-          try addPair(owner, element, changes.trees, &transaction)
-        }
-      }
-    }
-  }
-
-  private func element(_ elements: Set<ObjectNumber>) -> ObjectNumber { elements.min() ?? .none }
-
-  private mutating func noteCounted(_ owner: ObjectNumber, _ element: ObjectNumber, _ trees: PairTrees) {
-    counted.note(owner, in: trees.forward)
-    counted.note(element, in: trees.backward)
-    noteDerived(owner, element, trees)
-  }
-
-  private mutating func addPair(
-    _ owner: ObjectNumber,
-    _ element: ObjectNumber,
-    _ trees: PairTrees,
-    _ transaction: inout WriteTransaction
-  ) throws(StoreError) {
-    noteCounted(owner, element, trees)
-    if try !tree(trees.forward, &transaction).put(KeyCoder.pair(owner, element), []) {
-      changeSet.noteAdded(.init(owner: owner, element: element), to: trees.relationship)
-    }
-    _ = try tree(trees.backward, &transaction).put(KeyCoder.pair(element, owner), [])
-  }
-
-  private mutating func removePair(
-    _ owner: ObjectNumber,
-    _ element: ObjectNumber,
-    _ trees: PairTrees,
-    _ transaction: inout WriteTransaction
-  ) throws(StoreError) {
-    noteCounted(owner, element, trees)
-    if try tree(trees.forward, &transaction).remove(KeyCoder.pair(owner, element)) {
-      changeSet.noteRemoved(.init(owner: owner, element: element), from: trees.relationship)
-    }
-    _ = try tree(trees.backward, &transaction).remove(KeyCoder.pair(element, owner))
-  }
-
   /// The numbers that follow `number` in a tree of pairs of numbers.
   mutating func linked(
     to number: ObjectNumber,

@@ -6,7 +6,7 @@ import Predicates
 /// The page store has verified its pages; here the question is whether the trees fit together. A tree with damaged pages is compared as
 /// far as it can be read: no entry is looked up in it, and nothing is concluded from what it lacks.
 package struct StoreVerifier {
-  private let view: StoreView
+  let view: StoreView
   private let leases: [EntityNumber: UInt64]?
   /// The trees with damaged pages.
   private var damaged: Set<String>
@@ -40,14 +40,14 @@ package struct StoreVerifier {
     return found
   }
 
-  private mutating func report(_ message: String, _ tree: String) {
+  mutating func report(_ message: String, _ tree: String) {
     found.append(IntegrityProblem(message: message, tree: tree))
   }
 
   // MARK: Reading
 
   /// Calls `body` with every entry of a tree that can be read. Returns whether that was all of them.
-  private mutating func forEachEntry(
+  mutating func forEachEntry(
     of name: String,
     _ body: (inout Self, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Void
   ) -> Bool {
@@ -69,7 +69,7 @@ package struct StoreVerifier {
   }
 
   /// What `body` finds in a tree, which is nil if there is none; nil if the tree is damaged.
-  private mutating func lookUp<Found>(
+  mutating func lookUp<Found>(
     _ name: String,
     _ body: (TreeReader?) throws(StoreError) -> Found
   ) -> Found? {
@@ -86,16 +86,16 @@ package struct StoreVerifier {
   }
 
   /// Whether a tree has a key; nil if it is damaged.
-  private mutating func contains(_ key: [UInt8], in name: String) -> Bool? {
+  mutating func contains(_ key: [UInt8], in name: String) -> Bool? {
     lookUp(name) { (tree) throws(StoreError) in try tree?.contains(key) ?? false }
   }
 
   /// Entries of a tree; nil if it is damaged.
-  private mutating func count(of name: String) -> Int? {
+  mutating func count(of name: String) -> Int? {
     lookUp(name) { (tree) throws(StoreError) in try tree?.count ?? 0 }
   }
 
-  private mutating func exists(_ number: ObjectNumber, _ entity: StoredEntity) -> Bool? {
+  mutating func exists(_ number: ObjectNumber, _ entity: StoredEntity) -> Bool? {
     contains(KeyCoder.key(objectID: number), in: entity.treeName)
   }
 
@@ -323,7 +323,7 @@ package struct StoreVerifier {
     }
   }
 
-  private mutating func verifyIsNothing(_ value: UnsafeRawBufferPointer, _ tree: String) {
+  mutating func verifyIsNothing(_ value: UnsafeRawBufferPointer, _ tree: String) {
     if !value.isEmpty { report("an entry has a value of \(value.count) bytes instead of none", tree) }
   }
 
@@ -340,31 +340,6 @@ package struct StoreVerifier {
         verifier.report("two objects of \(entity.name) have the same \(index.name)", treeName)
       }
       last = components
-    }
-  }
-
-  // MARK: Pairs
-
-  /// Every link has its way back, whose tree is looked at from the other end: so neither has one too many.
-  private mutating func verifyPairs(_ relationship: StoredToMany) {
-    guard case .pairs(let trees) = relationship.storage else { return }
-    let destination = view.schema.entities[relationship.destination]
-    _ = forEachEntry(of: trees.forward) { verifier, key, value in
-      verifier.verifyIsNothing(value, trees.forward)
-      guard key.count == 2 * KeyCoder.objectIDByteCount, let element = KeyCoder.objectID(ending: key),
-        let owner = KeyCoder.objectID(ending: UnsafeRawBufferPointer(rebasing: key.prefix(8)))
-      else {
-        return verifier.report("a key of \(key.count) bytes is no pair", trees.forward)
-      }
-      if verifier.contains(KeyCoder.pair(element, owner), in: trees.backward) == false {
-        verifier.report("the link from \(owner) to \(element) has no way back", trees.forward)
-      }
-      if verifier.exists(element, destination) == false {
-        verifier.report(
-          "\(owner) is linked to \(destination.name) \(element), which doesn't exist",
-          trees.forward
-        )
-      }
     }
   }
 }

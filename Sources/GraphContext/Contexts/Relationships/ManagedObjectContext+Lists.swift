@@ -1,0 +1,163 @@
+import Predicates
+
+// The unsaved changes of the order of members.
+
+extension ManagedObjectContext {
+  /// The unsaved changes of an owner's list; nil for none.
+  func pendingList(of owner: ObjectNumber, in table: ListTable) -> PendingList? {
+    pendingLists(in: table)?[owner]
+  }
+
+  /// The unsaved changes of all lists of a relationship, kept up to date from now on.
+  func pendingLists(in table: ListTable) -> PendingLists? {
+    switch table.origin {
+    case .members(let slots):
+      let entity = entity(table.entity)
+      guard let position = entity.toOnes.firstIndex(where: { $0.slot == slots.reference }) else { return nil }
+      workOutReferences(at: position, of: entity)
+      return entities[table.entity].lists[position]
+    case .pairs(let places):
+      if entities[places.entity].pairLists[places.position] == nil {
+        let lists = makeLists(in: places)
+        entities[places.entity].keep(lists, ofPairs: places.position)
+      }
+      return entities[places.entity].pairLists[places.position]
+    }
+  }
+
+  /// Changes the unsaved lists of a relationship, if they have been asked for yet.
+  func changeLists(in table: ListTable, _ body: (inout PendingLists) -> Void) {
+    switch table.origin {
+    case .members(let slots):
+      let toOnes = entity(table.entity).toOnes
+      guard let position = toOnes.firstIndex(where: { $0.slot == slots.reference }) else { return }
+      entities[table.entity].changeLists(position, body)
+    case .pairs(let places): entities[places.entity].changeLists(ofPairs: places.position, body)
+    }
+  }
+
+  /// Works out the unsaved changes of all lists of a to-one relationship.
+  func makeLists(in list: ReferenceList) -> PendingLists {
+    let entity = entity(list.entity)
+    return entities[list.entity].changes.lists(in: list.slots) { number in
+      deferringError(nil) { () throws(ContextError) in
+        guard let bytes = try source.record(number, of: entity) else { return nil }
+        let record = RecordView(validated: bytes, layout: entity.layout)
+        return (record.reference(list.slots.reference), record.listEntry(number, in: list.slots))
+      }
+    }
+  }
+
+  // MARK: Lists of links
+
+  /// Works out the unsaved changes of all lists of a many-to-many relationship.
+  private func makeLists(in places: PairPlaces) -> PendingLists {
+    var lists = PendingLists()
+    let links = entities[places.entity].pairs[places.position]
+    for (owner, elements) in links.removed {
+      for element in elements { lists.remove(storedEntry(of: element, in: owner, places), of: owner) }
+    }
+    for (owner, elements) in links.added {
+      for element in elements { lists.insert(listEntry(of: element, in: owner, places), of: owner) }
+    }
+    for (owner, moved) in entities[places.entity].pairPlaces[places.position].byOwner {
+      for (element, place) in moved where shows(element, in: owner, places, besides: links) {
+        lists.remove(storedEntry(of: element, in: owner, places), of: owner)
+        lists.insert(ListEntry(place: place, number: element), of: owner)
+      }
+    }
+    return lists
+  }
+
+  /// Returns whether the source shows a link that has no unsaved changes but its place. Another context may have removed it.
+  private func shows(
+    _ element: ObjectNumber,
+    in owner: ObjectNumber,
+    _ places: PairPlaces,
+    besides links: PendingLinks
+  ) -> Bool {
+    if links.isLinked(owner, element) != nil { return false }
+    let table = entity(places.entity).toManys[places.position].links
+    return deferringError(false) { () throws(ContextError) in try source.isLinked(owner, element, in: table) }
+  }
+
+  /// The entry of an element in the list of its owner, unsaved changes included.
+  func listEntry(of element: ObjectNumber, in owner: ObjectNumber, _ places: PairPlaces) -> ListEntry {
+    let objects = entities[places.entity]
+    if let place = objects.pairPlaces[places.position][owner, element] {
+      return ListEntry(place: place, number: element)
+    }
+    if objects.pairs[places.position].isLinked(owner, element) == true {
+      return ListEntry(place: nil, number: element)
+    }
+    return storedEntry(of: element, in: owner, places)
+  }
+
+  private func storedEntry(
+    of element: ObjectNumber,
+    in owner: ObjectNumber,
+    _ places: PairPlaces
+  ) -> ListEntry {
+    let place = deferringError(nil) { () throws(ContextError) in
+      try source.place(of: element, in: owner, places)
+    }
+    return ListEntry(place: place, number: element)
+  }
+
+  /// Gives a link a place. The lists follow separately.
+  func setPlace(
+    _ place: ListPlace,
+    of element: ObjectNumber,
+    in owner: ObjectNumber,
+    _ places: PairPlaces
+  ) {
+    let (entity, position) = (places.entity, places.position)
+    notePlace(of: PairEnd(owner, element, in: places))
+    listings.drop(entity, position, owner: owner)
+    entities[entity].pairPlaces[position].set(place, of: element, in: owner)
+    children.forEach { $0.parentOrderDidChange(ofPairs: position, entity) }
+  }
+
+  /// Notes that a link of an ordered relationship has come or gone: the unsaved lists follow. Called twice, before the link changes and after.
+  func changeLists(with pair: PairEnd, isThere: Bool) {
+    guard let table = entity(pair.entity).toManys[pair.position].list, case .pairs(let places) = table.origin
+    else { return }
+    let entry = listEntry(of: pair.element, in: pair.owner, places)
+    changeLists(in: table) {
+      if isThere { $0.insert(entry, of: pair.owner) } else { $0.remove(entry, of: pair.owner) }
+    }
+    if !isThere { entities[pair.entity].pairPlaces[pair.position].set(nil, of: pair.element, in: pair.owner) }
+  }
+}
+
+extension PairEnd {
+  init(_ owner: ObjectNumber, _ element: ObjectNumber, in places: PairPlaces) {
+    self.init(entity: places.entity, position: places.position, owner: owner, element: element)
+  }
+}
+
+extension ChangedObjects {
+  /// The unsaved changes of the lists of a to-one relationship.
+  ///
+  /// - Parameter stored: what the source has of an object: its owner, and its entry.
+  fileprivate func lists(
+    in slots: PlaceSlots,
+    _ stored: (ObjectNumber) -> (owner: ObjectNumber, ListEntry)?
+  ) -> PendingLists {
+    var result = PendingLists()
+    func insert(_ object: any ManagedObject) {
+      let place = ListPlace(_attributeValue: object.attributeValue(at: slots.place))
+      let entry = ListEntry(place: place, number: object._$state.number)
+      result.insert(entry, of: object.reference(at: slots.reference))
+    }
+    for object in inserted { insert(object) }
+    for object in updated where object._$state.changed & (slots.referenceBit | slots.placeBit) != 0 {
+      if let (owner, entry) = stored(object._$state.number) { result.remove(entry, of: owner) }
+      insert(object)
+    }
+    for object in deleted {
+      if let (owner, entry) = stored(object._$state.number) { result.remove(entry, of: owner) }
+    }
+    return result
+  }
+}
