@@ -21,7 +21,7 @@ BENCH_OBJECTS = $(SWIFT) run $(1) --package-path Benchmarks object-benchmarks $(
 SMOKE_FLAGS ?=
 RESULTS := Benchmarks/Results
 
-.PHONY: help demo test random build release lint format docs bench bench-kv bench-objects bench-queries bench-flights bench-words bench-observing bench-import bench-space bench-day bench-smoke fuzz-smoke crash contracts sanitize space guards rigs ci clean
+.PHONY: help demo test random build release lint format docs bench bench-kv bench-objects bench-queries bench-flights bench-words bench-observing bench-import bench-space bench-day bench-smoke server-smoke fuzz-smoke crash contracts sanitize space guards rigs ci clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -128,6 +128,10 @@ bench-smoke: deps-objects deps-words ## run the benchmarks on small data, so tha
 	$(SWIFT) build --package-path Benchmarks $(SMOKE_FLAGS)
 	@SWIFT=$(SWIFT) WORDNET=$(WORDNET) Scripts/bench-smoke.sh $(SMOKE_FLAGS)
 
+server-smoke: deps-server ## start the example of a server, and read its pages while departures are posted
+	@mkdir -p .build
+	@SWIFT=$(SWIFT) Scripts/server-smoke.sh $(SMOKE_FLAGS)
+
 crash: deps-library ## open thousands of crash images, and check each
 	$(SWIFT) run -c release --package-path Fuzz crash-rig $(CRASH)
 
@@ -156,7 +160,7 @@ ci: export CRASH := --images 13000 --graph-images 2000 --seconds 600 --seed 1 --
 ci: export CAMBIUM_LARGE_LIST_OBJECTS := 100000
 ci: export CAMBIUM_LARGE_LIST_CHANGES := 10000
 ci: export CAMBIUM_LARGE_LIST_PER_TURN := 1000
-ci: lint test demo docs ## everything that a change has to pass
+ci: lint test demo docs server-smoke ## everything that a change has to pass
 	@# An optimised build compiles one module at a time, so the rigs and the benchmarks share the processors.
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target rigs bench-smoke
 
@@ -167,9 +171,11 @@ rigs:
 clean: ## remove every build folder
 	rm -rf .build .build-* Benchmarks/.build Fuzz/.build
 
-.PHONY: deps-library deps-bench deps-objects deps-words
+.PHONY: deps-library deps-bench deps-objects deps-words deps-server
 deps-library:
 	@Scripts/install-packages.sh zlib1g-dev
+deps-server: deps-library
+	@Scripts/install-packages.sh curl
 deps-bench:
 	@Scripts/install-packages.sh zlib1g-dev liblmdb-dev libsqlite3-dev librocksdb-dev libwiredtiger-dev
 deps-words:

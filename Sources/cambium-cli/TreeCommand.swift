@@ -12,7 +12,7 @@ struct TreeCommand: ParsableCommand {
 
       A tree is named by a letter and a number, such as e/3. The tool shows before it what the tree holds, and takes that as well:
       e/Book for the records of an entity, i/Book/title for an index, r/Book/author for the references of a to-one relationship, m/Book/tags \
-      for the links of a many-to-many relationship.
+      for the links of a many-to-many relationship, o/Book/tags for their order.
       """
   )
 

@@ -12,10 +12,11 @@ import Hummingbird
 @main
 enum Server {
   static func main() async throws {
+    let arguments = CommandLine.arguments.dropFirst()
     let airport = try await PersistentContainer(
       "Airport",
       models: Departure.self,
-      at: URL(fileURLWithPath: CommandLine.arguments.dropFirst().first ?? "airport.cambium")
+      at: URL(fileURLWithPath: arguments.first ?? "airport.cambium")
     )
     let router = Router()
     router.get("departures") { _, _ in live(airport) }
@@ -35,7 +36,8 @@ enum Server {
       try await airport.batchUpdate(late, .set(\.delay) { $0.delay + minutes })
       return HTTPResponse.Status.ok
     }
-    let configuration = ApplicationConfiguration(address: .hostname("127.0.0.1", port: 8080))
+    let port = arguments.dropFirst().first.flatMap { Int($0) } ?? 8080
+    let configuration = ApplicationConfiguration(address: .hostname("127.0.0.1", port: port))
     try await Application(router: router, configuration: configuration).runService()
   }
 

@@ -60,7 +60,7 @@ struct LibraryComparison {
     try expect("codes of Playlist", codes(of: "Playlist"), state.playlists.keys.sorted())
     for record in try context.fetch(DynamicQuery("Playlist")) {
       let code = try record.code
-      let tracks = Set(try record.objects("tracks").map { try $0.code })
+      let tracks = try record.objects("tracks").map { try $0.code }
       try expect("tracks of Playlist \(code)", tracks, state.playlists[code])
     }
   }

@@ -11,7 +11,7 @@ enum LibraryEdit: Sendable {
   /// Puts a track at a position among the others of a medium, or takes it out of the one that it is in.
   case place(track: Int, in: Int?, at: Int)
   /// Adds one, or gives it other tracks.
-  case putPlaylist(Int, Set<Int>)
+  case putPlaylist(Int, [Int])
   case deleteMedium(Int)
   case deleteTrack(Int)
   case deletePlaylist(Int)
@@ -46,12 +46,14 @@ struct LibraryEditor {
     if try medium.value("cover", as: Data.self) != values.cover { try medium.set("cover", to: values.cover) }
   }
 
-  private func putPlaylist(_ code: Int, _ tracks: Set<Int>) throws {
+  private func putPlaylist(_ code: Int, _ tracks: [Int]) throws {
     let playlist = try context.findOrInsert(entity: "Playlist", with: ["code": .int(Int64(code))])
     for track in try playlist.objects("tracks") where try !tracks.contains(track.code) {
       try playlist.remove(track, from: "tracks")
     }
-    for track in tracks.sorted() { try playlist.add(find("Track", track), to: "tracks") }
+    for (position, track) in tracks.enumerated() {
+      try playlist.insert(find("Track", track), into: "tracks", at: position)
+    }
   }
 
   private func find(_ entity: String, _ code: Int) throws -> ManagedRecord {

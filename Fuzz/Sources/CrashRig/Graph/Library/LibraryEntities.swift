@@ -2,7 +2,7 @@ import Foundation
 import GraphContext
 
 /// Entities without classes, with the kinds of properties that the models of the graph don't have: a hierarchy with an abstract root, an ordered
-/// relationship, a relationship that leads one way, derived values, a list, parts of an embedded value, data outside of the records.
+/// relationship, one of many to many that leads one way, derived values, a list, parts of an embedded value, data outside of the records.
 enum LibraryEntities {
   static let all = [medium, track, playlist]
 
@@ -59,7 +59,7 @@ enum LibraryEntities {
 
   private static let playlist = EntityDescription(
     name: "Playlist",
-    properties: [.attribute("code", Int.self), .toMany("tracks", to: "Track")],
+    properties: [.attribute("code", Int.self), .toMany("tracks", to: "Track", isOrdered: true)],
     indexes: [IndexDescription(["code"], isUnique: true)]
   )
 }

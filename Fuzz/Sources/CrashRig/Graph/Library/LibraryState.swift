@@ -22,7 +22,7 @@ struct LibraryState: Sendable, Equatable {
   /// The seconds of each.
   var tracks: [Int: Int] = [:]
   /// The codes of the tracks of each.
-  var playlists: [Int: Set<Int>] = [:]
+  var playlists: [Int: [Int]] = [:]
 
   /// The code of the medium that a track is in.
   func medium(of track: Int) -> Int? { media.first { $0.value.tracks.contains(track) }?.key }
@@ -56,7 +56,7 @@ extension LibraryState {
 
   private mutating func delete(track: Int) {
     place(track, in: nil, at: 0)
-    for code in playlists.keys { playlists[code]?.remove(track) }
+    for code in playlists.keys { playlists[code]?.removeAll { $0 == track } }
     tracks[track] = nil
   }
 }

@@ -51,7 +51,7 @@ struct LibraryWorkload {
 
   private mutating func putPlaylist(on state: LibraryState) -> LibraryEdit {
     let tracks = state.tracks.keys.sorted().filter { _ in generator.chance(1, in: 3) }
-    return .putPlaylist(generator.number(in: 0...3), Set(tracks))
+    return .putPlaylist(generator.number(in: 0...3), tracks.shuffled(using: &generator))
   }
 }
 
