@@ -122,7 +122,7 @@ struct EntityObjects {
       references[position] = nil
       lists[position] = nil
     }
-    for position in pairLists.indices { forgetLists(ofPairs: position) }
+    forgetListsOfPairs()
   }
 }
 
@@ -179,8 +179,14 @@ extension EntityObjects {
     body(&pairLists[position]!)
   }
 
+  /// Forgets the unsaved lists of a many-to-many relationship.
   mutating func forgetLists(ofPairs position: Int) {
     if pairLists[position] != nil { pairLists[position] = nil }
+  }
+
+  /// Forgets the unsaved lists of all many-to-many relationships.
+  mutating func forgetListsOfPairs() {
+    for position in pairLists.indices { forgetLists(ofPairs: position) }
   }
 }
 

@@ -340,11 +340,12 @@ extension ManagedObjectContext {
   /// Forgets places of links that the source doesn't have any more, and those that it has too.
   private func normalisePlaces() {
     for ordinal in entities.indices {
-      for relationship in entity(ordinal).toManys {
-        let position = relationship.ordinal
-        entities[ordinal].forgetLists(ofPairs: position)
+      entities[ordinal].forgetListsOfPairs()
+      for position in entities[ordinal].pairPlaces.indices {
         var kept = entities[ordinal].pairPlaces[position]
-        guard !kept.isEmpty, case .pairs(let places)? = relationship.list?.origin else { continue }
+        if kept.isEmpty { continue }
+        let relationship = entity(ordinal).toManys[position]
+        guard case .pairs(let places)? = relationship.list?.origin else { continue }
         let links = entities[ordinal].pairs[position]
         deferringError(()) { () throws(ContextError) in
           try kept.filter { owner, element, place throws(ContextError) in

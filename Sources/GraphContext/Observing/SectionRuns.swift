@@ -251,8 +251,11 @@ extension SectionRuns {
 }
 
 extension String {
-  /// The bytes that aren't in the value itself, which has room for 15.
-  fileprivate var ownByteCount: Int { utf8.count > 15 ? utf8.count : 0 }
+  /// The bytes that aren't in the value itself, which has room for 15: an object with a head of 32 bytes, the text and a zero, in steps of 16.
+  fileprivate var ownByteCount: Int {
+    let count = utf8.count
+    return count > 15 ? 32 + (count + 1 + 15) / 16 * 16 : 0
+  }
 
   /// Whether the bytes are the same: what sections, like queries, go by.
   func isSame(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }

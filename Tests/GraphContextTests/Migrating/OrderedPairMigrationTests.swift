@@ -69,6 +69,39 @@ private enum Single {
   }
 }
 
+private enum FirstTapes: VersionedSchema {
+  static let version = Schema.Version(1)
+  static var models: [any ManagedObject.Type] { [Tape.self, Take.self] }
+
+  @Model final class Tape {
+    var title: String
+    @Relationship(.ordered) var takes: [Take] = []
+    init(_ title: String) { self.title = title }
+  }
+  @Model final class Take {
+    var title: String
+    @Relationship(.ordered, inverse: \Tape.takes) var tapes: [Tape] = []
+    init(_ title: String) { self.title = title }
+  }
+}
+
+private enum SecondTapes: VersionedSchema {
+  static let version = Schema.Version(2)
+  static var models: [any ManagedObject.Type] { [Tape.self, Take.self] }
+
+  @Model final class Tape {
+    var title: String
+    @Relationship(.ordered) var takes: [Take] = []
+    init(_ title: String) { self.title = title }
+  }
+  @Model final class Take {
+    var title: String
+    var length: Int
+    @Relationship(.ordered, inverse: \Tape.takes) var tapes: [Tape] = []
+    init(_ title: String, _ length: Int) { (self.title, self.length) = (title, length) }
+  }
+}
+
 /// Stores whose many-to-many relationships get an order, lose it, and keep it under other names.
 struct OrderedPairMigrationTests {
   private let folder: TemporaryFolder
@@ -161,5 +194,50 @@ struct OrderedPairMigrationTests {
       album.songs.insert(album.songs.removeLast(), at: 0)
     }
     try await ordered { #expect($0.songs.first?.title == "0" && $0.songs.last?.title == "1") }
+  }
+
+  @Test(arguments: ["Take", "Tape"]) func aStageThatRebuildsAnEndKeepsTheOrder(_ entity: String) async throws
+  {
+    let first = try await PersistentContainer("S", plan: MigrationPlan([FirstTapes.self]), at: .file(url))
+    try await first.performBackgroundTask { context in
+      let (one, two) = (FirstTapes.Tape("1"), FirstTapes.Tape("2"))
+      context.insert(one)
+      context.insert(two)
+      one.takes = Self.titles.map(FirstTapes.Take.init)
+      two.takes = Array(one.takes[0..<10])
+      one.takes.reverse()
+      two.takes.swapAt(0, 9)
+      one.takes[0].tapes.reverse()
+      try context.save()
+    }
+    try await first.close()
+    let plan = MigrationPlan(
+      [FirstTapes.self, SecondTapes.self],
+      stages: [
+        .custom(
+          from: FirstTapes.self,
+          to: SecondTapes.self,
+          rebuilding: ["Take", entity],
+          .forEach("Take", inBatchesOf: 7) { batch in
+            for take in batch.objects {
+              let title: String = try take.value("title") ?? ""
+              try batch.successor(of: take)?.set("length", to: title.utf8.count)
+            }
+          }
+        )
+      ]
+    )
+    let second = try await PersistentContainer("S", plan: plan, at: .file(url))
+    try await second.performBackgroundTask { context in
+      let tapes = try context.fetch(From<SecondTapes.Tape>().orderBy(.ascending(\.title)))
+      #expect(tapes[0].takes.map(\.title) == Self.titles.reversed())
+      #expect(tapes[1].takes.map(\.title) == ["9", "1", "2", "3", "4", "5", "6", "7", "8", "0"])
+      #expect(tapes[0].takes[299].tapes.map(\.title) == ["1", "2"])
+      #expect(tapes[0].takes[0].length == 3)
+      tapes[0].takes.append(SecondTapes.Take("new", 1))
+      try context.save()
+    }
+    #expect(try await second.verify().map(\.description) == [])
+    try await second.close()
   }
 }
