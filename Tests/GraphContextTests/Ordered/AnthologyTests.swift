@@ -135,7 +135,7 @@ struct AnthologyTests {
     #expect(changes.map(\.properties) == [["poems"]])
   }
 
-  @Test func aHundredThousandInsertionsInFront() async throws {
+  @Test func thousandsOfInsertionsInFront() async throws {
     let context = try context()
     let list = Anthology("Front")
     context.insert(list)
