@@ -7,7 +7,8 @@ import Predicates
 /// relationships by their stable numbers. The save attaches it to the commit before a reader can see that, so a reader always finds the change sets of all commits
 /// between two of its snapshots.
 ///
-/// Memory: 16 bytes for each run of inserted objects whose numbers follow one another, 16 for each updated and 8 for each deleted object, 16 for each link.
+/// Memory: 16 bytes for each run of inserted objects whose numbers follow one another, 16 for each updated and 8 for each deleted object, 16 for each link,
+/// and some 16 for each owner of links that were moved.
 struct ChangeSet: Sendable {
   /// The objects of one entity.
   struct Objects: Sendable, Hashable {
@@ -96,8 +97,17 @@ struct ChangeSet: Sendable {
       var merged = objects[entity] ?? Objects()
       merged.merge(changes)
       objects[entity] = merged.isEmpty ? nil : merged
+      forgetReordered(changes.deleted, of: entity)
     }
     forgetPassingLinks(in: schema)
+  }
+
+  /// Forgets that lists of objects were reordered that a delete rule has deleted.
+  private mutating func forgetReordered(_ deleted: some Sequence<ObjectNumber>, of entity: EntityNumber) {
+    for relationship in Array(links.keys) where relationship.entity == entity {
+      links[relationship]?.reordered.subtract(deleted)
+      if links[relationship]?.isEmpty == true { links[relationship] = nil }
+    }
   }
 
   /// Forgets links that the commit has added and a delete rule has removed again: they never were in the store. The rule may have come from the other end.

@@ -114,15 +114,15 @@ struct EntityObjects {
   mutating func forgetDerived() {
     encoded = nil
     forgetReferences()
+    forgetListsOfPairs()
   }
 
-  /// Forgets the links of to-one relationships and the lists of members that were worked out.
+  /// Forgets the links and lists of to-one relationships that were worked out.
   mutating func forgetReferences() {
     for position in references.indices where references[position] != nil {
       references[position] = nil
       lists[position] = nil
     }
-    forgetListsOfPairs()
   }
 }
 

@@ -108,7 +108,7 @@ extension ManagedObjectContext {
       for position in entity.toManys.indices {
         entities[entity.ordinal].pairs[position].forget(number)
         entities[entity.ordinal].pairPlaces[position].forget(number)
-        entities[entity.ordinal].forgetLists(ofPairs: position)
+        entities[entity.ordinal].changeLists(ofPairs: position) { $0.forget(number) }
       }
       entities[entity.ordinal].known.remove(number)
       object.detach()

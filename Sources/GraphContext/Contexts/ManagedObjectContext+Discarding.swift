@@ -205,7 +205,7 @@ extension ManagedObjectContext {
       }
       for number in stored.subtracting(shown).sorted() {
         let element = self.object(number, of: destination)
-        if element._$state.phase != .deleted { add(element, to: object, toMany: toMany.ordinal) }
+        if element._$state.phase != .deleted { relationships.restorePair(element, of: object, in: toMany) }
       }
       restoreOrder(of: object, toMany, destination)
     }

@@ -59,6 +59,16 @@ struct ListEntry: Hashable, Comparable {
     self.number = number
   }
 
+  /// An entry out of the value of a link; nil for bytes that are none.
+  init?(linkValue: [UInt8], number: ObjectNumber) {
+    let place = ListPlace(linkValue)
+    guard place != nil || linkValue.isEmpty else { return nil }
+    self.init(place: place, number: number)
+  }
+
+  /// What the tree of links has of the entry: its place, or nothing where that is the place of the number.
+  var linkValue: [UInt8] { self == ListEntry(place: nil, number: number) ? [] : place.bytes }
+
   static func < (left: ListEntry, right: ListEntry) -> Bool {
     left.place == right.place ? left.number < right.number : left.place < right.place
   }

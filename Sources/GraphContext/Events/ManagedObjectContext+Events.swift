@@ -178,7 +178,9 @@ extension ManagedObjectContext {
     let isHidden = entity(end.entity).toManys[end.position].isHidden
     if !isHidden { noteOwner(key, ChangedProperties(pairs: [end.position])) }
     undoManager?.capture(UndoGroup.Pair(end: end, isLinked: isLinked))
-    if let place = place(of: end) { undoManager?.capture(isLinked ? nil : place, of: end) }
+    if let undoManager, entity(end.entity).toManys[end.position].list != nil {
+      undoManager.capture(isLinked ? nil : place(of: end), of: end)
+    }
   }
 
   /// A pair that is linked gets another place.
@@ -186,7 +188,7 @@ extension ManagedObjectContext {
     changeCount &+= 1
     guard tracksChanges else { return }
     noteOwner(ObjectKey(entity: end.entity, number: end.owner), ChangedProperties(pairs: [end.position]))
-    undoManager?.capture(place(of: end), of: end)
+    if let undoManager { undoManager.capture(place(of: end), of: end) }
   }
 
   /// The place of a link in the order of its owner; nil where that has none.

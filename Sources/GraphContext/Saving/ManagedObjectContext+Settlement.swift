@@ -174,55 +174,90 @@ extension ManagedObjectContext {
     }
   }
 
+  /// A link of a settled object, as one of the existing object.
+  private struct RedirectedLink {
+    let entity: StoredEntity
+    let toMany: StoredToMany
+    let owner: ObjectNumber
+    let element: ObjectNumber
+    /// Nil where the relationship has no order.
+    let place: ListPlace?
+    /// Whether the link is new, and not one that was moved.
+    let isAdded: Bool
+  }
+
   private func redirectPairs(_ owners: [[ObjectNumber: ObjectNumber]]) {
-    struct Link {
-      let entity: StoredEntity
-      let toMany: StoredToMany
-      let owner: ObjectNumber
-      let element: ObjectNumber
-      let place: ListPlace?
-    }
-    var added: [Link] = []
+    var redirected: [RedirectedLink] = []
     for entity in coordinator.schema.entities {
-      for toMany in entity.toManys {
-        let (sources, targets) = (owners[entity.ordinal], owners[toMany.destination])
-        if sources.isEmpty, targets.isEmpty { continue }
-        func isElsewhere(_ owner: ObjectNumber, _ element: ObjectNumber, _ isAdded: Bool) -> Bool {
-          sources[owner] == nil && targets[element] == nil
-        }
-        let ordinal = entity.ordinal
-        let places = entities[ordinal].pairPlaces[toMany.ordinal]
-        for (owner, elements) in entities[ordinal].pairs[toMany.ordinal].added {
-          for element in elements where !isElsewhere(owner, element, true) {
-            added.append(
-              Link(
-                entity: entity,
-                toMany: toMany,
-                owner: sources.owner(of: owner) ?? owner,
-                element: targets.owner(of: element) ?? element,
-                place: places[owner, element]
-              )
-            )
-          }
-        }
-        entities[ordinal].pairPlaces[toMany.ordinal].filter { owner, element, _ in
-          isElsewhere(owner, element, true)
-        }
-        entities[ordinal].forgetLists(ofPairs: toMany.ordinal)
-        entities[ordinal].pairs[toMany.ordinal] = entities[ordinal].pairs[toMany.ordinal].filter(isElsewhere)
-        let settled = entities[ordinal].settledPairs[toMany.ordinal]
-        entities[ordinal].settledPairs[toMany.ordinal] = settled.filter(isElsewhere)
-      }
+      for toMany in entity.toManys { redirected += takeLinks(ofSettled: owners, entity, toMany) }
     }
-    for link in added {
+    for link in redirected where link.isAdded {
       let element = object(link.element, of: self.entity(link.toMany.destination))
       add(element, to: object(link.owner, of: link.entity), toMany: link.toMany.ordinal)
     }
-    // Members of a list keep their order. A link is among them once for each of its ends.
-    for link in added {
+    // Members of a list keep their order. Each end of a link is taken by itself, so this gives it a place at one.
+    for link in redirected {
       guard let place = link.place, let keeper = relationships.order(of: link.toMany) else { continue }
-      let element = object(link.element, of: self.entity(link.toMany.destination))
-      keeper.setPlace(of: element, in: link.owner, place)
+      let owner = object(link.owner, of: link.entity)
+      if relationships.isElement(link.element, of: owner, toMany: link.toMany.ordinal) {
+        let element = object(link.element, of: self.entity(link.toMany.destination))
+        keeper.setPlace(of: element, in: link.owner, place)
+      }
+    }
+  }
+
+  /// Takes the unsaved links of settled objects, and the places of links, out of one end of a relationship.
+  ///
+  /// - Returns: what they become, by the places that they had.
+  private func takeLinks(
+    ofSettled owners: [[ObjectNumber: ObjectNumber]],
+    _ entity: StoredEntity,
+    _ toMany: StoredToMany
+  ) -> [RedirectedLink] {
+    let (sources, targets) = (owners[entity.ordinal], owners[toMany.destination])
+    if sources.isEmpty, targets.isEmpty { return [] }
+    func isElsewhere(_ owner: ObjectNumber, _ element: ObjectNumber) -> Bool {
+      sources[owner] == nil && targets[element] == nil
+    }
+    let (ordinal, position) = (entity.ordinal, toMany.ordinal)
+    let (links, places) = (entities[ordinal].pairs[position], entities[ordinal].pairPlaces[position])
+    var taken: [RedirectedLink] = []
+    func take(_ owner: ObjectNumber, _ element: ObjectNumber, _ place: ListPlace?, isAdded: Bool) {
+      if isElsewhere(owner, element) { return }
+      taken.append(
+        RedirectedLink(
+          entity: entity,
+          toMany: toMany,
+          owner: sources.owner(of: owner) ?? owner,
+          element: targets.owner(of: element) ?? element,
+          place: place,
+          isAdded: isAdded
+        )
+      )
+    }
+    for (owner, elements) in links.added {
+      for element in elements {
+        let place = toMany.list.map { _ in places[owner, element] ?? ListPlace(of: element) }
+        take(owner, element, place, isAdded: true)
+      }
+    }
+    for (owner, moved) in places.byOwner {
+      for (element, place) in moved where links.isLinked(owner, element) == nil {
+        take(owner, element, place, isAdded: false)
+      }
+    }
+    entities[ordinal].pairs[position] = links.filter { owner, element, _ in isElsewhere(owner, element) }
+    let settled = entities[ordinal].settledPairs[position]
+    entities[ordinal].settledPairs[position] = settled.filter { owner, element, _ in
+      isElsewhere(owner, element)
+    }
+    entities[ordinal].pairPlaces[position].filter { owner, element, _ in isElsewhere(owner, element) }
+    entities[ordinal].forgetLists(ofPairs: position)
+    return taken.sorted { left, right in
+      guard let (first, second) = left.place.flatMap({ place in right.place.map { (place, $0) } }) else {
+        return (left.owner, left.element) < (right.owner, right.element)
+      }
+      return (left.owner, first, left.element) < (right.owner, second, right.element)
     }
   }
 }

@@ -187,10 +187,14 @@ struct UniqueResolver {
       if aliases[source].isEmpty, aliases[destination].isEmpty { continue }
       var links = PendingLinks()
       var places = PendingPlaces()
+      // Of two links that become one, the first place counts.
+      func keep(_ place: ListPlace, of element: ObjectNumber, in owner: ObjectNumber) {
+        let (element, owner) = (self.owner(element, destination), self.owner(owner, source))
+        if let known = places[owner, element], known < place { return }
+        places.set(place, of: element, in: owner)
+      }
       for (owner, moved) in pairs.places.byOwner {
-        for (element, place) in moved {
-          places.set(place, of: self.owner(element, destination), in: self.owner(owner, source))
-        }
+        for (element, place) in moved { keep(place, of: element, in: owner) }
       }
       for (owner, elements) in pairs.links.removed {
         for element in elements { links.unlink(owner, element) }
@@ -201,6 +205,10 @@ struct UniqueResolver {
           let newElement = self.owner(element, destination)
           links.link(newOwner, newElement)
           if newOwner == owner, newElement == element { continue }
+          // The place that its number stands for: the existing object has another number.
+          if pairs.relationship.list != nil, newElement != element, pairs.places[owner, element] == nil {
+            keep(ListPlace(of: element), of: element, in: owner)
+          }
           note(newOwner, source, isHidden: pairs.relationship.isHidden)
           note(newElement, destination, isHidden: pairs.relationship.hasHiddenInverse)
         }

@@ -69,6 +69,19 @@ private enum Single {
   }
 }
 
+private enum Returned {
+  @Model final class Album {
+    var title: String
+    @Relationship(.ordered) var songs: [Song] = []
+    init(_ title: String) { self.title = title }
+  }
+  @Model final class Song {
+    var title: String
+    @Relationship(.ordered, inverse: \Album.songs) var record: Album?
+    init(_ title: String) { self.title = title }
+  }
+}
+
 private enum FirstTapes: VersionedSchema {
   static let version = Schema.Version(1)
   static var models: [any ManagedObject.Type] { [Tape.self, Take.self] }
@@ -194,6 +207,22 @@ struct OrderedPairMigrationTests {
       album.songs.insert(album.songs.removeLast(), at: 0)
     }
     try await ordered { #expect($0.songs.first?.title == "0" && $0.songs.last?.title == "1") }
+  }
+
+  @Test func anOrderGoesOnWhereItsNewInverseIsToOne() async throws {
+    try await run([OneWay.Album.self, OneWay.Song.self]) { context in
+      let album = OneWay.Album("A")
+      context.insert(album)
+      album.songs = Self.titles.map(OneWay.Song.init)
+      album.songs.reverse()
+      context.insert(OneWay.Song("alone"))
+    }
+    try await run([Returned.Album.self, Returned.Song.self]) { context in
+      let album = try #require(try context.fetch(From<Returned.Album>()).first)
+      #expect(album.songs.map(\.title) == Self.titles.reversed())
+      #expect(album.songs[4].record === album)
+      album.songs.swapAt(0, 299)
+    }
   }
 
   @Test(arguments: ["Take", "Tape"]) func aStageThatRebuildsAnEndKeepsTheOrder(_ entity: String) async throws

@@ -237,4 +237,63 @@ struct AnthologyTests {
     )
     #expect(try SchemaDocument(store.schema).schema() == store.schema)
   }
+
+  @Test func whatIsDiscardedIsAtItsPlaceAgain() throws {
+    let context = try context()
+    defer { withExtendedLifetime(context) {} }
+    let list = try books(context)[0]
+    let poem = list.poems[1]
+    let second = Anthology("B")
+    context.insert(second)
+    second.poems.append(poem)
+    try context.save()
+    context.delete(poem)
+    context.discardChanges(of: poem)
+    #expect(list.titles == ["0", "1", "2", "3", "4", "5"] && poem.bookNames == ["A", "B"])
+    #expect(!context.hasChanges)
+    for object in [poem, list] as [any ManagedObject] {
+      list.poems.remove(poem)
+      poem.books.move(from: 0, to: 0)
+      context.discardChanges(of: object)
+      #expect(list.titles == ["0", "1", "2", "3", "4", "5"] && poem.bookNames == ["A", "B"])
+      #expect(!context.hasChanges)
+    }
+  }
+
+  @Test func aMoveThereAndBackIsNoChange() throws {
+    let context = try context()
+    defer { withExtendedLifetime(context) {} }
+    let list = try books(context)[0]
+    list.poems.move(from: 0, to: 5)
+    #expect(context.hasChanges)
+    list.poems.move(from: 5, to: 0)
+    #expect(list.titles == ["0", "1", "2", "3", "4", "5"])
+    #expect(!context.hasChanges && !list.hasPersistentChanges)
+  }
+
+  @Test(arguments: [false, true]) func settledMembersKeepTheOrderOfTheList(_ isChild: Bool) async throws {
+    let store = try await PersistentContainer("Press", models: Press.self, Leaflet.self, at: .inMemory)
+    let outer = try store.context()
+    defer { outer.end() }
+    for code in ["k", "l"] { outer.insert(Leaflet(code)) }
+    try outer.save()
+    let press = Press("P")
+    outer.insert(press)
+    let leaflets = ["x", "l", "y", "k", "z"].map(Leaflet.init)
+    for leaflet in leaflets { outer.insert(leaflet) }
+    if isChild {
+      let child = outer.makeChild()
+      let childs = try child.object(Press.self, with: press.objectID)
+      childs.leaflets = try leaflets.map { try child.object(Leaflet.self, with: $0.objectID) }
+      try outer.save()
+      #expect(childs.leaflets.map(\.code) == ["x", "l", "y", "k", "z"])
+      try child.save()
+    } else {
+      press.leaflets = leaflets
+    }
+    try outer.save()
+    #expect(press.leaflets.map(\.code) == ["x", "l", "y", "k", "z"])
+    #expect(try outer.count(From<Leaflet>()) == 5)
+    #expect(try await store.verify().map(\.description) == [])
+  }
 }

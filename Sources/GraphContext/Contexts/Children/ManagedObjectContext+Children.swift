@@ -68,12 +68,16 @@ extension ManagedObjectContext {
     entities[ordinal].forgetLists(ofPairs: position)
     if entities[ordinal].settledPairs[position].isLinked(owner, element) == !isLinked {
       entities[ordinal].unsettle(owner, element, position, isLinked: !isLinked)
+      // The link shows as it did, but perhaps at another place.
+      children.forEach { $0.parentOrderDidChange(ofPairs: position, ordinal) }
       return
     }
     let known = entities[ordinal].pairs[position].isLinked(owner, element)
     if known == isLinked { entities[ordinal].settle(owner, element, position, isLinked: isLinked) }
     // If this context has an unsaved change of the pair, that hides the parent's, so nothing changes for its children.
     if known == nil {
+      // A move of a link that is no more is forgotten.
+      if !isLinked { entities[ordinal].pairPlaces[position].set(nil, of: element, in: owner) }
       children.forEach { $0.parentDidChangePair(owner, element, table, isLinked: isLinked) }
     }
   }

@@ -132,9 +132,8 @@ final class ParentSource: ObjectSource {
     in owner: ObjectNumber,
     _ places: PairPlaces
   ) throws(ContextError) -> ListPlace? {
-    let objects = parent.entities[places.entity]
-    if let place = objects.pairPlaces[places.position][owner, element] { return place }
-    if objects.pairs[places.position].isLinked(owner, element) != nil { return nil }
+    if let place = parent.entities[places.entity].pairPlaces[places.position][owner, element] { return place }
+    if parent.entities[places.entity].pairs[places.position].isLinked(owner, element) != nil { return nil }
     return try base.place(of: element, in: owner, places)
   }
 

@@ -50,21 +50,24 @@ extension ManagedObjectContext {
 
   // MARK: Lists of links
 
-  /// Works out the unsaved changes of all lists of a many-to-many relationship.
+  /// Works out the unsaved changes of all lists of a many-to-many relationship. O(k log k) for k links with unsaved changes.
   private func makeLists(in places: PairPlaces) -> PendingLists {
     var lists = PendingLists()
     let links = entities[places.entity].pairs[places.position]
-    for (owner, elements) in links.removed {
-      for element in elements { lists.remove(storedEntry(of: element, in: owner, places), of: owner) }
-    }
-    for (owner, elements) in links.added {
-      for element in elements { lists.insert(listEntry(of: element, in: owner, places), of: owner) }
-    }
-    for (owner, moved) in entities[places.entity].pairPlaces[places.position].byOwner {
-      for (element, place) in moved where shows(element, in: owner, places, besides: links) {
-        lists.remove(storedEntry(of: element, in: owner, places), of: owner)
-        lists.insert(ListEntry(place: place, number: element), of: owner)
+    let moved = entities[places.entity].pairPlaces[places.position].byOwner
+    for owner in Set(links.added.keys).union(links.removed.keys).union(moved.keys) {
+      var added = links.added[owner, default: []].map { listEntry(of: $0, in: owner, places) }
+      var removed = links.removed[owner, default: []].map { storedEntry(of: $0, in: owner, places) }
+      for (element, place) in moved[owner, default: [:]]
+      where shows(element, in: owner, places, besides: links) {
+        let (old, new) = (
+          storedEntry(of: element, in: owner, places), ListEntry(place: place, number: element)
+        )
+        if old == new { continue }
+        removed.append(old)
+        added.append(new)
       }
+      lists.set(PendingList(added: added.sorted(), removed: removed.sorted()), of: owner)
     }
     return lists
   }
@@ -83,11 +86,10 @@ extension ManagedObjectContext {
 
   /// The entry of an element in the list of its owner, unsaved changes included.
   func listEntry(of element: ObjectNumber, in owner: ObjectNumber, _ places: PairPlaces) -> ListEntry {
-    let objects = entities[places.entity]
-    if let place = objects.pairPlaces[places.position][owner, element] {
+    if let place = entities[places.entity].pairPlaces[places.position][owner, element] {
       return ListEntry(place: place, number: element)
     }
-    if objects.pairs[places.position].isLinked(owner, element) == true {
+    if entities[places.entity].pairs[places.position].isLinked(owner, element) == true {
       return ListEntry(place: nil, number: element)
     }
     return storedEntry(of: element, in: owner, places)
@@ -114,7 +116,11 @@ extension ManagedObjectContext {
     let (entity, position) = (places.entity, places.position)
     notePlace(of: PairEnd(owner, element, in: places))
     listings.drop(entity, position, owner: owner)
-    entities[entity].pairPlaces[position].set(place, of: element, in: owner)
+    // Where the source has the link, its place there is no change.
+    let isStored =
+      entities[entity].pairs[position].isLinked(owner, element) == nil
+      && storedEntry(of: element, in: owner, places).place == place
+    entities[entity].pairPlaces[position].set(isStored ? nil : place, of: element, in: owner)
     children.forEach { $0.parentOrderDidChange(ofPairs: position, entity) }
   }
 
@@ -122,9 +128,11 @@ extension ManagedObjectContext {
   func changeLists(with pair: PairEnd, isThere: Bool) {
     guard let table = entity(pair.entity).toManys[pair.position].list, case .pairs(let places) = table.origin
     else { return }
-    let entry = listEntry(of: pair.element, in: pair.owner, places)
-    changeLists(in: table) {
-      if isThere { $0.insert(entry, of: pair.owner) } else { $0.remove(entry, of: pair.owner) }
+    if entities[pair.entity].pairLists[pair.position] != nil {
+      let entry = listEntry(of: pair.element, in: pair.owner, places)
+      changeLists(in: table) {
+        if isThere { $0.insert(entry, of: pair.owner) } else { $0.remove(entry, of: pair.owner) }
+      }
     }
     if !isThere { entities[pair.entity].pairPlaces[pair.position].set(nil, of: pair.element, in: pair.owner) }
   }

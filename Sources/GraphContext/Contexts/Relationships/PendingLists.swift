@@ -4,8 +4,11 @@ import Predicates
 ///
 /// Both ascend. An entry is never in both: adding one that was removed only forgets the removal, and the other way round.
 struct PendingList {
-  private(set) var added: [ListEntry] = []
-  private(set) var removed: [ListEntry] = []
+  private(set) var added: [ListEntry]
+  private(set) var removed: [ListEntry]
+
+  /// Makes a list of ascending entries, none of which is in both.
+  init(added: [ListEntry] = [], removed: [ListEntry] = []) { (self.added, self.removed) = (added, removed) }
 
   mutating func insert(_ entry: ListEntry) { Self.move(entry, from: &removed, to: &added) }
 
@@ -33,6 +36,11 @@ struct PendingLists {
 
   /// Nil for an owner whose members are as the source has them.
   subscript(owner: ObjectNumber) -> PendingList? { lists[owner] }
+
+  mutating func set(_ list: PendingList, of owner: ObjectNumber) { lists[owner] = list }
+
+  /// Forgets the list of an owner that is gone.
+  mutating func forget(_ owner: ObjectNumber) { lists[owner] = nil }
 
   mutating func insert(_ entry: ListEntry, of owner: ObjectNumber) {
     if !owner.isNone { lists[owner, default: PendingList()].insert(entry) }

@@ -154,6 +154,12 @@ struct RelationshipKeeper {
     }
   }
 
+  /// Links objects again whose link the source has. At both ends it has the place that it has there.
+  func restorePair(_ element: any ManagedObject, of object: any ManagedObject, in relationship: StoredToMany)
+  {
+    forEachEnd(of: relationship, object, element) { change($0, isLinked: true) }
+  }
+
   func remove(_ element: any ManagedObject, from object: any ManagedObject, toMany: Int) {
     let relationship = context.entity(of: object).toManys[toMany]
     switch relationship.storage {

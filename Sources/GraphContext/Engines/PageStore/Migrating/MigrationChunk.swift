@@ -175,11 +175,15 @@ struct MigrationChunk {
     while try cursor.next() {
       let pair = try cursor.key()
       guard let (object, destination) = step.ends(of: pair) else { throw SchemaTree.damaged("a link") }
+      let place = try step.place(of: object, cursor.value(), entity.toOne(slot: slot)?.list?.slots)
       let key = KeyCoder.key(objectID: object)
       let record = try records.value(for: key)?.withUnsafeBytes { bytes -> [UInt8]? in
         guard let record = RecordView(bytes, layout: entity.layout) else { return nil }
         encoder.removeAll()
-        let new = encoder.encode(record, replacing: slot, with: .reference(destination))
+        var new = encoder.encode(record, replacing: slot, with: .reference(destination))
+        if let place, let linked = RecordView(UnsafeRawBufferPointer(new), layout: entity.layout) {
+          new = encoder.encode(linked, replacing: place.slot, with: place.value)
+        }
         RecordEncoder.stamp(new, commit: record.commit)
         return [UInt8](new)
       }
@@ -293,12 +297,9 @@ struct MigrationChunk {
     var cursor = try pairs.cursor(in: range)
     while try cursor.next() {
       let key = try cursor.key()
-      let value = try [UInt8](cursor.value())
-      let place = ListPlace(value)
-      guard let (owner, element) = KeyCoder.numbers(ofPair: key), value.isEmpty || place != nil else {
-        throw SchemaTree.damaged("a link")
-      }
-      let entry = ListEntry(place: place, number: element)
+      guard let (owner, element) = KeyCoder.numbers(ofPair: key),
+        let entry = ListEntry(linkValue: try [UInt8](cursor.value()), number: element)
+      else { throw SchemaTree.damaged("a link") }
       if add(KeyCoder.listKey(owner, entry), from: key, byteLimit) { return }
     }
   }
@@ -325,6 +326,20 @@ extension MigrationStep {
     case .exchangedPairs, .inverse(_, _, _, isExchanged: true): true
     default: false
     }
+  }
+
+  /// The place of a pair's object beside its new reference; nil for that of its number.
+  ///
+  /// - Parameters:
+  ///   - value: the value of the pair, which leads from the destination to the object where halves are exchanged.
+  ///   - slots: nil where the new reference has no order.
+  fileprivate func place(
+    of object: ObjectNumber,
+    _ value: UnsafeRawBufferPointer,
+    _ slots: PlaceSlots?
+  ) -> (slot: Int, value: AttributeValue)? {
+    guard let slots, exchangesPairs, !value.isEmpty, let place = ListPlace(Array(value)) else { return nil }
+    return (slots.place, place._attributeValue)
   }
 
   /// The object that a pair belongs to, and the other one.

@@ -185,8 +185,9 @@ private struct ForecastBuilder {
       case .exchangedPairs(let source, let tree), .placedPairs(let source, let tree):
         return try copy(of: source, labels.owner(of: tree), isReplacing: false)
       case .order(let source, let tree):
-        let isReplacing = change.old.entities.contains { $0.trees.contains(source) }
-        return try order(of: source, labels.owner(of: tree), isReplacing: isReplacing)
+        // The links may be built by the same change.
+        let links = whole.work.compactMap { $0.sourceOfPairs(in: source) }.first ?? source
+        return try order(of: links, labels.owner(of: tree), isReplacing: whole.hadOrder(inPlaceOf: tree))
       case .copiedPairs(let source, let tree), .barePairs(let source, let tree),
         .copiedValues(let source, let tree):
         return try copy(of: source, labels.owner(of: tree), isReplacing: true)
@@ -217,7 +218,7 @@ private struct ForecastBuilder {
     )
   }
 
-  /// The order of the links of a tree. Of a tree that the same change builds, nothing can be counted yet.
+  /// The order of the links of a tree.
   private func order(
     of source: String,
     _ owner: TreeLabels.Owner?,
@@ -278,5 +279,25 @@ extension MigrationForecast.Tree {
       case .blobs: .values
       }
     self.init(kind: kind, entity: owner.entity, name: owner.name, entryCount: entryCount)
+  }
+}
+
+extension MigrationStep {
+  /// The tree out of which the step builds a tree of pairs; nil for another step.
+  fileprivate func sourceOfPairs(in tree: String) -> String? {
+    switch self {
+    case .copiedPairs(let source, tree), .barePairs(let source, tree), .exchangedPairs(let source, tree):
+      source
+    default: nil
+    }
+  }
+}
+
+extension SchemaChange {
+  /// Whether the store has an order for the relationship whose order gets a tree.
+  fileprivate func hadOrder(inPlaceOf tree: String) -> Bool {
+    let property = target.entities.flatMap(\.properties).first { $0.relationship?.orderTree == tree }
+    guard let property else { return false }
+    return old.entities.contains { $0.property(property.number)?.relationship?.orderTree != nil }
   }
 }

@@ -71,8 +71,8 @@ extension StoreView {
     counters.singleReads += 1
     do throws(StoreError) {
       let value = try tree(named: places.linkTreeName)?.value(for: KeyCoder.pair(owner, element))
-      guard let value, !value.isEmpty else { return nil }
-      if let place = ListPlace(value) { return place }
+      guard let value else { return nil }
+      if let entry = ListEntry(linkValue: value, number: element) { return entry.place }
     } catch {
       throw ContextError(error)
     }

@@ -11,6 +11,7 @@ extension SaveTransaction {
   mutating func storePairs(_ transaction: inout WriteTransaction) throws {
     for changes in request.pairs {
       let destination = schema.entities[changes.relationship.destination]
+      let places = (changes.places, placesAtTheOtherEnd(of: changes))
       for (owner, elements) in changes.links.removed {
         for element in elements { try removePair(owner, element, changes.trees, &transaction) }
       }
@@ -18,13 +19,22 @@ extension SaveTransaction {
         try checkExists(owner, changes.source, changes.relationship.name, of: element(elements), &transaction)
         for element in elements.sorted() {
           try checkExists(element, destination, changes.relationship.name, of: owner, &transaction)
-          try addPair(owner, element, at: changes.places[owner, element], changes.trees, &transaction)
+          try addPair(owner, element, at: places, changes.trees, &transaction)
         }
       }
       for (owner, element, place) in changes.movedLinks {
         try movePair(owner, element, to: place, changes.trees, &transaction)
       }
     }
+  }
+
+  /// The places of the same links in the order of their elements.
+  private func placesAtTheOtherEnd(of changes: PairChanges) -> PendingPlaces {
+    let other = request.pairs.first {
+      $0.source.ordinal == changes.relationship.destination
+        && $0.relationship.ordinal == changes.trees.inverse
+    }
+    return other?.places ?? PendingPlaces()
   }
 
   private func element(_ elements: Set<ObjectNumber>) -> ObjectNumber { elements.min() ?? .none }
@@ -35,18 +45,19 @@ extension SaveTransaction {
     noteDerived(owner, element, trees)
   }
 
-  /// - Parameter place: nil for that of the element's number. A link that another context has added keeps its place then.
+  /// - Parameter places: the places at either end; none for those of the numbers. A link that another context has added keeps its place then.
   private mutating func addPair(
     _ owner: ObjectNumber,
     _ element: ObjectNumber,
-    at place: ListPlace?,
+    at places: (forward: PendingPlaces, backward: PendingPlaces),
     _ trees: PairTrees,
     _ transaction: inout WriteTransaction
   ) throws {
     noteCounted(owner, element, trees)
+    let (place, back) = (places.forward[owner, element], places.backward[element, owner])
     let isKnown = try addEnd(owner, element, to: trees.forward, trees.forwardOrder, at: place, &transaction)
     if !isKnown { changeSet.noteAdded(.init(owner: owner, element: element), to: trees.relationship) }
-    _ = try addEnd(element, owner, to: trees.backward, trees.backwardOrder, at: nil, &transaction)
+    _ = try addEnd(element, owner, to: trees.backward, trees.backwardOrder, at: back, &transaction)
     if isKnown, let place { try movePair(owner, element, to: place, trees, &transaction) }
   }
 
@@ -125,15 +136,9 @@ extension SaveTransaction {
     guard let value = try tree(treeName, &transaction).value(for: KeyCoder.pair(owner, element)) else {
       return nil
     }
-    if value.isEmpty { return ListEntry(place: nil, number: element) }
-    guard let place = ListPlace(value) else {
+    guard let entry = ListEntry(linkValue: value, number: element) else {
       throw ContextError(.corrupt, "the link from \(owner) to \(element) has a value that is no place")
     }
-    return ListEntry(place: place, number: element)
+    return entry
   }
-}
-
-extension ListEntry {
-  /// What the tree of links has of the entry: its place, or nothing where that is the place of the number.
-  var linkValue: [UInt8] { self == ListEntry(place: nil, number: number) ? [] : place.bytes }
 }

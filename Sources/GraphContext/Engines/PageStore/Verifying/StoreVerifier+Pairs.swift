@@ -33,10 +33,9 @@ extension StoreVerifier {
     _ trees: PairTrees
   ) {
     guard let order = trees.forwardOrder else { return verifyIsNothing(value, trees.forward) }
-    guard value.isEmpty || ListPlace(Array(value)) != nil else {
+    guard let entry = ListEntry(linkValue: Array(value), number: element) else {
       return report("a link has a value of \(value.count) bytes that is no place", trees.forward)
     }
-    let entry = ListEntry(place: ListPlace(Array(value)), number: element)
     if contains(KeyCoder.listKey(owner, entry), in: order) == false {
       report("the link from \(owner) to \(element) is not in the order", trees.forward)
     }
