@@ -38,12 +38,4 @@ struct LinkedPropertyTests {
       ]
     )
   }
-
-  @Test func anOrderNeedsANamedInverse() {
-    #expect(
-      mistakes(in: "@Relationship(.ordered, inverse: .hidden) var others: [Song] = []") == [
-        "2:15: an ordered relationship needs an inverse: each object keeps its place beside it"
-      ]
-    )
-  }
 }

@@ -195,7 +195,7 @@ struct MistakeTests {
   }
 
   @Test func anOrderedViewIsOfAnOrderedRelationship() {
-    let message = "an 'OrderedToMany' is for a relationship that is marked as ordered, at both ends"
+    let message = "an 'OrderedToMany' is for a relationship that is marked as ordered"
     #expect(
       mistakes(in: "@Relationship var others: OrderedToMany<Song> = []") == [
         "2:1: \(message)", "fix: insert '.ordered': @Relationship(.ordered)",
