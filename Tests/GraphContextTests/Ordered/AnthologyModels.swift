@@ -44,3 +44,16 @@ extension Poem {
 
   init(_ code: String) { self.code = code }
 }
+
+/// An ordered many-to-many relationship between classes without the macro.
+enum Chapbooks {
+  final class Chapbook: StoredObject {
+    @Stored var name: String = ""
+    @ToManyLink(.ordered, inverse: \Verse.chapbooks) var verses: OrderedToMany<Verse>
+  }
+
+  final class Verse: StoredObject {
+    @Stored var title: String = ""
+    @ToManyLink var chapbooks: [Chapbook]
+  }
+}

@@ -296,4 +296,29 @@ struct AnthologyTests {
     #expect(try outer.count(From<Leaflet>()) == 5)
     #expect(try await store.verify().map(\.description) == [])
   }
+
+  @Test func classesWithoutTheMacroHaveTheOrder() async throws {
+    let store = try await PersistentContainer(
+      "Chapbooks",
+      models: Chapbooks.Chapbook.self,
+      Chapbooks.Verse.self,
+      at: .inMemory
+    )
+    let context = try store.context()
+    defer { context.end() }
+    let (first, second) = (Chapbooks.Chapbook(), Chapbooks.Chapbook())
+    context.insert(first)
+    context.insert(second)
+    for title in ["a", "b", "c"] {
+      let verse = Chapbooks.Verse()
+      verse.title = title
+      first.verses.insert(verse, at: 0)
+      second.verses.append(verse)
+    }
+    try context.save()
+    context.reset()
+    let books = try context.fetch(From<Chapbooks.Chapbook>())
+    #expect(books.map { $0.verses.map(\.title) } == [["c", "b", "a"], ["a", "b", "c"]])
+    #expect(books[0].verses[0].chapbooks.count == 2)
+  }
 }
