@@ -10,8 +10,8 @@ folder=$(mktemp -d)
 
 "${SWIFT:-swift}" build "${package[@]}" --product DepartureServer
 "$("${SWIFT:-swift}" build "${package[@]}" --show-bin-path)/DepartureServer" "$folder/airport.cambium" "$port" > "$folder/log" 2>&1 &
-server=$!
-trap 'kill "$server" 2> "$folder/kill" || true; wait "$server" || true; rm -rf "$folder"' EXIT
+# A server that is asked to end waits for its open pages, so it is made to.
+trap '{ kill -KILL $(jobs -p) || true; wait; } 2> "$folder/kill"; rm -rf "$folder"' EXIT
 
 fail() {
   echo "server-smoke: $1" >&2
