@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds Examples/DepartureServer, starts it, and checks that its pages follow what is posted: server-smoke.sh [FLAGS OF swift build]...
+# Builds Examples/DepartureServer, starts it, and checks that its pages follow what is posted and that it ends when it is asked to: server-smoke.sh [FLAGS OF swift build]...
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -10,7 +10,7 @@ folder=$(mktemp -d)
 
 "${SWIFT:-swift}" build "${package[@]}" --product DepartureServer
 "$("${SWIFT:-swift}" build "${package[@]}" --show-bin-path)/DepartureServer" "$folder/airport.cambium" "$port" > "$folder/log" 2>&1 &
-# A server that is asked to end waits for its open pages, so it is made to.
+server=$!
 trap '{ kill -KILL $(jobs -p) || true; wait; } 2> "$folder/kill"; rm -rf "$folder"' EXIT
 
 fail() {
@@ -31,6 +31,7 @@ await() {
 post() { curl --silent --fail --max-time 10 --output "$folder/answer" --request POST "$url/$1" || fail "POST /$1 failed"; }
 
 for _ in {1..200}; do
+  kill -0 "$server" 2> "$folder/kill" || fail "the server ended"
   curl --silent --max-time 10 --output "$folder/answer" "$url/" && break
   sleep 0.1
 done
@@ -44,4 +45,11 @@ await board '"op":"replace"' Basel
 post 'departures/delay?minute=600&by=10'
 await departures '"op":"replace"' '"delay":10'
 await board '"op":"replace"' '"delay":10'
-echo "server-smoke: both pages followed what was posted"
+
+# It ends although pages are open.
+kill "$server"
+for _ in {1..200}; do
+  kill -0 "$server" 2> "$folder/kill" || { echo "server-smoke: both pages followed what was posted"; exit; }
+  sleep 0.1
+done
+fail "the server is still there 20 seconds after SIGTERM"

@@ -159,22 +159,6 @@ struct MistakeTests {
     )
   }
 
-  @Test func aSetAndAnOwnInverseHaveNoOrder() {
-    #expect(
-      mistakes(in: "@Relationship(.ordered, inverse: \\Song.other) var others: Set<Song> = []") == [
-        "2:59: a set has no order: an ordered relationship is an array or an 'OrderedToMany'",
-        "fix: use '[Song]': [Song]",
-      ]
-    )
-    #expect(
-      mistakes(in: "@Relationship(.ordered, inverse: .itself) var others: [Song] = []")
-        == ["2:15: a relationship that is its own inverse can't be ordered"]
-    )
-    #expect(mistakes(in: "@Relationship(.ordered, inverse: \\Album.songs) var album: Album?") == [])
-    #expect(mistakes(in: "@Relationship(.ordered) var songs: OrderedToMany<Song> = []") == [])
-    #expect(mistakes(in: "@Relationship(.ordered, inverse: .hidden) var songs: [Song] = []") == [])
-  }
-
   @Test func aRelationshipToRecordsNamesTheirEntity() {
     let ofNone =
       "a relationship to records names their entity, as in '@Relationship(to: \"Note\", inverse: \"song\")'"
@@ -191,20 +175,6 @@ struct MistakeTests {
     #expect(
       mistakes(in: "@Relationship(to: \"Note\", .ordered, inverse: \"song\") var notes: [ManagedRecord] = []")
         == []
-    )
-  }
-
-  @Test func anOrderedViewIsOfAnOrderedRelationship() {
-    let message = "an 'OrderedToMany' is for a relationship that is marked as ordered"
-    #expect(
-      mistakes(in: "@Relationship var others: OrderedToMany<Song> = []") == [
-        "2:1: \(message)", "fix: insert '.ordered': @Relationship(.ordered)",
-      ]
-    )
-    #expect(
-      mistakes(in: "@Relationship(deleteRule: .cascade) var others: OrderedToMany<Song> = []") == [
-        "2:1: \(message)", "fix: insert '.ordered': @Relationship(.ordered, deleteRule: .cascade)",
-      ]
     )
   }
 

@@ -31,8 +31,19 @@ package struct CataloguedSchema: Sendable, Hashable {
   /// The tables with which this library folds the strings of a store of the schema; nil if the store has no folded strings.
   var folding: String? { storesFoldedStrings ? StringFolding.tables : nil }
   var hasHiddenInverses: Bool { entities.contains { $0.properties.contains(where: \.isHiddenInverse) } }
-  /// Whether a many-to-many relationship has an order.
-  var ordersPairs: Bool { entities.contains { $0.properties.contains { $0.relationship?.orderTree != nil } } }
+  /// True if a many-to-many relationship has an order.
+  var ordersPairs: Bool { !placedTrees.isEmpty }
+  /// The trees of links that have places. O(properties).
+  var placedTrees: Set<String> {
+    var trees: Set<String> = []
+    for entity in entities {
+      for relationship in entity.properties.lazy.compactMap(\.relationship)
+      where relationship.orderTree != nil {
+        if let tree = relationship.tree { trees.insert(tree) }
+      }
+    }
+    return trees
+  }
   /// Whether objects of several classes have places in ordered relationships.
   var ordersClasses: Bool {
     entities.contains { entity in

@@ -49,7 +49,7 @@ struct EntityObjects {
   // These are inlined so that no caller copies the whole value to ask.
   /// False only if there are no changes. O(relationships).
   @inline(__always) var mayHaveChanges: Bool { !changes.isEmpty || hasRelinks }
-  /// Whether a many-to-many link, or its place, has unsaved changes. O(relationships).
+  /// True if a many-to-many link or its place has unsaved changes. O(relationships).
   @inline(__always) var hasRelinks: Bool {
     pairs.contains { !$0.isEmpty } || pairPlaces.contains { !$0.isEmpty }
   }

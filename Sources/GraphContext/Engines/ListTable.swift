@@ -8,7 +8,7 @@ struct ListTable: Sendable, Hashable {
   let treeName: String
   let origin: Origin
 
-  /// Where the places of the members are kept.
+  /// The part of the store that keeps the members' places.
   enum Origin: Sendable, Hashable {
     /// In slots of the members' records. The tree is the index of the two slots.
     case members(PlaceSlots)
@@ -66,7 +66,7 @@ struct ListEntry: Hashable, Comparable {
     self.init(place: place, number: number)
   }
 
-  /// What the tree of links has of the entry: its place, or nothing where that is the place of the number.
+  /// The value of the entry's link: the bytes of its place, or no bytes if that is the place of the number.
   var linkValue: [UInt8] { self == ListEntry(place: nil, number: number) ? [] : place.bytes }
 
   static func < (left: ListEntry, right: ListEntry) -> Bool {

@@ -65,7 +65,7 @@ struct LinkEnd {
     change.note(entity, name, "\(entity).\(name) \(message)")
   }
 
-  /// Whether the links of many to many have an order at this end.
+  /// True if the relationship is of many to many and has an order at this end.
   var hasOwnOrder: Bool { isOrdered && isToMany && inverse?.isToMany ?? false }
 
   /// Whether the inverse is the one that the store has.
@@ -86,12 +86,6 @@ extension SchemaChange {
     let bare = target.takeTree(end.isToMany ? .pairs : .references)
     if hasLinks { work.append(.barePairs(from: tree, to: bare)) }
     return bare
-  }
-
-  /// The trees of the store whose links have places.
-  private var placedTrees: Set<String> {
-    let relationships = old.entities.flatMap(\.properties).compactMap(\.relationship)
-    return Set(relationships.filter { $0.orderTree != nil }.compactMap(\.tree))
   }
 
   private mutating func continuedTree(of end: LinkEnd, hasLinks: Bool) -> String? {

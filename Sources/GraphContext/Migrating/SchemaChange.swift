@@ -32,6 +32,8 @@ struct SchemaChange {
   private(set) var droppedTrees: [String] = []
   /// The new names of entities whose objects a custom stage brings to the new schema.
   let rebuilt: Set<String>
+  /// The trees of the store whose links have places.
+  let placedTrees: Set<String>
 
   /// Whether the store has the schema already.
   var isEmpty: Bool { old == target }
@@ -50,6 +52,7 @@ struct SchemaChange {
     self.old = old
     self.isRefolding = isRefolding
     rebuilt = rebuilding.entities
+    placedTrees = old.placedTrees
     target = old
     let matching = SchemaMatching(
       old,

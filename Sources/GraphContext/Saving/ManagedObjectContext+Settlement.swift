@@ -182,7 +182,7 @@ extension ManagedObjectContext {
     let element: ObjectNumber
     /// Nil where the relationship has no order.
     let place: ListPlace?
-    /// Whether the link is new, and not one that was moved.
+    /// True for a link that was added, false for one that was moved.
     let isAdded: Bool
   }
 
@@ -195,7 +195,7 @@ extension ManagedObjectContext {
       let element = object(link.element, of: self.entity(link.toMany.destination))
       add(element, to: object(link.owner, of: link.entity), toMany: link.toMany.ordinal)
     }
-    // Members of a list keep their order. Each end of a link is taken by itself, so this gives it a place at one.
+    // Members of a list keep their order. `redirected` has an entry for each end of a link, so each call gives the link its place at one end.
     for link in redirected {
       guard let place = link.place, let keeper = relationships.order(of: link.toMany) else { continue }
       let owner = object(link.owner, of: link.entity)

@@ -1,7 +1,6 @@
 import Predicates
 
-/// What one undo takes back: what the changed objects were before the group's first change of each, the pairs that were linked and unlinked,
-/// and the places of links that have others now.
+/// The changes that one undo takes back: the earlier values of changed objects, the pairs that were linked and unlinked, and the earlier places of links.
 struct UndoGroup {
   /// A change of a many-to-many link, seen from the owner. The other end is a pair of its own.
   struct Pair {

@@ -123,7 +123,7 @@ struct AnthologyTests {
     #expect(try await container.verify().map(\.description) == [])
   }
 
-  @Test func eventsAndTheHistoryNameTheOwner() async throws {
+  @Test func theHistoryNamesTheOwner() async throws {
     try await container.keepHistory(HistoryPolicy())
     let context = try context()
     let book = try books(context)[0]

@@ -2,6 +2,7 @@ import AsyncAlgorithms
 import Cambium
 import Foundation
 import Hummingbird
+import ServiceLifecycle
 
 /// Serves the departures of a store, live:
 ///
@@ -61,7 +62,8 @@ enum Server {
 
   private static func response<Updates: AsyncSequence & Sendable>(_ updates: Updates) -> Response
   where Updates.Element == ListUpdate<Departure.Values> {
-    let events = updates.map { update in
+    // A server that is asked to end ends its open pages, too.
+    let events = updates.cancelOnGracefulShutdown().map { update in
       ByteBuffer(string: "data: \(String(decoding: try update.jsonPatch(), as: UTF8.self))\n\n")
     }
     return Response(

@@ -102,7 +102,7 @@ extension ManagedObjectContext {
 }
 
 extension EntityChanges.Patch {
-  /// The place that the patch gives its object.
+  /// The entry that the patch gives its object in a list.
   fileprivate func entry(in slots: PlaceSlots, _ entity: StoredEntity) -> ListEntry {
     RecordView(validated: bytes, layout: entity.layout).listEntry(number, in: slots)
   }

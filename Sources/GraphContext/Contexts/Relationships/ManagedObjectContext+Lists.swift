@@ -126,9 +126,12 @@ extension ManagedObjectContext {
 
   /// Notes that a link of an ordered relationship has come or gone: the unsaved lists follow. Called twice, before the link changes and after.
   func changeLists(with pair: PairEnd, isThere: Bool) {
+    let hasLists = entities[pair.entity].pairLists[pair.position] != nil
+    // A relationship without an order has neither, and each of its links comes this way.
+    if !hasLists, entities[pair.entity].pairPlaces[pair.position].isEmpty { return }
     guard let table = entity(pair.entity).toManys[pair.position].list, case .pairs(let places) = table.origin
     else { return }
-    if entities[pair.entity].pairLists[pair.position] != nil {
+    if hasLists {
       let entry = listEntry(of: pair.element, in: pair.owner, places)
       changeLists(in: table) {
         if isThere { $0.insert(entry, of: pair.owner) } else { $0.remove(entry, of: pair.owner) }
@@ -154,9 +157,7 @@ extension ChangedObjects {
   ) -> PendingLists {
     var result = PendingLists()
     func insert(_ object: any ManagedObject) {
-      let place = ListPlace(_attributeValue: object.attributeValue(at: slots.place))
-      let entry = ListEntry(place: place, number: object._$state.number)
-      result.insert(entry, of: object.reference(at: slots.reference))
+      result.insert(object.listEntry(in: slots), of: object.reference(at: slots.reference))
     }
     for object in inserted { insert(object) }
     for object in updated where object._$state.changed & (slots.referenceBit | slots.placeBit) != 0 {

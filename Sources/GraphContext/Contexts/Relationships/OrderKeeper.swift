@@ -264,7 +264,7 @@ struct OrderKeeper {
 
 extension ManagedObject {
   /// The place of an object and its number: where it is in the list of what it leads to.
-  fileprivate func listEntry(in slots: PlaceSlots) -> ListEntry {
+  func listEntry(in slots: PlaceSlots) -> ListEntry {
     let place = ListPlace(_attributeValue: attributeValue(at: slots.place))
     return ListEntry(place: place, number: _$state.number)
   }

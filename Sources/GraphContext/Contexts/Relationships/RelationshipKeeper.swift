@@ -178,9 +178,11 @@ struct RelationshipKeeper {
     in relationship: StoredToMany
   ) {
     order(of: relationship)?.makeLast(element, of: object._$state.number)
-    guard case .pairs(let trees) = relationship.storage, let inverse = trees.inverse else { return }
-    let way = context.entity(relationship.destination).toManys[inverse]
-    order(of: way)?.makeLast(object, of: element._$state.number)
+    guard case .pairs(let trees) = relationship.storage, trees.backwardOrder != nil,
+      let inverse = trees.inverse
+    else { return }
+    let back = context.entity(relationship.destination).toManys[inverse]
+    order(of: back)?.makeLast(object, of: element._$state.number)
   }
 
   /// Links or unlinks a pair at one of its ends. In an order it has the place of the element's number.

@@ -13,7 +13,7 @@ public struct RelationshipDescription: Sendable, Codable {
   public var inverse: String?
   /// What happens to the objects at the other end when an object of this entity is deleted.
   public var deleteRule: DeleteRule
-  /// Whether the objects at the other end of a to-many relationship have an order that the program gives them. Where the inverse is to one, both ends of the pair
+  /// True if the program gives the objects at the other end of a to-many relationship an order. Where the inverse is to one, both ends of the pair
   /// say so: the objects keep their places beside their to-one relationship. Where it is to many, each end has an order of its own, or none.
   public var isOrdered: Bool
   /// The relationship's name in an earlier version of the schema; nil if it had no other.

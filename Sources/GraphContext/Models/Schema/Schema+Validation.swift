@@ -160,7 +160,7 @@ extension Schema {
     return []
   }
 
-  /// What is wrong with the order of a relationship. Where both ends are to many, each has an order of its own or none. Where one is to one, both say that the
+  /// The problems of an ordered relationship. Where both ends are to many, each has an order of its own or none. Where one is to one, both say that the
   /// relationship is ordered; this is said once, of the end that is ordered.
   private static func orderProblems(
     of relationship: RelationshipDescription,

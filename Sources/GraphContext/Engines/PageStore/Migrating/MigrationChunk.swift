@@ -8,9 +8,8 @@ extension StoredSchema {
     switch step {
     case .index(let number, _), .derived(let number): entity(number)?.treeName ?? ""
     case .exchangedPairs(let source, _), .barePairs(let source, _), .copiedPairs(let source, _),
-      .placedPairs(let source, _),
-      .order(let source, _), .copiedValues(let source, _), .records(_, let source),
-      .inverse(_, _, let source, _):
+      .placedPairs(let source, _), .order(let source, _), .copiedValues(let source, _),
+      .records(_, let source), .inverse(_, _, let source, _):
       source
     case .pass: ""
     }
@@ -46,6 +45,7 @@ struct MigrationChunk {
       try store(in: target, &transaction)
     case .copiedPairs(_, let target):
       try store(collectPairsWithPlaces(source, range, byteLimit), in: target, &transaction)
+      try store(in: target, &transaction)
     case .placedPairs(_, let target):
       try store(collectPlacedPairs(source, range, byteLimit), in: target, &transaction)
     case .order(_, let target):
@@ -257,7 +257,7 @@ struct MigrationChunk {
     }
   }
 
-  /// Pairs with what they have as values, which are places.
+  /// Gathers pairs. Those that have a place as value are returned, and the others are keys of the batch.
   private mutating func collectPairsWithPlaces(
     _ pairs: WriteTree,
     _ range: KeyRange,
@@ -269,6 +269,10 @@ struct MigrationChunk {
       let key = try cursor.key()
       guard key.count == 2 * KeyCoder.objectIDByteCount else { throw SchemaTree.damaged("a link") }
       let value = try cursor.value()
+      if value.isEmpty {
+        if add([UInt8](key), from: key, byteLimit) { break }
+        continue
+      }
       copies.append(([UInt8](key), [UInt8](value)))
       if count(key.count + value.count, from: key, byteLimit) { break }
     }

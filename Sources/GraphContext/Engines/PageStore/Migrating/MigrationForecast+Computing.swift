@@ -294,7 +294,7 @@ extension MigrationStep {
 }
 
 extension SchemaChange {
-  /// Whether the store has an order for the relationship whose order gets a tree.
+  /// Returns true if the store has an order of the relationship that gets this tree for its order.
   fileprivate func hadOrder(inPlaceOf tree: String) -> Bool {
     let property = target.entities.flatMap(\.properties).first { $0.relationship?.orderTree == tree }
     guard let property else { return false }

@@ -113,9 +113,8 @@ extension SchemaChange {
   fileprivate func rowCount(of step: MigrationStep, in snapshot: Snapshot) throws -> Int {
     switch step {
     case .exchangedPairs(let source, _), .barePairs(let source, _), .copiedPairs(let source, _),
-      .placedPairs(let source, _),
-      .order(let source, _), .copiedValues(let source, _), .records(_, let source),
-      .inverse(_, _, let source, _):
+      .placedPairs(let source, _), .order(let source, _), .copiedValues(let source, _),
+      .records(_, let source), .inverse(_, _, let source, _):
       try snapshot.treeIfPresent(source)?.count ?? 0
     case .index(let number, _), .derived(let number), .pass(_, let number?):
       // The index of an entity to be rebuilt has as many entries as the store has records.

@@ -28,8 +28,9 @@ extension SaveTransaction {
     }
   }
 
-  /// The places of the same links in the order of their elements.
+  /// The places of the same links at the other end; none where that has no order.
   private func placesAtTheOtherEnd(of changes: PairChanges) -> PendingPlaces {
+    if changes.trees.backwardOrder == nil { return PendingPlaces() }
     let other = request.pairs.first {
       $0.source.ordinal == changes.relationship.destination
         && $0.relationship.ordinal == changes.trees.inverse
