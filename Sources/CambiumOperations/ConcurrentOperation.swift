@@ -105,8 +105,11 @@ open class ConcurrentOperation: Operation, @unchecked Sendable {
     if !isStarted { return }
     didChangeValue(for: \.isExecuting)
     run(.didStart)
-    execute()
+    executeOnce()
   }
+
+  /// Calls ``execute()``.
+  func executeOnce() { execute() }
 
   /// Cancels the operation and everything on its ``internalQueue``. Work that is under way goes on until it looks at `isCancelled`.
   open override func cancel() {

@@ -20,15 +20,19 @@ public struct RetryStrategy: Sendable {
 
 /// An operation that is executed again while it fails and its strategy says so. The failures in between are not reported.
 ///
-/// An operation that ends without a result hasn't failed. Each attempt ends once: what its code calls afterwards, until the next begins, does nothing.
+/// An operation that ends without a result hasn't failed. Each attempt ends once: what its code calls afterwards, until the next begins, does nothing. The next begins when `execute()` has returned.
 open class RetryingOperation<Output: Sendable>: ResultOperation<Output>, @unchecked Sendable {
   // Safety: what changes has a lock.
 
   private struct Retrying {
     var strategy: RetryStrategy
     var failureCount = 0
-    /// Whether the next attempt has been decided on, and has not begun.
+    /// True from the end of an attempt until the next begins.
     var isWaiting = false
+    /// True while `execute()` runs.
+    var isExecuting = false
+    /// True if the next attempt begins when `execute()` returns.
+    var beginsNext = false
   }
 
   private let retrying: Mutex<Retrying>
@@ -62,12 +66,31 @@ open class RetryingOperation<Output: Sendable>: ResultOperation<Output>, @unchec
     }
     guard let (strategy, count) = attempt else { return }
     guard strategy.retries(count, error), !isCancelled else { return super.finish() }
-    // Not called directly: every retry would deepen the stack.
+    let waits = retrying.withLock { retrying in
+      retrying.beginsNext = retrying.isExecuting
+      return retrying.beginsNext
+    }
+    if !waits { beginNextAttempt() }
+  }
+
+  /// Calls `execute()`. What it calls after its failure belongs to its own attempt, so the next waits for its return.
+  final override func executeOnce() {
+    retrying.withLock { $0.isExecuting = true }
+    execute()
+    let beginsNext = retrying.withLock { retrying in
+      defer { (retrying.isExecuting, retrying.beginsNext) = (false, false) }
+      return retrying.beginsNext
+    }
+    if beginsNext { beginNextAttempt() }
+  }
+
+  /// Executes the operation again, on another thread: every attempt on the same would deepen the stack.
+  private func beginNextAttempt() {
     DispatchQueue.global().async { [self] in
       let endsCancelled = isCancelled
       if !endsCancelled { forgetOutcome() }
       retrying.withLock { $0.isWaiting = false }
-      if endsCancelled { finish() } else { execute() }
+      if endsCancelled { finish() } else { executeOnce() }
     }
   }
 
