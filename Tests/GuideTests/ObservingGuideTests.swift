@@ -196,6 +196,20 @@ actor Notice {
     withExtendedLifetime((counter, subscription)) {}
   }
 
+  @Test func anActorThatIsAnOwnerIsToldOnItsExecutor() async throws {
+    let context = try await conference().viewContext
+    let counter = try CountObserver(From<Talk>().where { $0.speaker == nil }, in: context)
+    let notice = Notice()
+    // Quoted in Docs/Observing.md
+    counter.addObserver(notice, notifyInitial: true) { $0.show($1) }
+    // End of quotation
+    context.insert(Talk("Opening", day: 1, start: 540))
+    context.processPendingChanges()
+    while await notice.texts.count < 2 { await Task.yield() }
+    #expect(await notice.texts == ["0 without a speaker", "1 without a speaker"])
+    withExtendedLifetime(counter) {}
+  }
+
   @Test func observersOfOneObjectAndOfACount() async throws {
     let context = try await conference().viewContext
     let talk = Talk("Opening", day: 1, start: 540)

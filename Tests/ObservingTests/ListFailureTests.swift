@@ -44,6 +44,7 @@ struct ListFailureTests {
     let log = Log()
     list.addObserver(log)
     var (errors, reloads) = ([ContextError.Code](), 0)
+    var failures = list.failures().makeAsyncIterator()
     let subscriptions = [
       list.onFailure { errors.append($0.code) },
       list.onChange { reloads += $0.isReload ? 1 : 0 },
@@ -56,6 +57,7 @@ struct ListFailureTests {
     }
     #expect(list.failure?.code == .corrupt)
     #expect(errors == [.corrupt])
+    #expect(await failures.next()?.code == .corrupt)
     #expect(log.heard == ["corrupt"])
     #expect(list.count == 3)
     try await setFirstRecord(whole, of: container)

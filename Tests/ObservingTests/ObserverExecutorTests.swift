@@ -1,4 +1,6 @@
 import Cambium
+import Dispatch
+import Synchronization
 import Testing
 
 @testable import GraphContext
@@ -89,6 +91,109 @@ import Testing
     var texts: [String] = []
     func show(_ text: String) { texts.append(text) }
   }
+
+  /// A concurrent queue is given one event at a time.
+  @Test func aQueueIsTold() async throws {
+    let queue = DispatchQueue(label: "observers", attributes: .concurrent)
+    let key = DispatchSpecificKey<Bool>()
+    queue.setSpecific(key: key, value: true)
+    let notes = Notes()
+    let counter = try CountObserver(From<Departure>(), in: context)
+    let subscriptions = [
+      counter.onChange(on: queue, notifyInitial: true) { count in
+        notes.add("\(count) \(DispatchQueue.getSpecific(key: key) == true)")
+      },
+      try flight.observe(\.city, on: queue) { notes.add("\($0) \($1)") },
+    ]
+    flight.city = "Bern"
+    for minute in 0..<50 {
+      context.insert(Departure(minute, "x"))
+      context.processPendingChanges()
+    }
+    let texts = try await notes.texts(52)
+    #expect(texts.filter { $0 != "Basel Bern" } == (1...51).map { "\($0) true" })
+    withExtendedLifetime(subscriptions) {}
+  }
+
+  /// What several threads note.
+  private final class Notes: Sendable {
+    private let all = Mutex<[String]>([])
+
+    func add(_ text: String) { all.withLock { $0.append(text) } }
+
+    func texts(_ count: Int) async throws -> [String] {
+      while true {
+        let texts = all.withLock { $0 }
+        if texts.count >= count { return texts }
+        try await Task.sleep(for: .milliseconds(1))
+      }
+    }
+  }
+
+  // MARK: Owners
+
+  @Test func ownersAreToldOnTheirExecutors() async throws {
+    let (listener, screen, notes) = (Listener(), Screen(), Notes())
+    let queue = DispatchQueue(label: "owners")
+    let counter = try CountObserver(From<Departure>(), in: context)
+    counter.addObserver(listener, notifyInitial: true) { $0.hear("\($1)") }
+    counter.addObserver(screen, on: MainActor.shared) { $0.show("\($1)") }
+    counter.addObserver(notes, on: queue) { $0.add("\($1)") }
+    for minute in 0..<3 {
+      context.insert(Departure(minute, "x"))
+      context.processPendingChanges()
+    }
+    #expect(try await listener.texts(4) == ["1", "2", "3", "4"])
+    #expect(try await notes.texts(3) == ["2", "3", "4"])
+    while await screen.texts.count < 3 { try await Task.sleep(for: .milliseconds(1)) }
+    #expect(await screen.texts == ["2", "3", "4"])
+  }
+
+  /// Events that wait for an owner aren't told any more once it is removed.
+  @Test func anOwnerThatIsRemovedIsToldNoMore() async throws {
+    let notes = Notes()
+    let queue = DispatchQueue(label: "owners")
+    let counter = try CountObserver(From<Departure>(), in: context)
+    counter.addObserver(notes, on: queue) { $0.add("\($1)") }
+    queue.suspend()
+    context.insert(Departure(1, "x"))
+    context.processPendingChanges()
+    counter.removeObserver(notes)
+    counter.addObserver(notes, on: queue, notifyInitial: true) { $0.add("again \($1)") }
+    queue.resume()
+    context.insert(Departure(2, "x"))
+    context.processPendingChanges()
+    #expect(try await notes.texts(2) == ["again 2", "again 3"])
+  }
+
+  /// An owner that is released ends its listener, and so does an actor that holds a subscription no more.
+  @Test func ownersAreHeldWeakly() async throws {
+    final class Token: Sendable {}
+    var (listener, notes): (Listener?, Notes?) = (Listener(), Notes())
+    weak let (released, other) = (listener, notes)
+    var tokens: [Token] = [Token(), Token(), Token()]
+    weak let (first, second, third) = (tokens[0], tokens[1], tokens[2])
+    let counter = try CountObserver(From<Departure>(), in: context)
+    counter.addObserver(try #require(listener)) { [token = tokens[0]] _, _ in _ = token }
+    counter.addObserver(try #require(notes), on: DispatchQueue(label: "owners")) {
+      [token = tokens[1]] _, _ in _ = token
+    }
+    let subscription = counter.onChange(on: try #require(listener)) { [token = tokens[2]] _, _ in
+      _ = token
+    }
+    (listener, notes, tokens) = (nil, nil, [])
+    var minute = 0
+    // Closures go with an event after the end of their owners.
+    while released != nil || other != nil || first != nil || second != nil || third != nil {
+      context.insert(Departure(minute, "x"))
+      context.processPendingChanges()
+      minute += 1
+      try await Task.sleep(for: .milliseconds(1))
+    }
+    withExtendedLifetime(subscription) {}
+  }
+
+  // MARK: Ends
 
   @Test func aSubscriptionThatEndsOnItsActorIsToldNoMore() async throws {
     let listener = Listener()

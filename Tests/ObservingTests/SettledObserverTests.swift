@@ -25,4 +25,25 @@ struct SettledObserverTests {
     #expect(told == [.refreshed, .updated(["value"])])
     withExtendedLifetime(subscription) {}
   }
+
+  @Test func aPropertyIsObservedOnceASaveHasSettledItsObject() async throws {
+    let container = try await PersistentContainer("Readings", models: Reading.self, at: .inMemory)
+    let (context, other) = (try container.context(), try container.context())
+    other.insert(Reading("a", 1))
+    try other.save()
+    let new = Reading("a", 2)
+    context.insert(new)
+    var told: [[Double]] = []
+    let subscription = try new.observe(\.value) { told.append([$0, $1]) }
+    try context.save(ifExists: .keep)
+    #expect(told == [[2, 1]])
+    let settled = try #require(try context.fetchOne(From<Reading>()))
+    settled.value = 3
+    context.processPendingChanges()
+    #expect(told == [[2, 1], [1, 3]])
+    context.delete(settled)
+    context.processPendingChanges()
+    #expect(told.count == 2)
+    withExtendedLifetime(subscription) {}
+  }
 }

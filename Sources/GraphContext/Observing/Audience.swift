@@ -34,15 +34,18 @@ final class Audience<Event> {
   /// Tells an owner until it is released. One that is added again is told once.
   ///
   /// - Parameter first: an event that the owner is told before this method returns.
+  /// - Returns: the subscription, which the audience keeps for as long as the owner.
+  @discardableResult
   func add<Owner: AnyObject>(
     _ owner: Owner,
     in context: ManagedObjectContext?,
     first: Event?,
     _ body: @escaping (Owner, Event) -> Void
-  ) {
+  ) -> ContextSubscription {
     let subscription = add { [weak owner] event in if let owner { body(owner, event) } }
     owners[ObjectIdentifier(owner)] = WeakOwner(object: owner, subscription: subscription)
     if let first { ManagedObjectContext.holdingEvents(of: context) { body(owner, first) } }
+    return subscription
   }
 
   func remove(_ owner: AnyObject) { owners[ObjectIdentifier(owner)] = nil }

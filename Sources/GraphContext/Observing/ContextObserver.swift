@@ -1,49 +1,60 @@
-/// An observer of a context's state that calls closures with events: ``FetchedResults``, ``CountObserver``, ``ObjectObserver``.
-public protocol ContextObserver<Event>: AnyObject {
-  /// The type of the events: a difference of a list, a count, a change of an object.
-  associatedtype Event: Sendable
+/// An observer of a context's state that tells of events: ``FetchedResults``, ``CountObserver``, ``ObjectObserver``.
+///
+/// It tells closures for as long as the program holds their subscriptions, and closures of owners until these are released. All are told the same, in the order in which they were added: on the context's
+/// executor, or on an actor or a queue that the program names with `on:`. An observer belongs to the task of its context.
+public class ContextObserver<Event: Sendable> {
+  /// The context whose state is observed; nil once it is gone.
+  public final private(set) weak var context: ManagedObjectContext?
+  /// True between `pause()` and `resume()`.
+  public internal(set) final var isPaused = false
+  /// The event that tells of the state as it is.
+  final var initialEvent: Event
+  final let audience = Audience<Event>()
+
+  init(_ initialEvent: Event, of context: ManagedObjectContext) {
+    (self.initialEvent, self.context) = (initialEvent, context)
+  }
+
+  /// Stops following the context until `resume()`: nothing is told, and a list and a count stay what they are. A paused list by rank holds the snapshot of the state that it shows.
+  public final func pause() { isPaused = true }
 
   /// Calls `body` with each event, on the context's executor.
   ///
   /// - Parameters:
-  ///   - notifyInitial: whether to call it also before this method returns, with the state as it is.
+  ///   - notifyInitial: whether to call it also before this method returns, with the event that tells of the state as it is: a reload of a list, a count,
+  ///     ``ObjectObserver/Change/initial`` of an object.
   ///   - body: the listener.
-  /// - Returns: the subscription. It ends when the program releases it, and keeps the observer until then.
-  func onChange(notifyInitial: Bool, _ body: @escaping (Event) -> Void) -> ContextSubscription
-}
-
-extension ContextObserver {
-  /// Calls `body` with each event, on an actor.
-  ///
-  /// ```swift
-  /// let subscription = list.onChange(on: screen) { screen, changes in screen.show(changes) }
-  /// ```
-  ///
-  /// The events arrive in their order, some time after they have happened. Those that the actor hasn't been told yet wait in memory. Objects stay with their context: the event has their IDs. A list may be further
-  /// by then, so a difference says what has changed, and positions of it don't fit the list. An actor that keeps the rows themselves reads ``FetchedResults/snapshots()``, or follows the query
-  /// with `container.follow`.
-  ///
-  /// - Parameters:
-  ///   - actor: the actor, which is held weakly. An actor with an executor of its own is told on that.
-  ///   - notifyInitial: whether the state as it is comes first.
-  ///   - body: the listener. No call begins after the subscription was cancelled on this actor.
-  /// - Returns: the subscription. It ends when the program releases it, and keeps the observer until then.
-  public func onChange<Listener: Actor>(
-    on actor: Listener,
+  /// - Returns: the subscription. It ends when the program releases it, and keeps the observer until then. A closure that uses the context should capture it weakly.
+  public final func onChange(
     notifyInitial: Bool = false,
-    _ body: @escaping @Sendable (isolated Listener, Event) -> Void
+    _ body: @escaping (Event) -> Void
   ) -> ContextSubscription {
-    ContextSubscription.telling(actor, body) { onChange(notifyInitial: notifyInitial, $0) }
+    audience.add(body, keeping: self, in: context, first: notifyInitial ? initialEvent : nil)
   }
 
-  /// Calls `body` with each event, on the main actor: `list.onChange(on: MainActor.shared) { changes in … }`.
+  /// Calls `body` with each event until the owner is released, which is held weakly. An owner that is added again is told once, by the new closure.
   ///
-  /// As `onChange(on:notifyInitial:_:)` for other actors. A closure that uses a screen which keeps the subscription should capture the screen weakly.
-  public func onChange(
-    on actor: MainActor,
+  /// - Parameters:
+  ///   - owner: the owner.
+  ///   - notifyInitial: whether to call `body` also before this method returns, with the event that tells of the state as it is.
+  ///   - body: the listener, on the context's executor.
+  public final func addObserver<Owner: AnyObject>(
+    _ owner: Owner,
     notifyInitial: Bool = false,
-    _ body: @escaping @MainActor @Sendable (Event) -> Void
+    _ body: @escaping (Owner, Event) -> Void
+  ) {
+    add(owner, notifyInitial, body)
+  }
+
+  /// Tells an owner nothing from now on.
+  public func removeObserver(_ owner: AnyObject) { audience.remove(owner) }
+
+  @discardableResult
+  final func add<Owner: AnyObject>(
+    _ owner: Owner,
+    _ notifyInitial: Bool,
+    _ body: @escaping (Owner, Event) -> Void
   ) -> ContextSubscription {
-    ContextSubscription.tellingMainActor(body) { onChange(notifyInitial: notifyInitial, $0) }
+    audience.add(owner, in: context, first: notifyInitial ? initialEvent : nil, body)
   }
 }

@@ -10,17 +10,13 @@ import Predicates
 /// A change that can't concern the query costs a look at its entities; any other costs a count, O(log n) where ranges of indexes are the answer. Changes of one turn are
 /// told as one count. If the store can't be read, the count stays as it is until the next event, and the context throws the error at its fetches and saves until it is rolled back. The observer belongs to the task of its context. It lives as long as the program holds it or a subscription of ``onChange(notifyInitial:_:)``, and tells
 /// nothing once its context is gone.
-public final class CountObserver<Object: ManagedObject>: ContextObserver {
+public final class CountObserver<Object: ManagedObject>: ContextObserver<Int> {
   /// The query.
   public let request: From<Object>
   /// How many objects there were at the last event of the context.
-  public private(set) var count: Int
-  /// True between ``pause()`` and ``resume()``.
-  public private(set) var isPaused = false
-  private weak var context: ManagedObjectContext?
+  public var count: Int { initialEvent }
   private let query: ResolvedQuery
   private let dependencies: ListDependencies
-  private let audience = Audience<Int>()
   private var subscription: ContextSubscription?
   private var isStale = false
 
@@ -28,50 +24,20 @@ public final class CountObserver<Object: ManagedObject>: ContextObserver {
   ///
   /// - Throws: what a count of the query by the context throws; `invalidQuery` also for a request without unsaved changes.
   public init(_ request: From<Object>, in context: ManagedObjectContext) throws(ContextError) {
-    (self.request, self.context) = (request, context)
+    self.request = request
     context.tellBeforeObserving()
     query = try context.observedQuery(request)
     dependencies = ListDependencies(query, section: nil)
-    count = try context.count(query)
+    super.init(try context.count(query), of: context)
     let end = ContextEnd { [weak self] in self?.end() }
     subscription = context.onObjectsDidChange { [weak self] changes in
       withExtendedLifetime(end) { self?.follow(changes) }
     }
   }
 
-  /// Calls `body` with each new count, on the context's executor.
-  ///
-  /// - Parameters:
-  ///   - notifyInitial: whether to call it at once with the count as it is.
-  ///   - body: the listener.
-  /// - Returns: the subscription. It ends when the program releases it, and keeps the observer until then. A closure that uses the context should capture it weakly.
-  public func onChange(notifyInitial: Bool = false, _ body: @escaping (Int) -> Void) -> ContextSubscription {
-    audience.add(body, keeping: self, in: context, first: notifyInitial ? count : nil)
-  }
-
-  /// Calls `body` with each new count until the owner is released, which is held weakly. An owner that is added again is told once, by the new closure.
-  ///
-  /// - Parameters:
-  ///   - owner: the owner.
-  ///   - notifyInitial: whether to call `body` at once with the count as it is.
-  ///   - body: the listener, on the context's executor.
-  public func addObserver<Owner: AnyObject>(
-    _ owner: Owner,
-    notifyInitial: Bool = false,
-    _ body: @escaping (Owner, Int) -> Void
-  ) {
-    audience.add(owner, in: context, first: notifyInitial ? count : nil, body)
-  }
-
-  /// Tells an owner nothing from now on.
-  public func removeObserver(_ owner: AnyObject) { audience.remove(owner) }
-
   /// A sequence of the count as it is and each new one, for a task on any executor. A consumer that is slow gets the newest. It ends when the observer or its context is
   /// released.
   public func counts() -> AsyncStream<Int> { audience.stream(from: count, .bufferingNewest(1)) { $0 } }
-
-  /// Counts nothing until ``resume()``.
-  public func pause() { isPaused = true }
 
   /// Goes on counting, and tells the count if it is another one by now. A listener that calls it while it is told of an event has the observer count afterwards.
   public func resume() {
@@ -108,7 +74,7 @@ public final class CountObserver<Object: ManagedObject>: ContextObserver {
     guard let new else { return }
     isStale = false
     if new == count { return }
-    count = new
+    initialEvent = new
     audience.tell(new)
   }
 }

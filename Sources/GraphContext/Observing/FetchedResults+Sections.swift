@@ -47,18 +47,23 @@ extension FetchedResults {
   func section(at index: Int) -> ListSection<Object> {
     hold(section: index)
     guard let sectioning else { return ListSection(list: self, index: index, name: "", range: 0..<endIndex) }
-    guard sectioning.isHeld(section: index), index < sectioning.runs.count else {
-      return ListSection(list: self, index: index, name: "", range: endIndex..<endIndex)
-    }
-    // No more than there are, if a damaged index counts otherwise.
-    let run = sectioning.runs[index]
-    let start = Swift.min(sectioning.runs.start(of: index), endIndex)
+    let isThere = sectioning.isHeld(section: index) && index < sectioning.runs.count
     return ListSection(
       list: self,
       index: index,
-      name: run.name,
-      range: start..<Swift.min(start + run.count, endIndex)
+      name: isThere ? sectioning.runs[index].name : "",
+      range: sectioning.positions(ofSection: index, in: endIndex)
     )
+  }
+
+  /// The positions of the objects of a section, or of none if it isn't there.
+  ///
+  /// - Throws: what ``allSections()`` throws.
+  func positions(ofSection index: Int) throws(ContextError) -> Range<Int> {
+    if sectioning?.isHeld(section: index) == false {
+      try holding { sections, list throws(ContextError) in try sections.hold(section: index, in: list) }
+    }
+    return sectioning?.positions(ofSection: index, in: endIndex) ?? 0..<endIndex
   }
 
   private func hold(section: Int) {
@@ -67,13 +72,20 @@ extension FetchedResults {
   }
 
   /// Reads sections of the state that the list shows. An error is the context's to throw.
+  private func reading(_ body: (inout ListSections, LiveList) throws(ContextError) -> Void) {
+    context?.deferringError(()) { () throws(ContextError) in try holding(body) }
+  }
+
+  /// Reads sections of the state that the list shows.
   ///
   /// The program's closure that names sections may look at the list, so what is read is put in place afterwards.
-  private func reading(_ body: (inout ListSections, LiveList) throws(ContextError) -> Void) {
-    guard let context, var sections = sectioning else { return }
+  private func holding(
+    _ body: (inout ListSections, LiveList) throws(ContextError) -> Void
+  ) throws(ContextError) {
+    guard context != nil, var sections = sectioning else { return }
     let (list, version) = (self.list, self.version)
     if !isTelling { sections.releaseMany(list) }
-    context.deferringError(()) { () throws(ContextError) in try body(&sections, list) }
+    try body(&sections, list)
     if version == self.version { sectioning = sections }
   }
 

@@ -24,41 +24,40 @@ extension FetchedResults {
   ///
   /// - Throws: what ``snapshot()`` throws.
   public func snapshot(ofSectionNamed name: String) throws(ContextError) -> ListSnapshot<Object> {
-    if context == nil { throw ContextError.contextGone() }
-    guard let sections = try allSections() else {
-      return try snapshot(of: 0..<(name.isEmpty ? list.count : 0), nil)
-    }
-    guard let index = sections.names.firstIndex(where: { $0.isSame(as: name) }) else {
-      return try snapshot(of: 0..<0, nil)
-    }
-    let start = Swift.min(sections.start(of: index), list.count)
-    return try snapshot(of: start..<Swift.min(start + sections[index].count, list.count), nil)
+    try snapshot(ofSection: number(ofSectionNamed: name))
   }
 
   /// A sequence of the snapshots of one section: first as it is, then after each difference in which objects of the section come, go, move or change. A section that isn't there has no
   /// objects. A consumer that is slow gets the newest. The sequence ends when the list or its context is released.
   ///
+  /// A difference that concerns other sections costs O(k) for k changes. One that concerns this section costs its objects, too.
+  ///
   /// - Throws: what ``snapshot()`` throws.
   public func snapshots(ofSectionNamed name: String) throws(ContextError) -> AsyncStream<ListSnapshot<Object>>
   {
-    let first = try snapshot(ofSectionNamed: name)
+    var section = SectionOfName(name, number: try number(ofSectionNamed: name))
+    let first = try snapshot(ofSection: section.number)
     return audience.stream(from: first, .bufferingNewest(1)) { [weak self] changes in
-      guard let self, concerns(changes, sectionNamed: name) else { return nil }
-      return try? snapshot(ofSectionNamed: name)
+      guard let self, section.follow(changes) else { return nil }
+      // A state that can't be read is left out.
+      return try? snapshot(of: &section)
     }
   }
 
-  /// True if a difference changes something in a section. The list shows the state after the difference. O(k √sections) for k changes.
-  private func concerns(_ changes: ListChanges, sectionNamed name: String) -> Bool {
-    if changes.isReload
-      || (changes.insertedSections + changes.deletedSections).contains(where: { $0.name.isSame(as: name) })
-    {
-      return true
-    }
-    let sections = changes.changes.flatMap { change in
-      [change.newPath?.section, change.oldPath.flatMap { changes.newNumber(ofSection: $0.section) }]
-    }
-    return Set(sections).contains { $0.map { section(at: $0).name.isSame(as: name) } ?? false }
+  private func snapshot(of section: inout SectionOfName) throws(ContextError) -> ListSnapshot<Object> {
+    if section.isLost { section.find(at: try number(ofSectionNamed: section.name)) }
+    return try snapshot(ofSection: section.number)
+  }
+
+  /// The number of the first section of a name; nil if there is none. O(sections).
+  private func number(ofSectionNamed name: String) throws(ContextError) -> Int? {
+    if context == nil { throw ContextError.contextGone() }
+    guard let sections = try allSections() else { return name.isEmpty ? 0 : nil }
+    return sections.names.firstIndex { $0.isSame(as: name) }
+  }
+
+  private func snapshot(ofSection number: Int?) throws(ContextError) -> ListSnapshot<Object> {
+    try snapshot(of: number.map(positions(ofSection:)) ?? 0..<0, nil)
   }
 
   private func snapshot(

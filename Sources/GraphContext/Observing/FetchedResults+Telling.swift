@@ -1,20 +1,7 @@
 // Telling observers and listeners of a list's differences and failures.
 
 extension FetchedResults {
-  /// Calls `body` with each difference, on the context's executor. The list shows the new state by then.
-  ///
-  /// - Parameters:
-  ///   - notifyInitial: whether `body` is called with a reload before this method returns, so that one closure also shows the list as it is.
-  ///   - body: receives each difference.
-  /// - Returns: the subscription. It ends when the program releases it, and keeps the list until then. A closure that uses the context should capture it weakly.
-  public func onChange(
-    notifyInitial: Bool = false,
-    _ body: @escaping (ListChanges) -> Void
-  ) -> ContextSubscription {
-    audience.add(body, keeping: self, in: context, first: notifyInitial ? .reload : nil)
-  }
-
-  /// A sequence of the values that ``onChange(notifyInitial:_:)`` delivers, for a task on any executor. It ends when the list or its context is released.
+  /// A sequence of the values that ``ContextObserver/onChange(notifyInitial:_:)`` delivers, for a task on any executor. It ends when the list or its context is released.
   ///
   /// Each call makes a sequence of its own. Differences that the consumer has not read yet stay in memory.
   public func changes() -> AsyncStream<ListChanges> { audience.stream(from: nil) { $0 } }
@@ -30,27 +17,6 @@ extension FetchedResults {
     observers.append(box)
   }
 
-  /// Calls `body` with each difference until the owner is released, which is held weakly. An owner that is added again is told once, by the new closure.
-  ///
-  /// - Parameters:
-  ///   - owner: the owner.
-  ///   - notifyInitial: whether to call `body` with a reload at once.
-  ///   - body: the listener, on the context's executor.
-  public func addObserver<Owner: AnyObject>(
-    _ owner: Owner,
-    notifyInitial: Bool = false,
-    _ body: @escaping (Owner, ListChanges) -> Void
-  ) {
-    audience.add(owner, in: context, first: notifyInitial ? .reload : nil, body)
-  }
-
-  /// Tells an observer or an owner nothing from now on, not even the rest of a difference.
-  public func removeObserver(_ observer: AnyObject) {
-    observers.first { $0.isOf(observer) }?.remove()
-    observers.removeAll(where: \.isGone)
-    audience.remove(observer)
-  }
-
   /// Calls `body` with the error when the list can't be read any more, on the context's executor. ``failure`` has one of before. Once the list can be read again, listeners are told of a
   /// reload.
   ///
@@ -58,6 +24,9 @@ extension FetchedResults {
   public func onFailure(_ body: @escaping (ContextError) -> Void) -> ContextSubscription {
     failureAudience.add(body, keeping: self, in: context)
   }
+
+  /// A sequence of the errors that ``onFailure(_:)`` delivers, for a task on any executor. It ends when the list or its context is released.
+  public func failures() -> AsyncStream<ContextError> { failureAudience.stream(from: nil) { $0 } }
 
   /// Runs `change`, which shows another state and returns the difference, and tells of it those who have been there before.
   func telling(_ change: () -> ListChanges) {

@@ -21,7 +21,7 @@ import Predicates
 ///
 /// Objects are read some at a time where the program reads them. A list belongs to the task of its context, like an object. It follows for as long as the program holds it
 /// or a subscription of ``onChange(notifyInitial:_:)``. Once the context is gone the list is empty.
-public final class FetchedResults<Object: ManagedObject>: ContextObserver {
+public final class FetchedResults<Object: ManagedObject>: ContextObserver<ListChanges> {
   /// The query.
   public private(set) var request: From<Object>
   /// How the list is divided; nil for a list of one section.
@@ -31,7 +31,6 @@ public final class FetchedResults<Object: ManagedObject>: ContextObserver {
   public private(set) var failure: ContextError?
   private(set) var list: LiveList
   var sectioning: ListSections?
-  let audience = Audience<ListChanges>()
   let failureAudience = Audience<ContextError>()
   var observers: [ObserverBox<Object>] = []
   private var subscriptions: [ContextSubscription] = []
@@ -39,8 +38,6 @@ public final class FetchedResults<Object: ManagedObject>: ContextObserver {
   private var page: (start: Int, objects: [Object]) = (0, [])
   /// How often the list has changed.
   private(set) var version = 0
-  /// True between ``pause()`` and ``resume()``.
-  public private(set) var isPaused = false
   private var hasMissedChanges = false
   /// What events have told of while others were waiting.
   private var untold: ObjectChanges?
@@ -70,6 +67,7 @@ public final class FetchedResults<Object: ManagedObject>: ContextObserver {
     // What was noted so far is in the list already.
     context.tellBeforeObserving()
     (list, sectioning) = try Self.fetched(request, sectionedBy, in: context)
+    super.init(.reload, of: context)
     let end = ContextEnd { [weak self] in self?.end() }
     subscriptions = [
       context.onObjectsDidChange { [weak self] changes in
@@ -107,9 +105,6 @@ public final class FetchedResults<Object: ManagedObject>: ContextObserver {
     return (list, sections)
   }
 
-  /// The context that the list follows; nil once it is gone.
-  public var context: ManagedObjectContext? { list.context }
-
   /// Whether positions are counted by an index, so that the list holds no IDs.
   public var isRanked: Bool { list.isRanked }
 
@@ -119,6 +114,13 @@ public final class FetchedResults<Object: ManagedObject>: ContextObserver {
   /// Bytes of memory that the list holds, about: 8 for each object of a list that isn't by rank, 24 for each section that is held, and some for each unsaved object of one by
   /// rank. Objects are the context's, and pages the store's.
   public var byteCount: Int { list.byteCount + (sectioning?.runs.byteCount ?? 0) }
+
+  /// Tells an observer or an owner nothing from now on, not even the rest of a difference.
+  public override func removeObserver(_ observer: AnyObject) {
+    observers.first { $0.isOf(observer) }?.remove()
+    observers.removeAll(where: \.isGone)
+    super.removeObserver(observer)
+  }
 
   /// How the list's query is answered, with a line that says how the list finds positions.
   public func explain() throws(ContextError) -> QueryPlan {
@@ -241,9 +243,6 @@ extension ManagedObjectContext {
 // MARK: - Following
 
 extension FetchedResults {
-  /// Stops following the context: the list keeps showing what it shows. A list by rank holds the snapshot of that state meanwhile.
-  public func pause() { isPaused = true }
-
   /// Follows the context again. If it has changed meanwhile, the list is fetched again, and tells of a reload.
   ///
   /// - Throws: what the fetch throws; the list then stays paused.

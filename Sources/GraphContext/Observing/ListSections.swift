@@ -146,6 +146,13 @@ extension ListSections {
     return copy.runs
   }
 
+  /// The positions of the objects of a section; an empty range at the end unless the section is there and held. A damaged index may count more objects than there are: those have no positions.
+  func positions(ofSection index: Int, in count: Int) -> Range<Int> {
+    guard isHeld(section: index), index < runs.count else { return count..<count }
+    let start = min(runs.start(of: index), count)
+    return start..<min(start + runs[index].count, count)
+  }
+
   private mutating func hold(_ part: SectionRuns.Part, in list: some SectionedList) throws(ContextError) {
     if !part.isHeld { runs.hold(part, try sections(of: part, at: part.positions.lowerBound, in: list)) }
   }

@@ -1,3 +1,4 @@
+import Dispatch
 import Predicates
 
 extension ManagedObject {
@@ -11,7 +12,8 @@ extension ManagedObject {
   ///
   /// - Parameters:
   ///   - property: a property of the model, stored or computed.
-  ///   - body: the listener. It is not called after the object is deleted or its context was reset, nor while the context has an error to throw.
+  ///   - body: the listener. It is not called after the object is deleted or its context was reset, nor while the context has an error to throw. After a save that has settled a new object with an
+  ///     existing one, it is told of that.
   /// - Returns: the subscription. It ends when the program releases it, and keeps the object until then.
   /// - Throws: `objectNotFound` for an object that is in no context.
   public func observe<Value: Equatable>(
@@ -22,21 +24,7 @@ extension ManagedObject {
       throw ContextError(.objectNotFound, "an object of \(Self.entityName) is observed that is in no context")
     }
     context.tellBeforeObserving()
-    var last = self[keyPath: property]
-    let subscription = context.onObjectsDidChange { [weak self, weak context] _ in
-      guard let self, let context, _$state.host === context, !isDeleted else { return }
-      let value = self[keyPath: property]
-      // A getter that can't read gives a placeholder.
-      if context.deferred.error != nil { return }
-      // NaN counts as equal to NaN here.
-      if value == last || value != value && last != last { return }
-      let old = last
-      last = value
-      body(old, value)
-    }
-    // An object to which nothing refers leaves the context's memory sooner or later.
-    context.keep(self, for: subscription)
-    return subscription
+    return PropertyObserver(self, property, body).start(in: context)
   }
 
   /// Calls `body` with both values of a property that has changed, on an actor: `observe(_:_:)` for values that can be sent.
@@ -54,7 +42,7 @@ extension ManagedObject {
     on actor: Listener,
     _ body: @escaping @Sendable (_ actor: isolated Listener, _ old: Value, _ new: Value) -> Void
   ) throws(ContextError) -> ContextSubscription {
-    try ContextSubscription.telling(actor, { body($0, $1.0, $1.1) }) { tell throws(ContextError) in
+    try EventReceiver.actor(actor) { body($0, $1.0, $1.1) }.subscribed { tell throws(ContextError) in
       try observe(property) { old, new in tell((old, new)) }
     }
   }
@@ -65,7 +53,18 @@ extension ManagedObject {
     on actor: MainActor,
     _ body: @escaping @MainActor @Sendable (_ old: Value, _ new: Value) -> Void
   ) throws(ContextError) -> ContextSubscription {
-    try ContextSubscription.tellingMainActor({ body($0.0, $0.1) }) { tell throws(ContextError) in
+    try EventReceiver.mainActor { body($0.0, $0.1) }.subscribed { tell throws(ContextError) in
+      try observe(property) { old, new in tell((old, new)) }
+    }
+  }
+
+  /// Calls `body` with both values of a property that has changed, on a queue. As `observe(_:on:_:)` for actors.
+  public func observe<Value: Equatable & Sendable>(
+    _ property: KeyPath<Self, Value>,
+    on queue: DispatchQueue,
+    _ body: @escaping @Sendable (_ old: Value, _ new: Value) -> Void
+  ) throws(ContextError) -> ContextSubscription {
+    try EventReceiver.queue(queue) { body($0.0, $0.1) }.subscribed { tell throws(ContextError) in
       try observe(property) { old, new in tell((old, new)) }
     }
   }

@@ -10,7 +10,7 @@ import Predicates
 /// Changes arrive after each turn, as ``ManagedObjectContext/onObjectsDidChange(_:)`` says, whether code sets values, another context's commit is merged, or something is rolled
 /// back or undone. Many listeners are told the same. The observer belongs to the task of its context. It lives as long as the program holds it or a subscription of ``onChange(notifyInitial:_:)``, and
 /// tells nothing once its context is gone.
-public final class ObjectObserver<Object: ManagedObject>: ContextObserver {
+public final class ObjectObserver<Object: ManagedObject>: ContextObserver<ObjectObserver.Change> {
   /// What has become of the object.
   public enum Change: Sendable, Hashable {
     /// The object is observed from now on. Only for a listener that asks for it.
@@ -28,14 +28,9 @@ public final class ObjectObserver<Object: ManagedObject>: ContextObserver {
 
   /// The object's ID. It is another one after a save that has settled a new object with an existing one: ``ManagedObjectContext/aliases``.
   public private(set) var objectID: ManagedObjectID
-  /// The context whose state is observed; nil once it is gone.
-  public private(set) weak var context: ManagedObjectContext?
-  /// True between ``pause()`` and ``resume()``. No listener is told of changes in between.
-  public private(set) var isPaused = false
   /// Whether the object is gone.
   public private(set) var isDeleted = false
   let entity: StoredEntity
-  private let audience = Audience<Change>()
   /// Those whom the observer tells that the object has another state.
   let states = Audience<Void>()
   private var hasMissedChanges = false
@@ -61,9 +56,9 @@ public final class ObjectObserver<Object: ManagedObject>: ContextObserver {
     context.tellBeforeObserving()
     let object: Object = try context.object(with: id)
     objectID = object.objectID
-    self.context = context
     entity = context.entity(of: object)
     isDeleted = try context.objectIfExists(Object.self, number: object.objectID.number, entity) == nil
+    super.init(.initial, of: context)
     let end = ContextEnd { [weak self] in self?.end() }
     subscriptions = [
       context.onObjectsDidChange { [weak self] changes in
@@ -79,39 +74,8 @@ public final class ObjectObserver<Object: ManagedObject>: ContextObserver {
     return try? context.object(with: objectID)
   }
 
-  /// Calls `body` with each change, on the context's executor.
-  ///
-  /// - Parameters:
-  ///   - notifyInitial: whether to call it at once with ``Change/initial``.
-  ///   - body: the listener.
-  /// - Returns: the subscription. It ends when the program releases it, and keeps the observer until then. A closure that uses the context should capture it weakly.
-  public func onChange(notifyInitial: Bool = false, _ body: @escaping (Change) -> Void) -> ContextSubscription
-  {
-    audience.add(body, keeping: self, in: context, first: notifyInitial ? .initial : nil)
-  }
-
-  /// Calls `body` with each change until the owner is released, which is held weakly. An owner that is added again is told once, by the new closure.
-  ///
-  /// - Parameters:
-  ///   - owner: the owner.
-  ///   - notifyInitial: whether to call `body` at once with ``Change/initial``.
-  ///   - body: the listener, on the context's executor.
-  public func addObserver<Owner: AnyObject>(
-    _ owner: Owner,
-    notifyInitial: Bool = false,
-    _ body: @escaping (Owner, Change) -> Void
-  ) {
-    audience.add(owner, in: context, first: notifyInitial ? .initial : nil, body)
-  }
-
-  /// Tells an owner nothing from now on.
-  public func removeObserver(_ owner: AnyObject) { audience.remove(owner) }
-
   /// A sequence of the changes, for a task on any executor: first ``Change/initial``. It ends when the observer or its context is released.
   public func changes() -> AsyncStream<Change> { audience.stream(from: .initial) { $0 } }
-
-  /// Tells nothing until ``resume()``.
-  public func pause() { isPaused = true }
 
   /// Goes on telling changes. Sequences of ``snapshots()`` have the state of now, if there were changes meanwhile.
   public func resume() {

@@ -1,0 +1,61 @@
+import Cambium
+import Foundation
+import TestSupport
+import Testing
+
+@testable import GraphContext
+
+/// Sections that are followed by their names, through random changes of lists of every kind.
+struct RandomSectionStateTests {
+  private static let stepCount =
+    ProcessInfo.processInfo.environment["CAMBIUM_LIST_STEPS"].flatMap(Int.init) ?? 40
+
+  /// A list, and what its differences say of some sections. The states of these are compared with the list's.
+  private final class Followed {
+    let list: FetchedResults<Departure>
+    var sections: [String: SectionOfName] = [:]
+    var states: [String: [ManagedObjectID]] = [:]
+    var subscription: ContextSubscription?
+
+    init(_ list: FetchedResults<Departure>) throws {
+      self.list = list
+      try add()
+      subscription = list.onChange { [unowned self] changes in
+        for name in sections.keys {
+          if sections[name]?.follow(changes) == true { states[name] = nil }
+        }
+      }
+    }
+
+    /// Follows the sections that the list has by now, too.
+    func add() throws {
+      for (number, section) in list.sections.enumerated() where sections[section.name] == nil {
+        sections[section.name] = SectionOfName(section.name, number: number)
+        states[section.name] = section.map(\.objectID)
+      }
+    }
+
+    func check(_ step: Int) throws {
+      let all = list.sections.map { (name: $0.name, ids: $0.map(\.objectID)) }
+      for name in sections.keys {
+        let number = all.firstIndex { $0.name == name }
+        if sections[name]?.isLost == true { sections[name]?.find(at: number) }
+        let ids = number.map { all[$0].ids } ?? []
+        try #require(sections[name]?.number == number, "step \(step), section \(name)")
+        if let state = states[name] { try #require(state == ids, "step \(step), section \(name)") }
+        states[name] = ids
+        try #require(Array(try list.snapshot(ofSectionNamed: name)) == ids)
+      }
+      try add()
+    }
+  }
+
+  @Test(arguments: [0, 40]) func sectionsAreFollowedByTheirNames(count: Int) async throws {
+    var run = try await ListRun(SeededGenerator(), count: count)
+    let followed = try run.lists.map { try Followed($0.list) }
+    for step in 0..<Self.stepCount {
+      try await run.step()
+      for list in followed { try list.check(step) }
+    }
+  }
+}
