@@ -121,4 +121,118 @@ import Testing
     observer = nil
     #expect(await iterator.next() == nil)
   }
+
+  @Test func aSnapshotOfAnObjectHasItsMembers() async throws {
+    let (flight, airline) = (try flight(60), Airline("Swiss"))
+    let gates = [Gate("B1"), Gate("B2")]
+    context.insert(airline)
+    flight.airline = airline
+    airline.departures.append(try self.flight(61))
+    flight.gates = gates
+    let old = try ObjectSnapshot(airline)
+    #expect(old.name == "Swiss" && old.objectID == airline.objectID)
+    #expect(old.departures == [flight.objectID, try self.flight(61).objectID])
+    let ofFlight = try ObjectSnapshot(flight)
+    #expect(ofFlight.gates == gates.map(\.objectID) && ofFlight.airline == airline.objectID)
+    try context.save()
+    #expect(try ObjectSnapshot(flight) == ofFlight)
+    // A copy can be changed, and nothing else with it.
+    var copy = ofFlight
+    copy.city = "Bern"
+    copy.gates.removeLast()
+    #expect(copy != ofFlight && copy.gates == [gates[0].objectID] && flight.city == "c60")
+    context.delete(gates[1])
+    context.processPendingChanges()
+    #expect(try ObjectSnapshot(flight).gates == [gates[0].objectID])
+    #expect(ofFlight.gates.count == 2)
+    for object in [flight, Departure(1, "new")] {
+      context.delete(object)
+      #expect(throws: ContextError.self) { try ObjectSnapshot(object) }
+    }
+  }
+
+  /// A member that comes or goes is another state of its owner, whose values stay.
+  @Test func membersThatComeAndGoAreStates() async throws {
+    let airline = Airline("Swiss")
+    context.insert(airline)
+    try context.save()
+    let observer = try ObjectObserver(airline)
+    var states = try observer.snapshots().makeAsyncIterator()
+    var values = try observer.values().makeAsyncIterator()
+    #expect(await states.next()??.departures == [])
+    #expect(await values.next()??.name == "Swiss")
+    let (first, second) = (try flight(60), try flight(61))
+    for members in [[first], [first, second], [second], []] {
+      airline.departures = members
+      context.processPendingChanges()
+      // Of this the airline has no other state.
+      first.city += "x"
+      context.processPendingChanges()
+      #expect(await states.next()??.departures == members.map(\.objectID))
+    }
+    second.airline = airline
+    observer.pause()
+    context.delete(second)
+    context.processPendingChanges()
+    first.airline = airline
+    context.processPendingChanges()
+    observer.resume()
+    #expect(await states.next()??.departures == [first.objectID])
+    airline.name = "Crossair"
+    context.processPendingChanges()
+    #expect(await states.next()??.name == "Crossair")
+    #expect(await values.next()??.name == "Crossair")
+  }
+
+  @Test func membersOfManyToManyAreStates() async throws {
+    let gates = [Gate("B1"), Gate("B2")]
+    let flight = try flight(60)
+    flight.gates = [gates[0]]
+    try context.save()
+    let observer = try ObjectObserver(flight)
+    var states = try observer.snapshots().makeAsyncIterator()
+    #expect(await states.next()??.gates == [gates[0].objectID])
+    flight.gates.append(gates[1])
+    context.processPendingChanges()
+    #expect(await states.next()??.gates == gates.map(\.objectID))
+    context.delete(gates[0])
+    context.processPendingChanges()
+    #expect(await states.next()??.gates == [gates[1].objectID])
+  }
+
+  /// An order is a part of the state, whether it belongs to members or to links.
+  @Test func ordersAreStates() async throws {
+    let container = try await PersistentContainer("Reels", models: Reel.self, Shot.self, at: .inMemory)
+    let context = try container.context()
+    let (reel, shots) = (Reel("a"), (1...3).map { Shot("s\($0)") })
+    context.insert(reel)
+    (reel.shots, reel.extras) = (shots, shots)
+    try context.save()
+    let ids = shots.map(\.objectID)
+    let observer = try ObjectObserver(reel)
+    var states = try observer.snapshots().makeAsyncIterator()
+    #expect(await states.next()??.shots == ids)
+    reel.shots = shots.reversed()
+    context.processPendingChanges()
+    #expect(await states.next()??.shots == ids.reversed())
+    reel.extras = [shots[1], shots[2], shots[0]]
+    context.processPendingChanges()
+    #expect(await states.next()??.extras == [ids[1], ids[2], ids[0]])
+  }
+}
+
+@Model private final class Reel {
+  var name: String
+  @Relationship(.ordered) var shots: [Shot] = []
+  @Relationship(.ordered, inverse: \Shot.reels) var extras: [Shot] = []
+
+  init(_ name: String) { self.name = name }
+}
+
+@Model private final class Shot {
+  var name: String
+  @Relationship(.ordered, inverse: \Reel.shots) var reel: Reel?
+  @Relationship var reels: [Reel] = []
+
+  init(_ name: String) { self.name = name }
 }

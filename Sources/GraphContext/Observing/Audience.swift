@@ -50,6 +50,9 @@ final class Audience<Event> {
 
   func remove(_ owner: AnyObject) { owners[ObjectIdentifier(owner)] = nil }
 
+  /// True if nobody is told.
+  var isEmpty: Bool { listeners.isEmpty }
+
   /// Tells everybody who is in the audience at the beginning.
   func tell(_ event: Event) { listeners.tell(event) }
 

@@ -3,32 +3,51 @@ import Predicates
 // The states of an object as values.
 
 extension ObjectObserver where Object: ModelWithValues {
-  /// The values of the object as it is now; nil if it is gone.
+  /// The object as it is now, its to-many relationships with it; nil if it is gone.
   ///
   /// - Throws: `store` or `corrupt` if the object can't be read, what the context throws because of an earlier error, and that the context is gone.
-  public func snapshot() throws(ContextError) -> Object.Values? {
-    guard let context else { throw ContextError.contextGone() }
-    let object = try context.objectIfExists(Object.self, number: objectID.number, entity)
-    let values = object?.values
-    try context.checkUsable()
-    return values
-  }
+  public func snapshot() throws(ContextError) -> ObjectSnapshot<Object>? { try read(ObjectSnapshot.init) }
 
-  /// A sequence of the object's values: first as they are, then after each change; nil while the object is gone. A consumer that is slow gets the newest. A state that can't be read is left out. The sequence ends when
-  /// the observer or its context is released.
+  /// A sequence of the object's snapshots: first as it is, then after each change of it, and of the members that it has; nil while the object is gone. A consumer that is slow gets the newest. A state that can't be
+  /// read is left out. The sequence ends when the observer or its context is released.
   ///
   /// ```swift
-  /// let observer = try ObjectObserver(song)
-  /// for await values in try observer.snapshots() { show(values?.title) }
+  /// let observer = try ObjectObserver(album)
+  /// for await album in try observer.snapshots() { show(album?.title, album?.songs) }
   /// ```
   ///
-  /// - Throws: `store` or `corrupt` if the object can't be read.
-  public func snapshots() throws(ContextError) -> AsyncStream<Object.Values?> {
+  /// An event with changes of objects that may be members costs a list of the members. Values alone cost less: ``values()``.
+  ///
+  /// - Throws: what ``snapshot()`` throws.
+  public func snapshots() throws(ContextError) -> AsyncStream<ObjectSnapshot<Object>?> {
     let first = try snapshot()
+    var last = first
+    return statesWithMembers.stream(from: .some(first), .bufferingNewest(1)) { [weak self] _ in
+      // What can't be read is left out.
+      guard let self, let state = try? Optional.some(snapshot()), state != last else { return nil }
+      last = state
+      return .some(state)
+    }
+  }
+
+  /// A sequence of the object's values, without members: first as they are, then after each change of the object; nil while it is gone. Otherwise as ``snapshots()``.
+  ///
+  /// - Throws: what ``snapshot()`` throws.
+  public func values() throws(ContextError) -> AsyncStream<Object.Values?> {
+    let first = try read(\.values)
     return states.stream(from: .some(first), .bufferingNewest(1)) { [weak self] _ in
       guard let self else { return nil }
-      // What can't be read is left out.
-      return try? .some(snapshot())
+      return try? .some(read(\.values))
     }
+  }
+
+  private func read<State>(
+    _ state: (Object) throws(ContextError) -> State
+  ) throws(ContextError) -> State? {
+    guard let context else { throw ContextError.contextGone() }
+    let object = try context.objectIfExists(Object.self, number: objectID.number, entity)
+    let read = try object.map(state)
+    try context.checkUsable()
+    return read
   }
 }

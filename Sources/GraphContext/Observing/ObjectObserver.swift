@@ -33,6 +33,8 @@ public final class ObjectObserver<Object: ManagedObject>: ContextObserver<Object
   let entity: StoredEntity
   /// Those whom the observer tells that the object has another state.
   let states = Audience<Void>()
+  /// Those whom the observer tells also that the object may have other members.
+  let statesWithMembers = Audience<Void>()
   private var hasMissedChanges = false
   private var subscriptions: [ContextSubscription] = []
 
@@ -82,13 +84,14 @@ public final class ObjectObserver<Object: ManagedObject>: ContextObserver<Object
     isPaused = false
     guard hasMissedChanges else { return }
     hasMissedChanges = false
-    states.tell(())
+    tellStates()
   }
 
   /// The context is gone: no listener is told anything any more.
   private func end() {
     audience.end()
     states.end()
+    statesWithMembers.end()
   }
 
   /// A save that has settled the object with another one is done.
@@ -101,9 +104,14 @@ public final class ObjectObserver<Object: ManagedObject>: ContextObserver<Object
   private func follow(_ changes: ObjectChanges) {
     audience.releaseEnded()
     states.releaseEnded()
+    statesWithMembers.releaseEnded()
     // What a save settles with another object leaves the context, and the other one is observed once the save is done.
-    guard context?.storedID(objectID) == objectID, let change = change(in: changes) else { return }
-    tell(change)
+    guard let context, context.storedID(objectID) == objectID else { return }
+    if let change = change(in: changes) {
+      tell(change)
+    } else if !isDeleted, mayChangeMembers(changes, context.coordinator.schema) {
+      if isPaused { hasMissedChanges = true } else { statesWithMembers.tell(()) }
+    }
   }
 
   private func tell(_ change: Change) {
@@ -113,7 +121,25 @@ public final class ObjectObserver<Object: ManagedObject>: ContextObserver<Object
       return
     }
     audience.tell(change)
+    tellStates()
+  }
+
+  private func tellStates() {
     states.tell(())
+    statesWithMembers.tell(())
+  }
+
+  /// True if other objects have changed that are, were or become members by a reference of their own. Links of many to many are changes of the object itself.
+  private func mayChangeMembers(_ changes: ObjectChanges, _ schema: StoredSchema) -> Bool {
+    if statesWithMembers.isEmpty { return false }
+    let destinations = Set(
+      entity.toManys.compactMap { toMany in
+        if case .references = toMany.storage { schema.entities[toMany.destination].id } else { nil }
+      }
+    )
+    return [changes.inserted, changes.updated, changes.deleted, changes.refreshed].contains { ids in
+      ids.contains { schema.entity($0.entity).map { destinations.contains($0.id) } ?? false }
+    }
   }
 
   private func change(in changes: ObjectChanges) -> Change? {

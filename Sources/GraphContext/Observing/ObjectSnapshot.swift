@@ -1,0 +1,63 @@
+import Predicates
+
+/// All that an object of a context has at one moment, as a value to keep, to compare and to send anywhere: its ``ModelWithValues/Values``, and the IDs of the members of its to-many relationships.
+///
+/// ```swift
+/// var snapshot = try ObjectSnapshot(album)
+/// print(snapshot.title, snapshot.artist, snapshot.songs.count)
+/// snapshot.title = "Blue"
+/// ```
+///
+/// The properties are those of the class: attributes as they are, relationships as IDs. They can be set; that changes the copy alone, and `context.apply(snapshot.values)` the object. What ``ModelWithValues/Values`` leaves
+/// out is left out here, but for to-many relationships. Snapshots are equal if IDs, values and members are, members of ordered relationships in their order. Others are in the order of their IDs.
+///
+/// An object whose members needn't be read has ``ModelWithValues/values``.
+@dynamicMemberLookup
+public struct ObjectSnapshot<Object: ModelWithValues>: Sendable, Hashable {
+  /// The object.
+  public let objectID: ManagedObjectID
+  /// Its attributes, and the IDs that its to-one relationships lead to.
+  public var values: Object.Values
+  private var members: [String: [ManagedObjectID]]
+
+  /// The state of an object with its context's unsaved changes. O(size of the values + members).
+  ///
+  /// - Throws: `objectNotFound` for an object that is in no context or is deleted; `store` or `corrupt` if it can't be read, and what the context throws because of an earlier error.
+  public init(_ object: Object) throws(ContextError) {
+    guard let context = object._$state.host as? ManagedObjectContext, !object.isDeleted else {
+      let text = "a snapshot is made of an object of \(Object.entityName) that is deleted or in no context"
+      throw ContextError(.objectNotFound, text)
+    }
+    (objectID, values) = (object.objectID, object.values)
+    let entity = context.entity(of: object)
+    members = [:]
+    for (ordinal, relationship) in entity.toManys.enumerated() where !relationship.isHidden {
+      guard let view = ToManyRelationship(of: object, ordinal: ordinal) else { continue }
+      let destination = context.coordinator.schema.entities[relationship.destination]
+      members[relationship.name] = view.numbers.map { context.id($0, destination) }
+    }
+    try context.checkUsable()
+  }
+
+  /// An attribute, or the ID that a to-one relationship leads to.
+  public subscript<Value>(dynamicMember property: WritableKeyPath<Object.Values, Value>) -> Value {
+    get { values[keyPath: property] }
+    set { values[keyPath: property] = newValue }
+  }
+
+  /// The IDs of the members of a to-many relationship, which the class must store: a property that looks through another one has none.
+  public subscript<Members: RelationshipCollection>(
+    dynamicMember property: KeyPath<Object, Members>
+  ) -> [ManagedObjectID] {
+    get { members[name(of: property)] ?? [] }
+    set { members[name(of: property)] = newValue }
+  }
+
+  private func name(of property: PartialKeyPath<Object>) -> String {
+    guard let names = try? Object.predicatePath(of: property), names.count == 1, members[names[0]] != nil
+    else {
+      fatalError("\(property) is no relationship that \(Object.entityName) stores")
+    }
+    return names[0]
+  }
+}
