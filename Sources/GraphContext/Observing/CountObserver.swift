@@ -8,7 +8,7 @@ import Predicates
 /// ```
 ///
 /// A change that can't concern the query costs a look at its entities; any other costs a count, O(log n) where ranges of indexes are the answer. Changes of one turn are
-/// told as one count. If the store can't be read, the count stays as it is until the next event, and the context throws the error at its fetches and saves until it is rolled back. The observer belongs to the task of its context. It lives as long as the program holds it or a subscription of ``onChange(notifyInitial:_:)``, and tells
+/// told as one count. If the store can't be read, the count stays as it is until the next event, and the context throws the error at its fetches and saves until it is rolled back. The observer belongs to the task of its context. It lives as long as the program holds it or a subscription of ``ContextObserver/onChange(notifyInitial:_:)``, and tells
 /// nothing once its context is gone.
 public final class CountObserver<Object: ManagedObject>: ContextObserver<Int> {
   /// The query.

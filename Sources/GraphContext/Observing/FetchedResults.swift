@@ -20,7 +20,7 @@ import Predicates
 /// through to-many relationships, is fetched again. ``isRanked`` and ``explain()`` say which.
 ///
 /// Objects are read some at a time where the program reads them. A list belongs to the task of its context, like an object. It follows for as long as the program holds it
-/// or a subscription of ``onChange(notifyInitial:_:)``. Once the context is gone the list is empty.
+/// or a subscription of ``ContextObserver/onChange(notifyInitial:_:)``. Once the context is gone the list is empty.
 public final class FetchedResults<Object: ManagedObject>: ContextObserver<ListChanges> {
   /// The query.
   public private(set) var request: From<Object>

@@ -8,7 +8,7 @@ import Predicates
 /// ```
 ///
 /// Changes arrive after each turn, as ``ManagedObjectContext/onObjectsDidChange(_:)`` says, whether code sets values, another context's commit is merged, or something is rolled
-/// back or undone. Many listeners are told the same. The observer belongs to the task of its context. It lives as long as the program holds it or a subscription of ``onChange(notifyInitial:_:)``, and
+/// back or undone. Many listeners are told the same. The observer belongs to the task of its context. It lives as long as the program holds it or a subscription of ``ContextObserver/onChange(notifyInitial:_:)``, and
 /// tells nothing once its context is gone.
 public final class ObjectObserver<Object: ManagedObject>: ContextObserver<ObjectObserver.Change> {
   /// What has become of the object.
