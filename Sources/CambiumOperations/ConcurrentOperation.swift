@@ -60,7 +60,7 @@ open class ConcurrentOperation: Operation, @unchecked Sendable {
 
   // MARK: What a subclass does
 
-  /// Does the work, and calls ``finish()`` when it is done. Called once, on a thread of the queue; it may look at `isCancelled` now and then.
+  /// Does the work, and calls ``finish()`` when it is done. Called once, on a thread of the queue; it may look at `isCancelled` now and then. A ``RetryingOperation`` calls it for each attempt.
   open func execute() {
     fatalError("\(type(of: self)) must override execute(), and not call super")
   }
@@ -95,6 +95,7 @@ open class ConcurrentOperation: Operation, @unchecked Sendable {
   public final override func start() {
     if isCancelled || core.withLock(\.isFinishing) { return finish() }
     run(.willStart)
+    prepareToExecute()
     // A hook may have finished it.
     let isStarted = core.withLock { core in
       if core.isFinishing { return false }
@@ -105,8 +106,12 @@ open class ConcurrentOperation: Operation, @unchecked Sendable {
     if !isStarted { return }
     didChangeValue(for: \.isExecuting)
     run(.didStart)
+    if core.withLock(\.isFinishing) { return }
     executeOnce()
   }
+
+  /// Called before the operation can be finished as one that executes.
+  func prepareToExecute() {}
 
   /// Calls ``execute()``.
   func executeOnce() { execute() }

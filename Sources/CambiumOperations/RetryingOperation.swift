@@ -20,7 +20,8 @@ public struct RetryStrategy: Sendable {
 
 /// An operation that is executed again while it fails and its strategy says so. The failures in between are not reported.
 ///
-/// An operation that ends without a result hasn't failed. Each attempt ends once: what its code calls afterwards, until the next begins, does nothing. The next begins when `execute()` has returned.
+/// An operation that ends without a result hasn't failed. Each attempt ends once: what its code calls afterwards, until the next begins, does nothing. The next begins when `execute()` has returned: an `execute()` that waits for the end of the operation after a failure waits for ever,
+/// unless it finishes the operation once that is cancelled.
 open class RetryingOperation<Output: Sendable>: ResultOperation<Output>, @unchecked Sendable {
   // Safety: what changes has a lock.
 
@@ -29,7 +30,7 @@ open class RetryingOperation<Output: Sendable>: ResultOperation<Output>, @unchec
     var failureCount = 0
     /// True from the end of an attempt until the next begins.
     var isWaiting = false
-    /// True while `execute()` runs.
+    /// True from the beginning of an attempt until `execute()` has returned.
     var isExecuting = false
     /// True if the next attempt begins when `execute()` returns.
     var beginsNext = false
@@ -54,7 +55,7 @@ open class RetryingOperation<Output: Sendable>: ResultOperation<Output>, @unchec
 
   /// Ends the operation, or executes it again: after a failure, if the strategy says so and the operation isn't cancelled.
   open override func finish() {
-    if isBetweenAttempts { return }
+    if isHeldBack() { return }
     guard state == .executing, !isCancelled, hasResult, case .failure(let error) = output else {
       return super.finish()
     }
@@ -73,10 +74,21 @@ open class RetryingOperation<Output: Sendable>: ResultOperation<Output>, @unchec
     if !waits { beginNextAttempt() }
   }
 
-  /// Calls `execute()`. What it calls after its failure belongs to its own attempt, so the next waits for its return.
+  /// True between attempts. A cancelled operation has no next attempt, so it doesn't wait for the return of `execute()`.
+  private func isHeldBack() -> Bool {
+    let isCancelled = isCancelled
+    return retrying.withLock { retrying in
+      guard retrying.isWaiting, isCancelled, retrying.beginsNext else { return retrying.isWaiting }
+      (retrying.isWaiting, retrying.beginsNext) = (false, false)
+      return false
+    }
+  }
+
+  final override func prepareToExecute() { retrying.withLock { $0.isExecuting = true } }
+
+  /// Calls `execute()`, unless the attempt has ended already. What it calls after its failure belongs to its own attempt, so the next waits for its return.
   final override func executeOnce() {
-    retrying.withLock { $0.isExecuting = true }
-    execute()
+    if !isBetweenAttempts { execute() }
     let beginsNext = retrying.withLock { retrying in
       defer { (retrying.isExecuting, retrying.beginsNext) = (false, false) }
       return retrying.beginsNext
@@ -89,7 +101,7 @@ open class RetryingOperation<Output: Sendable>: ResultOperation<Output>, @unchec
     DispatchQueue.global().async { [self] in
       let endsCancelled = isCancelled
       if !endsCancelled { forgetOutcome() }
-      retrying.withLock { $0.isWaiting = false }
+      retrying.withLock { ($0.isWaiting, $0.isExecuting) = (false, !endsCancelled) }
       if endsCancelled { finish() } else { executeOnce() }
     }
   }

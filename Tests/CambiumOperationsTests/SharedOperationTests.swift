@@ -176,17 +176,51 @@ struct SharedOperationTests {
   }
 
   @Test func anAttemptEndsWithItsFirstResult() async throws {
+    let hasBegunAgain = DispatchSemaphore(value: 0)
     let operation = Attempts(times: 1) { operation in
-      Thread.sleep(forTimeInterval: 0.1)
+      if operation.failureCount == 1 { hasBegunAgain.signal() }
       operation.finish(with: .failure(Broken()))
-      // If the next attempt didn't wait for the end of this one, it would be at work now.
-      Thread.sleep(forTimeInterval: 0.05)
+      // The next attempt waits for the end of this one.
+      if operation.failureCount == 1 { #expect(hasBegunAgain.wait(timeout: .now() + 0.1) == .timedOut) }
       operation.finish(with: .success(operation.failureCount))
     }
     operation.start()
     await operation.finished()
     #expect(throws: Broken()) { try operation.output.get() }
     #expect(operation.notes.all == ["0", "1"] && operation.failureCount == 2)
+  }
+
+  /// A failure that comes between the start and `execute()` is that of the first attempt.
+  @Test func aHookMayFailTheFirstAttempt() async throws {
+    let operation = Attempts(times: 1) { $0.finish(with: .success(7)) }
+    operation.addDidStartBlock { [unowned operation] in operation.finish(with: .failure(Broken())) }
+    operation.start()
+    await operation.finished()
+    #expect(operation.notes.all == ["1"])
+    #expect(try operation.output.get() == 7)
+  }
+
+  @Test func whatAHookHasFinishedIsNotExecuted() async throws {
+    let operation = BlockResultOperation<Int> {
+      Issue.record("it has ended")
+      return 1
+    }
+    operation.addDidStartBlock { [unowned operation] in operation.finish(with: .success(2)) }
+    operation.start()
+    #expect(try operation.output.get() == 2)
+  }
+
+  /// An attempt that goes on after its failure ends a cancelled operation.
+  @Test func aCancelledOperationEndsWhileAnAttemptGoesOn() throws {
+    let operation = Attempts(times: 3) { operation in
+      operation.finish(with: .failure(Broken()))
+      operation.cancel()
+      operation.finish()
+      #expect(operation.isFinished)
+    }
+    operation.start()
+    #expect(operation.isFinished && operation.notes.all == ["0"])
+    #expect(throws: Broken()) { try operation.output.get() }
   }
 
   @Test func anEndWithoutAResultIsNoFailure() async throws {

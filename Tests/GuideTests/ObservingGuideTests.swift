@@ -205,7 +205,7 @@ actor Notice {
     // End of quotation
     context.insert(Talk("Opening", day: 1, start: 540))
     context.processPendingChanges()
-    while await notice.texts.count < 2 { await Task.yield() }
+    while await notice.texts.count < 2 { try await Task.sleep(for: .milliseconds(1)) }
     #expect(await notice.texts == ["0 without a speaker", "1 without a speaker"])
     withExtendedLifetime(counter) {}
   }

@@ -147,6 +147,21 @@ import Testing
     #expect(try await notes.texts(3) == ["2", "3", "4"])
     while await screen.texts.count < 3 { try await Task.sleep(for: .milliseconds(1)) }
     #expect(await screen.texts == ["2", "3", "4"])
+    withExtendedLifetime((counter, listener, screen, notes)) {}
+  }
+
+  /// What has happened by the end of an observer is told.
+  @Test func ownersHearWhatHappenedBeforeTheEnd() async throws {
+    let notes = Notes()
+    let queue = DispatchQueue(label: "owners")
+    queue.suspend()
+    var counter: CountObserver<Departure>? = try CountObserver(From<Departure>(), in: context)
+    counter?.addObserver(notes, on: queue, notifyInitial: true) { $0.add("\($1)") }
+    context.insert(Departure(1, "x"))
+    context.processPendingChanges()
+    counter = nil
+    queue.resume()
+    #expect(try await notes.texts(2) == ["1", "2"])
   }
 
   /// Events that wait for an owner aren't told any more once it is removed.
@@ -164,6 +179,7 @@ import Testing
     context.insert(Departure(2, "x"))
     context.processPendingChanges()
     #expect(try await notes.texts(2) == ["again 2", "again 3"])
+    withExtendedLifetime((counter, notes)) {}
   }
 
   /// An owner that is released ends its listener, and so does an actor that holds a subscription no more.

@@ -26,6 +26,22 @@ struct SettledObserverTests {
     withExtendedLifetime(subscription) {}
   }
 
+  /// One listener of the settling save ends the subscription of the other.
+  @Test func aSubscriptionThatEndsInASettlingSaveIsToldNoMore() async throws {
+    let container = try await PersistentContainer("Readings", models: Reading.self, at: .inMemory)
+    let (context, other) = (try container.context(), try container.context())
+    other.insert(Reading("a", 1))
+    try other.save()
+    let new = Reading("a", 2)
+    context.insert(new)
+    var (told, second): (Int, ContextSubscription?) = (0, nil)
+    let first = try new.observe(\.value) { _, _ in second?.cancel() }
+    second = try new.observe(\.value) { _, _ in told += 1 }
+    try context.save(ifExists: .keep)
+    #expect(told == 0)
+    withExtendedLifetime((first, second)) {}
+  }
+
   @Test func aPropertyIsObservedOnceASaveHasSettledItsObject() async throws {
     let container = try await PersistentContainer("Readings", models: Reading.self, at: .inMemory)
     let (context, other) = (try container.context(), try container.context())

@@ -82,6 +82,8 @@ import Testing
   @Test func whatConcernsOtherSectionsIsNotTold() async throws {
     let list = try byHour()
     let states = try list.snapshots(ofSectionNamed: "2")
+    var (section, concerned) = (SectionOfName("2", number: 1), [Bool]())
+    let subscription = list.onChange { concerned.append(section.follow($0)) }
     var iterator = states.makeAsyncIterator()
     #expect(await iterator.next()?.count == 1)
     try flight(60).city = "y"
@@ -95,6 +97,29 @@ import Testing
     context.delete(try flight(120))
     context.processPendingChanges()
     #expect(await iterator.next()?.isEmpty == true)
+    #expect(concerned == [false, false, true, true])
+    withExtendedLifetime(subscription) {}
+  }
+
+  /// A state that can't be read is told once it can.
+  @Test func aStateThatCouldNotBeReadComesLater() async throws {
+    let (flight, other) = (try flight(60), try container.context())
+    // A listener that comes before the observer leaves an error.
+    var subscription: ContextSubscription? = context.onObjectsDidChange { [unowned context] _ in
+      context.deferred.note(ContextError(.store, "a read has failed"))
+    }
+    let observer = try ObjectObserver(flight)
+    var states = try observer.snapshots().makeAsyncIterator()
+    _ = await states.next()
+    try other.existingObject(Departure.self, with: flight.objectID).city = "Bern"
+    try other.save()
+    try? context.refresh()
+    subscription?.cancel()
+    subscription = nil
+    context.rollback()
+    context.insert(Departure(600, "z"))
+    context.processPendingChanges()
+    #expect(await states.next()??.city == "Bern")
   }
 
   @Test func anObjectIsTheValuesOfItsStates() async throws {

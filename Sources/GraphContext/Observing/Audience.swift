@@ -6,7 +6,7 @@ final class Audience<Event> {
 
   private struct WeakOwner {
     private(set) weak var object: AnyObject?
-    let subscription: ContextSubscription
+    let flag: SubscriptionFlag
 
     var isGone: Bool { object == nil }
   }
@@ -20,35 +20,36 @@ final class Audience<Event> {
     in context: ManagedObjectContext?,
     first: Event? = nil
   ) -> ContextSubscription {
-    let subscription = add(body)
+    let subscription = ContextSubscription(add(body))
     context?.keep(observer, for: subscription)
     if let first { ManagedObjectContext.holdingEvents(of: context) { body(first) } }
     return subscription
   }
 
-  private func add(_ body: @escaping (Event) -> Void) -> ContextSubscription {
+  private func add(_ body: @escaping (Event) -> Void) -> SubscriptionFlag {
     // Listeners that the program doesn't keep are told nothing.
-    ContextSubscription((hasEnded ? EventListeners() : listeners).add(body))
+    (hasEnded ? EventListeners() : listeners).add(body)
   }
 
   /// Tells an owner until it is released. One that is added again is told once.
   ///
   /// - Parameter first: an event that the owner is told before this method returns.
-  /// - Returns: the subscription, which the audience keeps for as long as the owner.
+  /// - Returns: the flag of the owner's subscription. What was told before the audience ends isn't cancelled by that.
   @discardableResult
   func add<Owner: AnyObject>(
     _ owner: Owner,
     in context: ManagedObjectContext?,
     first: Event?,
     _ body: @escaping (Owner, Event) -> Void
-  ) -> ContextSubscription {
-    let subscription = add { [weak owner] event in if let owner { body(owner, event) } }
-    owners[ObjectIdentifier(owner)] = WeakOwner(object: owner, subscription: subscription)
+  ) -> SubscriptionFlag {
+    let flag = add { [weak owner] event in if let owner { body(owner, event) } }
+    remove(owner)
+    owners[ObjectIdentifier(owner)] = WeakOwner(object: owner, flag: flag)
     if let first { ManagedObjectContext.holdingEvents(of: context) { body(owner, first) } }
-    return subscription
+    return flag
   }
 
-  func remove(_ owner: AnyObject) { owners[ObjectIdentifier(owner)] = nil }
+  func remove(_ owner: AnyObject) { owners.removeValue(forKey: ObjectIdentifier(owner))?.flag.cancel() }
 
   /// True if nobody is told.
   var isEmpty: Bool { listeners.isEmpty }
@@ -62,7 +63,10 @@ final class Audience<Event> {
   /// Releases the closures of subscriptions that have ended, and of owners that are gone.
   func releaseEnded() {
     // To end a subscription releases no closure.
-    if owners.values.contains(where: \.isGone) { owners = owners.filter { !$0.value.isGone } }
+    for (id, owner) in owners where owner.isGone {
+      owner.flag.cancel()
+      owners[id] = nil
+    }
     listeners.releaseEnded()
   }
 

@@ -48,7 +48,7 @@ extension ContextObserver {
     EventReceiver.queue(queue, body).subscribed { onChange(notifyInitial: notifyInitial, $0) }
   }
 
-  /// Calls `body` with each event, on an actor, until that is released. The actor is held weakly. One that is added again is told once, by the new closure.
+  /// Calls `body` with each event, on an actor, until that is released. The actor is held weakly. One that is added again is told once, by the new closure. The program keeps the observer.
   ///
   /// ```swift
   /// list.addObserver(screen) { screen, changes in screen.show(changes) }
@@ -57,13 +57,13 @@ extension ContextObserver {
   /// - Parameters:
   ///   - actor: the actor. One with an executor of its own is told on that.
   ///   - notifyInitial: whether the state as it is comes first.
-  ///   - body: the listener. No call begins after ``removeObserver(_:)``, if the actor calls that on the context's executor.
+  ///   - body: the listener. If the actor runs on the context's executor, no call begins after ``removeObserver(_:)``. One that runs elsewhere may just be hearing an event.
   public final func addObserver<Listener: Actor>(
     _ actor: Listener,
     notifyInitial: Bool = false,
     _ body: @escaping @Sendable (isolated Listener, Event) -> Void
   ) {
-    _ = EventReceiver.actor(actor, body).subscribed { tell in add(actor, notifyInitial) { tell($1) } }
+    EventReceiver.actor(actor, body).subscribed { tell in add(actor, notifyInitial) { tell($1) } }
   }
 
   /// Calls `body` with each event, on the main actor, until the owner is released, which is held weakly: `list.addObserver(screen, on: MainActor.shared) { screen, changes in … }`.
@@ -78,7 +78,7 @@ extension ContextObserver {
     let receiver = EventReceiver<Event>.mainActor { [weak owner] event in
       if let owner { body(owner, event) }
     }
-    _ = receiver.subscribed { tell in add(owner, notifyInitial) { tell($1) } }
+    receiver.subscribed { tell in add(owner, notifyInitial) { tell($1) } }
   }
 
   /// Calls `body` with each event, on a queue, until the owner is released, which is held weakly.
@@ -93,6 +93,6 @@ extension ContextObserver {
     let receiver = EventReceiver<Event>.queue(queue) { [weak owner] event in
       if let owner { body(owner, event) }
     }
-    _ = receiver.subscribed { tell in add(owner, notifyInitial) { tell($1) } }
+    receiver.subscribed { tell in add(owner, notifyInitial) { tell($1) } }
   }
 }

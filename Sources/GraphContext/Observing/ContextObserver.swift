@@ -1,7 +1,7 @@
 /// An observer of a context's state that tells of events: ``FetchedResults``, ``CountObserver``, ``ObjectObserver``.
 ///
-/// It tells closures for as long as the program holds their subscriptions, and closures of owners until these are released. All are told the same, in the order in which they were added: on the context's
-/// executor, or on an actor or a queue that the program names with `on:`. An observer belongs to the task of its context.
+/// It tells closures for as long as the program holds their subscriptions, and closures of owners until these are released. All are told the same: on the context's executor in the order in which they were added, or on an actor
+/// or a queue that the program names. An observer belongs to the task of its context.
 public class ContextObserver<Event: Sendable> {
   /// The context whose state is observed; nil once it is gone.
   public final private(set) weak var context: ManagedObjectContext?
@@ -54,7 +54,7 @@ public class ContextObserver<Event: Sendable> {
     _ owner: Owner,
     _ notifyInitial: Bool,
     _ body: @escaping (Owner, Event) -> Void
-  ) -> ContextSubscription {
+  ) -> SubscriptionFlag {
     audience.add(owner, in: context, first: notifyInitial ? initialEvent : nil, body)
   }
 }

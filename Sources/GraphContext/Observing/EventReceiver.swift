@@ -41,9 +41,10 @@ struct EventReceiver<Event: Sendable>: Sendable {
   /// Has the listener told of events until the subscription or the context ends, or the listener is gone.
   ///
   /// - Parameter subscribe: subscribes a closure that is called on the context's executor.
-  func subscribed<Failure: Error>(
-    by subscribe: (@escaping (Event) -> Void) throws(Failure) -> ContextSubscription
-  ) throws(Failure) -> ContextSubscription {
+  @discardableResult
+  func subscribed<Subscription: FlaggedSubscription, Failure: Error>(
+    by subscribe: (@escaping (Event) -> Void) throws(Failure) -> Subscription
+  ) throws(Failure) -> Subscription {
     let (stream, continuation) = AsyncStream<Event>.makeStream()
     // The context releases the closure once the subscription or the context has ended. The task ends then.
     let end = StreamEnd(continuation)
@@ -58,6 +59,17 @@ struct EventReceiver<Event: Sendable>: Sendable {
     }
     return subscription
   }
+}
+
+/// A subscription, or what stands for it where an audience keeps it.
+protocol FlaggedSubscription {
+  var flag: SubscriptionFlag { get }
+}
+
+extension ContextSubscription: FlaggedSubscription {}
+
+extension SubscriptionFlag: FlaggedSubscription {
+  var flag: SubscriptionFlag { self }
 }
 
 extension Actor {

@@ -63,7 +63,11 @@ extension FetchedResults {
     if sectioning?.isHeld(section: index) == false {
       try holding { sections, list throws(ContextError) in try sections.hold(section: index, in: list) }
     }
-    return sectioning?.positions(ofSection: index, in: endIndex) ?? 0..<endIndex
+    guard let sectioning else { return 0..<endIndex }
+    guard sectioning.isHeld(section: index) else {
+      throw ContextError(.invalidQuery, "the closure that names the sections of a list has changed the list")
+    }
+    return sectioning.positions(ofSection: index, in: endIndex)
   }
 
   private func hold(section: Int) {

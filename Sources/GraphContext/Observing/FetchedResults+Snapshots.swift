@@ -39,8 +39,12 @@ extension FetchedResults {
     let first = try snapshot(ofSection: section.number)
     return audience.stream(from: first, .bufferingNewest(1)) { [weak self] changes in
       guard let self, section.follow(changes) else { return nil }
-      // A state that can't be read is left out.
-      return try? snapshot(of: &section)
+      // A state that can't be read is left out, and read again after the next difference.
+      guard let state = try? snapshot(of: &section) else {
+        section.lose()
+        return nil
+      }
+      return state
     }
   }
 

@@ -9,7 +9,7 @@ extension ObjectObserver where Object: ModelWithValues {
   public func snapshot() throws(ContextError) -> ObjectSnapshot<Object>? { try read(ObjectSnapshot.init) }
 
   /// A sequence of the object's snapshots: first as it is, then after each change of it, and of the members that it has; nil while the object is gone. A consumer that is slow gets the newest. A state that can't be
-  /// read is left out. The sequence ends when the observer or its context is released.
+  /// read is left out, and read again after the next event of the context. The sequence ends when the observer or its context is released.
   ///
   /// ```swift
   /// let observer = try ObjectObserver(album)
@@ -20,24 +20,33 @@ extension ObjectObserver where Object: ModelWithValues {
   ///
   /// - Throws: what ``snapshot()`` throws.
   public func snapshots() throws(ContextError) -> AsyncStream<ObjectSnapshot<Object>?> {
-    let first = try snapshot()
-    var last = first
-    return statesWithMembers.stream(from: .some(first), .bufferingNewest(1)) { [weak self] _ in
-      // What can't be read is left out.
-      guard let self, let state = try? Optional.some(snapshot()), state != last else { return nil }
-      last = state
-      return .some(state)
-    }
+    try stream(of: statesWithMembers) { object throws(ContextError) in try ObjectSnapshot(object) }
   }
 
-  /// A sequence of the object's values, without members: first as they are, then after each change of the object; nil while it is gone. Otherwise as ``snapshots()``.
+  /// A sequence of the object's values, without members: first as they are, then whenever they are others; nil while the object is gone. Otherwise as ``snapshots()``.
   ///
   /// - Throws: what ``snapshot()`` throws.
   public func values() throws(ContextError) -> AsyncStream<Object.Values?> {
-    let first = try read(\.values)
+    try stream(of: states) { $0.values }
+  }
+
+  private func stream<State: Sendable & Equatable>(
+    of states: Audience<Void>,
+    _ state: @escaping (Object) throws(ContextError) -> State
+  ) throws(ContextError) -> AsyncStream<State?> {
+    let first = try read(state)
+    var last = first
     return states.stream(from: .some(first), .bufferingNewest(1)) { [weak self] _ in
       guard let self else { return nil }
-      return try? .some(read(\.values))
+      do throws(ContextError) {
+        let new = try read(state)
+        if new == last { return nil }
+        last = new
+        return .some(new)
+      } catch {
+        hasUnreadState = true
+        return nil
+      }
     }
   }
 

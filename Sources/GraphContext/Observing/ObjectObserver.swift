@@ -36,6 +36,8 @@ public final class ObjectObserver<Object: ManagedObject>: ContextObserver<Object
   /// Those whom the observer tells also that the object may have other members.
   let statesWithMembers = Audience<Void>()
   private var hasMissedChanges = false
+  /// True if a sequence lacks a state that couldn't be read.
+  var hasUnreadState = false
   private var subscriptions: [ContextSubscription] = []
 
   /// Observes an object in its context.
@@ -107,10 +109,12 @@ public final class ObjectObserver<Object: ManagedObject>: ContextObserver<Object
     statesWithMembers.releaseEnded()
     // What a save settles with another object leaves the context, and the other one is observed once the save is done.
     guard let context, context.storedID(objectID) == objectID else { return }
+    let isBehind = hasUnreadState
+    hasUnreadState = false
     if let change = change(in: changes) {
       tell(change)
-    } else if !isDeleted, mayChangeMembers(changes, context.coordinator.schema) {
-      if isPaused { hasMissedChanges = true } else { statesWithMembers.tell(()) }
+    } else if isBehind || !isDeleted && mayChangeMembers(changes, context.coordinator.schema) {
+      if isPaused { hasMissedChanges = true } else { tellStates() }
     }
   }
 

@@ -8,7 +8,7 @@ import Predicates
 /// snapshot.title = "Blue"
 /// ```
 ///
-/// The properties are those of the class: attributes as they are, relationships as IDs. They can be set; that changes the copy alone, and `context.apply(snapshot.values)` the object. What ``ModelWithValues/Values`` leaves
+/// The properties are those of the class: attributes as they are, relationships as IDs. They can be set, which changes the copy alone. `context.apply(snapshot.values)` applies the values to the object, and no members. What ``ModelWithValues/Values`` leaves
 /// out is left out here, but for to-many relationships. Snapshots are equal if IDs, values and members are, members of ordered relationships in their order. Others are in the order of their IDs.
 ///
 /// An object whose members needn't be read has ``ModelWithValues/values``.
@@ -45,11 +45,11 @@ public struct ObjectSnapshot<Object: ModelWithValues>: Sendable, Hashable {
     set { values[keyPath: property] = newValue }
   }
 
-  /// The IDs of the members of a to-many relationship, which the class must store: a property that looks through another one has none.
+  /// The IDs of the members of a to-many relationship that the class stores. A computed property that gives objects isn't stored: it ends the program.
   public subscript<Members: RelationshipCollection>(
     dynamicMember property: KeyPath<Object, Members>
   ) -> [ManagedObjectID] {
-    get { members[name(of: property)] ?? [] }
+    get { members[name(of: property), default: []] }
     set { members[name(of: property)] = newValue }
   }
 

@@ -7,6 +7,8 @@ final class PropertyObserver<Object: ManagedObject, Value: Equatable> {
   private var objectID: ManagedObjectID
   private var last: Value
   private var ofSettling: ContextSubscription?
+  /// That of the program's subscription.
+  private var flag: SubscriptionFlag?
 
   init(
     _ object: Object,
@@ -25,12 +27,14 @@ final class PropertyObserver<Object: ManagedObject, Value: Equatable> {
     let subscription = context.onObjectsDidChange { [weak self, weak context] _ in
       if let context { self?.follow(context) }
     }
+    flag = subscription.flag
     context.keep(self, for: subscription)
     return subscription
   }
 
   /// A save that has settled a new object with an existing one is done. The existing one is observed from now on.
   private func followSettled(in context: ManagedObjectContext) {
+    if flag?.isCancelled == true { return }
     let settled = context.storedID(objectID)
     guard settled != objectID, let object = try? context.existingObject(Object.self, with: settled) else {
       return

@@ -8,6 +8,9 @@ struct SectionOfName {
 
   init(_ name: String, number: Int?) { (self.name, self.number) = (name, number) }
 
+  /// The position has to be looked for.
+  mutating func lose() { isLost = true }
+
   /// The list has been looked through.
   mutating func find(at number: Int?) { (self.number, isLost) = (number, false) }
 
