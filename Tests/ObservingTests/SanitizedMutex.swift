@@ -1,0 +1,5 @@
+#if CAMBIUM_THREAD_SANITIZER
+  import PageStore
+
+  typealias Mutex = SanitizedMutex
+#endif
