@@ -51,7 +51,7 @@ final class Audience<Event> {
 
   func remove(_ owner: AnyObject) { owners.removeValue(forKey: ObjectIdentifier(owner))?.flag.cancel() }
 
-  /// True if nobody is told.
+  /// True if every subscription has ended.
   var isEmpty: Bool { listeners.isEmpty }
 
   /// Tells everybody who is in the audience at the beginning.
