@@ -26,14 +26,20 @@ struct SettledObserverTests {
     withExtendedLifetime(subscription) {}
   }
 
-  /// One listener of the settling save ends the subscription of the other.
-  @Test func aSubscriptionThatEndsInASettlingSaveIsToldNoMore() async throws {
+  /// A new object, whose context saves it as an existing one with the value 1.
+  private func newReading() async throws -> (ManagedObjectContext, Reading) {
     let container = try await PersistentContainer("Readings", models: Reading.self, at: .inMemory)
     let (context, other) = (try container.context(), try container.context())
     other.insert(Reading("a", 1))
     try other.save()
     let new = Reading("a", 2)
     context.insert(new)
+    return (context, new)
+  }
+
+  /// One listener of the settling save ends the subscription of the other.
+  @Test func aSubscriptionThatEndsInASettlingSaveIsToldNoMore() async throws {
+    let (context, new) = try await newReading()
     var (told, second): (Int, ContextSubscription?) = (0, nil)
     let first = try new.observe(\.value) { _, _ in second?.cancel() }
     second = try new.observe(\.value) { _, _ in told += 1 }
@@ -43,12 +49,7 @@ struct SettledObserverTests {
   }
 
   @Test func aPropertyIsObservedOnceASaveHasSettledItsObject() async throws {
-    let container = try await PersistentContainer("Readings", models: Reading.self, at: .inMemory)
-    let (context, other) = (try container.context(), try container.context())
-    other.insert(Reading("a", 1))
-    try other.save()
-    let new = Reading("a", 2)
-    context.insert(new)
+    let (context, new) = try await newReading()
     var told: [[Double]] = []
     let subscription = try new.observe(\.value) { told.append([$0, $1]) }
     try context.save(ifExists: .keep)
