@@ -23,8 +23,9 @@ struct Recovery {
   let newestEpoch: UInt32
   /// Log extents whose use is illegible.
   let illegibleExtents: [Extent]
-  /// Extents after the end that the checkpoint knows which have headers, and whose use never began. New
-  /// extents must not begin inside them: the old headers would lead the next walk past the new extents.
+  /// Extents after the end that the checkpoint knows which have headers, and whose use never began or was
+  /// over before the checkpoint. New extents must not begin inside them: the old headers would lead the next
+  /// walk past the new extents.
   let strays: [Extent]
   let fileByteCount: UInt64
   /// Bytes that recovery has read, hashed and compared.
@@ -81,8 +82,13 @@ struct Recovery {
     // list: they are no longer part of the log.
     let end = chain.checkpoint.content.end
     let table = listed.sorted { $0.offset < $1.offset }
-    let present = search.uses.filter { $0.extent.offset >= end || table.hasExtent($0.extent) }
-    let newest = Self.newest(present + linked)
+    let present = search.uses.filter { table.hasExtent($0.extent) }
+    let behind = search.uses.filter { $0.extent.offset >= end && !table.hasExtent($0.extent) }
+    // The checkpoint lists every log extent of its time. So an older use behind its end is a remnant of an
+    // extent that it gave up and cut off.
+    let isNewer = { (use: LogExtentUse) in use.epoch >= chain.checkpoint.replayEpoch }
+    strays += behind.filter { !isNewer($0) }.map(\.extent)
+    let newest = Self.newest(present + behind.filter(isNewer) + linked)
     let legible = newest.map(\.extent)
     uses = newest
     newestEpoch = (search.uses + chain.uses).reduce(0) { max($0, $1.epoch) }
