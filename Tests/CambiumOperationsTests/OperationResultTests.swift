@@ -34,6 +34,23 @@ struct OperationResultTests {
     #expect(consumer.dependencies == [producer])
   }
 
+  /// A result is Swift's own: it is mapped, folded with a `switch`, and recovered with `flatMapError`.
+  @Test func aResultIsMappedFoldedAndRecovered() throws {
+    let (whole, broken) = (BlockResultOperation { 20 }, BlockResultOperation<Int> { throw Broken(number: 3) })
+    run(whole, broken)
+    func folded(_ result: Result<Int, any Error>) -> String {
+      switch result {
+      case .success(let number): "made \(number)"
+      case .failure(let error): "failed: \(error is Broken)"
+      }
+    }
+    #expect([whole.output, broken.output].map(folded) == ["made 20", "failed: true"])
+    #expect(try whole.output.map { $0 * 2 }.get() == 40)
+    let recovered = broken.output.flatMapError { Result<Int, Never>.success(($0 as? Broken)?.number ?? 0) }
+    #expect(recovered.get() == 3)
+    #expect(throws: Broken(number: 3)) { try broken.output.map { $0 * 2 }.get() }
+  }
+
   @Test func aResultIsPassedByAProducerThatHasFinished() throws {
     let producer = BlockResultOperation { 20 }
     run(producer)

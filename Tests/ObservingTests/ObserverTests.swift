@@ -47,6 +47,24 @@ struct ObserverTests {
     withExtendedLifetime(subscription) {}
   }
 
+  /// A listener more replaces none, and hears of the state at once when it asks for that.
+  @Test func eachListenerIsToldTheInitialStateOnce() throws {
+    let (first, second, third) = (Log<String>(), Log<String>(), Log<String>())
+    let observer = try ObjectObserver(flight)
+    var subscriptions = [observer.onChange(notifyInitial: true) { first.events.append("\($0)") }]
+    flight.city = "Oslo"
+    context.processPendingChanges()
+    subscriptions.append(observer.onChange(notifyInitial: true) { second.events.append("\($0)") })
+    subscriptions.append(observer.onChange { third.events.append("\($0)") })
+    flight.status = "late"
+    context.processPendingChanges()
+    let update = #"updated(["status"])"#
+    #expect(first.take() == ["initial", #"updated(["city"])"#, update])
+    #expect(second.take() == ["initial", update])
+    #expect(third.take() == [update])
+    withExtendedLifetime(subscriptions) {}
+  }
+
   @Test func commitsOfOthersAndDeletionsAreTold() throws {
     let log = Log<ObjectObserver<Departure>.Change>()
     let observer = try ObjectObserver(flight)

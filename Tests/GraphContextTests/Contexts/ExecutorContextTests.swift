@@ -77,6 +77,35 @@ struct ExecutorContextTests {
     #expect(try library.context().count(From<Writer>()) == 99)
   }
 
+  @Test func countsAreToldOnTheExecutor() async throws {
+    defer { executor.end() }
+    let context = try library.newBackgroundContext(executor: executor)
+    let counts = Mutex<[Int]>([])
+    let threads = Mutex<Set<UInt>>([])
+    let kept = try await context.perform { context in
+      let observer = try CountObserver(From<Writer>(), in: context)
+      let subscription = observer.onChange(notifyInitial: true) { count in
+        counts.withLock { $0.append(count) }
+        threads.withLock { _ = $0.insert(UInt(pthread_self())) }
+      }
+      return Kept(observer: observer, subscription: subscription)
+    }
+    try await library.write { context in context.insert(Writer("w")) }
+    try await context.perform { context in
+      context.insert(Writer("x"))
+      try context.save()
+    }
+    #expect(counts.withLock { $0.first == 0 && $0.last == 2 })
+    #expect(threads.withLock { $0 } == [executor.thread.value.load(ordering: .relaxed)])
+    try await context.perform { _ in kept.subscription.cancel() }
+  }
+
+  // Safety: the contents are read and released on the executor of their context.
+  private struct Kept: @unchecked Sendable {
+    let observer: CountObserver<Writer>
+    let subscription: ContextSubscription
+  }
+
   /// Two contexts on one executor and one on a queue: every increment is there, and each block begins at the newest commit.
   @Test func contextsOfAllKindsFollowEachOther() async throws {
     defer { executor.end() }

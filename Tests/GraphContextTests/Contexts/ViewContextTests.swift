@@ -233,6 +233,27 @@ import Testing
     #expect(rank == 5)
   }
 
+  /// The view context merges what another one saves, and is not saved along with it.
+  @MainActor @Test func aSaveInTheBackgroundSavesNoEditOfTheViewContext() async throws {
+    let library = try await Library.open()
+    let view = library.viewContext
+    let edited = Writer("A", rank: 1)
+    view.insert(edited)
+    try view.save()
+    edited.rank = 7
+    view.insert(Writer("unfinished"))
+    try await library.performBackgroundTask { context in
+      context.insert(Writer("B"))
+      try context.save()
+    }
+    try view.refresh()
+    #expect(view.hasChanges && edited.rank == 7)
+    #expect(try view.count(From<Writer>()) == 3)
+    let other = try library.context()
+    let stored = try other.fetch(From<Writer>()).map { "\($0.name) \($0.rank)" }
+    #expect(stored.sorted() == ["A 1", "B 0"])
+  }
+
   @Test func whatIsNotSavedInATaskIsDropped() async throws {
     let library = try await Library.open()
     try await library.performBackgroundTask { context in context.insert(Writer("A")) }

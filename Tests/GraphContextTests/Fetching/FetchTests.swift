@@ -122,6 +122,19 @@ struct FetchTests {
     }
   }
 
+  @Test func ordersAddUpAndBoundsReplace() async throws {
+    try await withShelves(30) { context throws in
+      let ordered = From<Shelf>().where { $0.height != nil }.orderBy(.descending(\.height)).orderBy(\.code)
+      let all = try context.fetch(From<Shelf>().where { $0.height != nil })
+      let sorted = all.sorted {
+        ($1.height ?? 0, $0.code) < ($0.height ?? 0, $1.code)
+      }
+      #expect(try context.fetch(ordered).map(\.code) == sorted.map(\.code))
+      let page = ordered.limit(20).offset(1).limit(3).offset(2)
+      #expect(try context.fetch(page).map(\.code) == sorted[2..<5].map(\.code))
+    }
+  }
+
   @Test func aMistakeIsThrownWhenTheQueryIsUsed() async throws {
     try await withShelves(1) { context throws in
       let syntax = From<Shelf>().where(format: "code == ").where { $0.height > 3 }

@@ -39,4 +39,34 @@ struct ObservationsTests {
     Task { @MainActor in context.rollback() }
     #expect(await iterator.next() == "Cave 1")
   }
+
+  /// What a computed property reads is followed; what it doesn't read isn't.
+  @Test func aComputedPropertyChangesWithWhatItReads() async throws {
+    let town = try await Town.open()
+    let venue = Venue("Cave", city: "Bern")
+    town.viewContext.insert(venue)
+    try town.viewContext.save()
+    // Safety: the closure is called on the main actor, where the properties are set.
+    nonisolated(unsafe) var seen = 0
+    func observe() {
+      withObservationTracking {
+        _ = venue.label
+      } onChange: {
+        seen += 1
+      }
+    }
+    observe()
+    venue.place.city = "Basel"
+    #expect(seen == 0)
+    venue.size = 5
+    #expect(seen == 1)
+    observe()
+    venue.label = "Attic 7"
+    #expect(seen == 2)
+    #expect(venue.name == "Attic" && venue.size == 7)
+    observe()
+    town.viewContext.rollback()
+    #expect(seen == 3)
+    #expect(venue.label == "Cave 0")
+  }
 }

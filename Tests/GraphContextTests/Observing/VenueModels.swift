@@ -21,6 +21,16 @@ import Synchronization
   @Relationship(.ordered, deleteRule: .cascade, inverse: \Night.venue) var nights: [Night] = []
   @Relationship var guests: Set<VenueGuest> = []
 
+  /// Works out of two stored properties, and sets them.
+  var label: String {
+    get { "\(name) \(size)" }
+    set {
+      let words = newValue.split(separator: " ")
+      name = words.first.map(String.init) ?? ""
+      size = words.last.flatMap { Int($0) } ?? 0
+    }
+  }
+
   init(_ name: String, city: String = "") {
     self.name = name
     self.place = VenuePlace(street: "", city: city)
