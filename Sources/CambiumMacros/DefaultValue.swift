@@ -7,6 +7,8 @@ import SwiftSyntaxBuilder
 /// some initialisers of Foundation's with literals.
 struct DefaultValue {
   let text: String
+  /// False for a literal, which is the same value each time.
+  let isMadeEachTime: Bool
 
   /// Types whose static members are free of isolation.
   private static let knownTypes: Set<String> = [
@@ -27,9 +29,9 @@ struct DefaultValue {
   /// Nil for `nil`, which says nothing, and for any other expression.
   init?(_ value: ExprSyntax, of type: TypeSyntax) {
     if let literal = Self.literal(value) {
-      text = literal
+      (text, isMadeEachTime) = (literal, false)
     } else if Self.isMember(value, of: type) || Self.isInitializer(value) {
-      text = value.trimmedDescription
+      (text, isMadeEachTime) = (value.trimmedDescription, true)
     } else {
       return nil
     }

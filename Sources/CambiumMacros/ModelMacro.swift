@@ -229,7 +229,10 @@ extension ModelProperty {
   private var attribute: String {
     var arguments = ["\"\(name)\"", "(\(attributeType)).self"]
     if let derivation { arguments.append("derived: \"\(derivation)\"") }
-    if let defaultValue { arguments.append("default: \(wrapped(defaultValue))") }
+    if let defaultValue {
+      let value = wrapped(defaultValue)
+      arguments.append(isDefaultMadeEachTime ? "eachTime: { \(value) }" : "default: \(value)")
+    }
     if let originalName { arguments.append("originalName: \"\(originalName)\"") }
     if !rules.isEmpty { arguments.append("rules: [\(rules.joined(separator: ", "))]") }
     if preservesValueOnDeletion { arguments.append("preservesValueOnDeletion: true") }

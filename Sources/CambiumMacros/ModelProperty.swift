@@ -42,6 +42,8 @@ struct ModelProperty {
   let (minimumCount, maximumCount): (ExprSyntax?, ExprSyntax?)
   /// The text of the declaration's initial value, if that can stand in the model's description.
   let defaultValue: String?
+  /// Whether each object has a default value of its own, as of `Date()`.
+  let isDefaultMadeEachTime: Bool
   let preservesValueOnDeletion: Bool
   /// `@Attribute(.externalStorage)`.
   let isExternal: Bool
@@ -128,7 +130,8 @@ struct ModelProperty {
       binding.initializer != nil || perInsert != nil || derivation != nil
       || type.is(OptionalTypeSyntax.self)
     originalName = (attribute ?? relationship ?? embedded)?.originalName(of: "property", &diagnostics)
-    defaultValue = binding.initializer.flatMap { DefaultValue($0.value, of: annotation.type.trimmed)?.text }
+    let value = binding.initializer.flatMap { DefaultValue($0.value, of: annotation.type.trimmed) }
+    (defaultValue, isDefaultMadeEachTime) = (value?.text, value?.isMadeEachTime ?? false)
     entity = relationship?.argument(labeled: "to")
     hasOtherInitialValue =
       defaultValue == nil && binding.initializer.map { !$0.value.is(NilLiteralExprSyntax.self) } ?? false

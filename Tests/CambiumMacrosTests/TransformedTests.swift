@@ -31,7 +31,9 @@ struct TransformedTests {
       text.contains("return _color.value.value }") && text.contains("return _$load(0, &_color).value }")
     )
     let transformed = "GraphContext.Transformed<_$Transformer_color>"
-    #expect(text.contains("._$attribute(\"color\", (\(transformed)).self, default: \(transformed)(.black)),"))
+    #expect(
+      text.contains("._$attribute(\"color\", (\(transformed)).self, eachTime: { \(transformed)(.black) }),")
+    )
     #expect(text.contains("self.color = (try reader.attribute() as \(transformed)).value"))
     #expect(text.contains("visitor.visit(attribute: \(transformed)(self.color))"))
   }

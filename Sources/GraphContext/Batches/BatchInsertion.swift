@@ -8,7 +8,7 @@ struct BatchInsertion<Row> {
   /// By slot: what rows give, or the value that each object has.
   private let columns: [Int: ResolvedColumn<Row>]
   private let defaults: [Int: AttributeValue]
-  private let insertionDefaults: [Int: @Sendable () -> any AttributeType]
+  private let initialValues: [Int: @Sendable () -> any AttributeType]
   /// What the numbers of the objects say of their class.
   private let classTag: UInt16
 
@@ -24,7 +24,7 @@ struct BatchInsertion<Row> {
     checks = RecordChecks(coordinator)
     self.columns = Dictionary(columns.map { ($0.slot, $0) }, uniquingKeysWith: { $1 })
     defaults = coordinator.defaults(of: entity, classTag: classTag)
-    insertionDefaults = coordinator.insertionDefaults(of: entity, classTag: classTag)
+    initialValues = coordinator.initialValues(of: entity, classTag: classTag)
   }
 
   /// Encodes rows, at most so many.
@@ -55,7 +55,7 @@ struct BatchInsertion<Row> {
 
   private func value(of row: Row, at slot: Int) throws(ContextError) -> AttributeValue {
     guard let column = columns[slot] else {
-      return insertionDefaults[slot]?()._attributeValue ?? defaults[slot] ?? .null
+      return initialValues[slot]?()._attributeValue ?? defaults[slot] ?? .null
     }
     switch column.value(row) {
     case .attribute(let value): return value

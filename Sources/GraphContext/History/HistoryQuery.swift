@@ -9,7 +9,7 @@ import Foundation
 public struct HistoryQuery: Sendable, Hashable {
   /// Only transactions after this place; nil for all that the store still has.
   public var token: HistoryToken?
-  /// Only changes of objects of these entities; nil for all.
+  /// Only changes of objects of these entities or classes, and of the classes below them; nil for all.
   public var entities: Set<String>?
   /// Only changes of these objects; nil for all.
   public var objectIDs: Set<ManagedObjectID>?

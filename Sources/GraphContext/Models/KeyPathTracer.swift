@@ -269,6 +269,9 @@ extension ManagedObject {
     return tracer
   }
 
+  /// The name that `is` and `as?` of a `#Predicate` ask for: ``entityName``.
+  public static var predicateClassName: String? { entityName }
+
   /// The names along a key path. It is followed once through objects that note what is asked of them; afterwards its names are looked up.
   public static func predicatePath(of keyPath: AnyKeyPath) throws(QueryError) -> [String] {
     if let names = TracedKeyPaths.shared[keyPath] { return names }

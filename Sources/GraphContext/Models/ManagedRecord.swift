@@ -44,7 +44,7 @@ public final class ManagedRecord: ManagedObject {
     self.init(state, of: model, classPlace: place)
     for (slot, property) in model.visitedProperties.prefix(model.slotCount).enumerated()
     where classes.isEmpty || model.entity.hasProperty(property.name, classes[place]) {
-      if let value = property.attribute?.defaultValue { values[slot] = value }
+      if let attribute = property.attribute { values[slot] = attribute.makeInitialValue() }
     }
   }
 

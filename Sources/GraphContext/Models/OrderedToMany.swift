@@ -30,10 +30,19 @@ public struct OrderedToMany<Element: ManagedObject> {
 
   // MARK: Positions
 
-  /// The object at a position, as a fault. O(log n) in a context.
+  /// The object at a position, as a fault. Setting one takes the object that is there out; one that is set and is a member already moves there. O(log n) in a context.
   public subscript(position: Int) -> Element {
-    if let element = self[position..<position + 1].first { return element }
-    return Element(_$state: ObjectState(missingIn: members._relationship?.host.storeTag ?? 0))
+    get {
+      if let element = self[position..<position + 1].first { return element }
+      return Element(_$state: ObjectState(missingIn: members._relationship?.host.storeTag ?? 0))
+    }
+    set {
+      let old = self[position]
+      if old === newValue { return }
+      let comesBefore = firstIndex(of: newValue).map { $0 < position } ?? false
+      members.remove(old)
+      insert(newValue, at: comesBefore ? position - 1 : position)
+    }
   }
 
   /// The objects at these positions, as faults. O(log n + positions) in a context.

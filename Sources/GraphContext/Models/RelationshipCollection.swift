@@ -9,7 +9,7 @@ import Predicates
 /// An array or a set is a copy, made at every read: the objects are faults, none of their records is read. Changing it
 /// in place lists the relationship first. A ``ToMany`` is a view: its count, additions and removals cost the same
 /// whatever the relationship's size; an ``OrderedToMany`` is one that knows positions too. Whatever the type, each object is a member at most once. The
-/// order is that of the program in an ordered relationship, in others that of the objects' insertion in their contexts.
+/// order is that of the program in an ordered relationship, in others that of the objects' insertion in their contexts, class by class.
 public protocol RelationshipCollection<Element>: Sequence where Element: ManagedObject {
   /// Makes a collection of objects, no two of which are the same.
   init(_relatedObjects objects: [Element])

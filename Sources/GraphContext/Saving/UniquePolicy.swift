@@ -20,8 +20,8 @@ public enum UniquePolicy: String, Sendable, Hashable, CaseIterable {
   case keep
   /// The existing object gets all attributes and to-one relationships of the new one, nil and defaults included.
   case replace
-  /// The existing object gets the values of the new one that are neither nil nor the default of their attribute. It keeps what
-  /// its own insertion made (`.perInsert`).
+  /// The existing object gets the values of the new one that are neither nil nor the default of their attribute, of an embedded value all parts if one of them is such a
+  /// value. It keeps its value of an attribute whose first value differs from object to object (`= UUID()`, `.perInsert`).
   case merge
 }
 

@@ -21,7 +21,7 @@ struct UniqueResolver {
   /// Stored objects that policies have given values, by the entity's ordinal.
   private(set) var changed: [Set<ObjectNumber>]
   /// What the models declare, once it is needed.
-  private var defaults: [ClassKey: [Int: AttributeValue]] = [:]
+  private var defaults: [ClassKey: DeclaredDefaults] = [:]
 
   private struct ClassKey: Hashable {
     /// The entity's ordinal.
@@ -281,19 +281,18 @@ struct UniqueResolver {
     case .error, .keep: return 0
     case .replace: return slots & ~entity.derivedSlots
     case .merge:
-      let key = ClassKey(entity: entity.ordinal, classTag: object.number.classTag)
-      let defaults = defaults[key] ?? coordinator.defaults(of: entity, classTag: key.classTag)
-      self.defaults[key] = defaults
-      for slot in entity.schema.stored.indices {
-        if record.isNull(slot) || record.value(slot) == defaults[slot] { slots &= ~(1 << UInt64(slot)) }
-      }
-      // The existing object has had its own insertion.
-      for slot in coordinator.insertionDefaults(of: entity, classTag: key.classTag).keys {
-        slots &= ~(1 << UInt64(slot))
-      }
-      slots &= ~entity.derivedSlots
-      return slots & ~entity.placeSlots | entity.places(of: slots)
+      let given = defaults(of: object).slotsGiven(in: record, among: slots & ~entity.derivedSlots)
+      return given & ~entity.placeSlots | entity.places(of: given)
     }
+  }
+
+  private mutating func defaults(of object: SettledObject) -> DeclaredDefaults {
+    let (entity, classTag) = (object.entity, object.number.classTag)
+    let key = ClassKey(entity: entity.ordinal, classTag: classTag)
+    if let known = defaults[key] { return known }
+    let declared = DeclaredDefaults(of: entity, classTag: classTag, in: coordinator)
+    defaults[key] = declared
+    return declared
   }
 
   /// Bits of the slots whose partners an existing object takes over: their references lead to it already. The partners that it was given in

@@ -212,7 +212,7 @@ extension ManagedObject {
     for case .attribute(let slot, let value) in assignments { values[slot] = value }
     for slot in 0..<model.slotCount where !lacking.contains(slot) {
       guard case .attribute(let attribute) = model.visitedProperties[slot] else { continue }
-      var writer = SlotFiller(value: values[slot] ?? attribute.defaultValue ?? .null)
+      var writer = SlotFiller(value: values[slot] ?? attribute.makeInitialValue())
       _$visit(slot, &writer)
     }
   }
@@ -229,7 +229,7 @@ extension ManagedObject {
       if attribute.derivation != nil {
         lacking |= 1 &<< UInt64(slot)
       } else {
-        values[slot] = attribute.defaultValue ?? .null
+        values[slot] = attribute.makeInitialValue()
       }
     }
     let object = Self(_$state: ObjectState(lacking: lacking))

@@ -21,9 +21,9 @@ struct LogExtentTable {
   var extents: [Extent] { uses.map(\.extent) }
   var byteCount: UInt64 { uses.reduce(0) { $0 + $1.extent.byteCount } }
 
-  /// The first free extent of the file that has at least `byteCount` bytes.
-  func freeExtent(byteCount: UInt64) -> Extent? {
-    uses.filter { $0.epoch < freeBelow && $0.extent.byteCount >= byteCount }
+  /// The first free extent of the file that has at least `byteCount` bytes, and is none of `others`.
+  func freeExtent(byteCount: UInt64, besides others: [Extent] = []) -> Extent? {
+    uses.filter { $0.epoch < freeBelow && $0.extent.byteCount >= byteCount && !others.contains($0.extent) }
       .min { $0.extent.offset < $1.extent.offset }?.extent
   }
 

@@ -260,6 +260,11 @@ struct PageSpace {
   /// Takes room for a log extent at the end of the file. There recovery finds extents that a checkpoint
   /// doesn't list: it walks on from the end that the checkpoint knows.
   mutating func takeLogExtent(byteCount: UInt64) throws(StoreError) -> Extent {
+    try mendTailHeader()
+    return try placeLogExtent(byteCount: byteCount)
+  }
+
+  private mutating func placeLogExtent(byteCount: UInt64) throws(StoreError) -> Extent {
     let pages = try map.extend(by: byteCount.roundedUp(to: pageSize) / pageSize)
     tail = nil
     return Extent(
@@ -271,6 +276,7 @@ struct PageSpace {
   /// Takes room for a log extent from free pages inside a page extent, which is divided: for when the file
   /// can't grow. Throws `diskFull`.
   mutating func takeLogExtentAmongPages(byteCount: UInt64) throws(StoreError) -> Extent {
+    try mendTailHeader()
     let count = byteCount.roundedUp(to: pageSize) / pageSize
     // One more page, for the header of the part that follows.
     guard let pages = map.firstFreeRun(of: count + 1),
@@ -312,7 +318,7 @@ struct PageSpace {
   mutating func takeUp(_ logExtents: [Extent], upTo byteCount: UInt64, isReadOnly: Bool) throws(StoreError) {
     for extent in logExtents.sorted(by: { $0.offset < $1.offset }) where extent.offset >= end {
       try tile(upTo: extent.offset, isReadOnly: isReadOnly)
-      _ = try takeLogExtent(byteCount: extent.byteCount)
+      _ = try placeLogExtent(byteCount: extent.byteCount)
     }
     try tile(upTo: byteCount, isReadOnly: isReadOnly)
   }
@@ -336,8 +342,7 @@ struct PageSpace {
     }
   }
 
-  /// Corrects the header of the page extent at the end of the file, if it gives another length. Closing a
-  /// store may have failed to rewrite it after a checkpoint had recorded a shorter file: later extents must
+  /// Corrects the header of the page extent at the end of the file, if it gives another length: rewriting it may have failed, in this process or an earlier one. Later extents must
   /// not lie inside that one. Or a process may have died that had begun to make the file longer: what it wrote need not be durable, though the store was closed before.
   mutating func mendTailHeader() throws(StoreError) {
     guard let tail else { return }
@@ -347,13 +352,23 @@ struct PageSpace {
     try headers.rewrite(tail)
   }
 
+  /// Writes the header of the page extent at the end of the file again, even if it is right: after a sync that failed while the store was closed, the system may treat its cached
+  /// bytes as written.
+  mutating func rewriteTailHeader() throws(StoreError) {
+    try mendTailHeader()
+    if let tail { try headers.rewrite(tail) }
+  }
+
   /// Rewrites the headers of page extents according to the last checkpoint: a crash, or a failed sync, may
   /// have come between the two. No page extent reaches over a log extent.
-  mutating func mendHeaders(_ logExtents: [Extent]) throws(StoreError) {
+  ///
+  /// - Parameter wasClosed: true to rewrite only those that say that a page extent is one of the log. Closing a store may leave such a header, as it gives log extents up.
+  mutating func mendHeaders(_ logExtents: [Extent], wasClosed: Bool) throws(StoreError) {
     var walk = try ExtentWalk(file, headers.identity, from: FileLayout.firstExtentOffset(pageSize: pageSize))
     while let found = try walk.next(), found.header.extent.offset < end {
       let extent = found.header.extent
       if found.header.kind == .log, logExtents.contains(where: { $0.offset == extent.offset }) { continue }
+      if wasClosed, found.header.kind == .pages { continue }
       map.keepHeader(extent.offset / pageSize)
       let inside = logExtents.filter { $0.offset > extent.offset && $0.offset < extent.end }
       let next = min(inside.map(\.offset).min() ?? extent.end, end)

@@ -20,13 +20,21 @@ extension Committer {
 
   /// Begins a use of a small log extent, for recovery's checkpoint. Afterwards the replayed extents are free,
   /// so a larger one would be zeroed and synced in vain.
-  func smallLogExtent(forRecord byteCount: Int) throws(StoreError) -> LogExtentUse {
+  ///
+  /// - Parameter run: the extents of the run that recovery has followed. Its first ones may be free according to the newest checkpoint, and lead to it from an older anchor, as the newer one
+  ///   need not be durable. They are taken only if the file can't grow.
+  func smallLogExtent(forRecord byteCount: Int, besides run: [Extent]) throws(StoreError) -> LogExtentUse {
     try checkSpace()
     let needed = Self.smallLogExtentByteCount(forRecord: byteCount)
-    if let free = extents.freeExtent(byteCount: needed) {
+    if let free = extents.freeExtent(byteCount: needed, besides: run) {
       return try extents.beginUse(of: free, salt: environment.random())
     }
-    return try newLogExtent(byteCount: needed)
+    do throws(StoreError) {
+      return try newLogExtent(byteCount: needed)
+    } catch  where error.code == .diskFull {
+      guard let free = extents.freeExtent(byteCount: needed) else { throw error }
+      return try extents.beginUse(of: free, salt: environment.random())
+    }
   }
 
   /// Begins a use of a small log extent in room that was set aside for pages: for when the file can't grow.

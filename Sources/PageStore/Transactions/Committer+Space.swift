@@ -47,8 +47,10 @@ extension Committer {
     )
     let before = try SpaceTree.read(lastRecord.previousSpaceTree.root, pool: pool)
     dead.setAwaiting(space.hold(before))
-    if !isReadOnly { try space.mendTailHeader() }
-    if !isReadOnly, !wasClosed { try space.mendHeaders(logExtents) }
+    if !isReadOnly {
+      try space.rewriteTailHeader()
+      try space.mendHeaders(logExtents, wasClosed: wasClosed)
+    }
     try space.takeUp(logExtents, upTo: foundEnd, isReadOnly: isReadOnly)
     return space
   }

@@ -84,16 +84,18 @@ struct StoreOpener {
     if blocks.anchors.count < FileLayout.anchorOffsets.count {
       try file.allocate(0..<FileLayout.fixedByteCount)
     }
-    if !recovery.isClean { try persistAgain(committer) }
+    if !recovery.isClean { try persistAgain(committer, recovery.chain.uses.map(\.extent)) }
     if !recovery.isHeaderIntact { try restoreHeader(blocks.identity) }
   }
 
   /// Makes the recovered state durable again, as a checkpoint in a log extent of its own, before anything is
   /// committed on top of it: after a failed sync it may exist only in the system's page cache.
-  private func persistAgain(_ committer: Committer) throws(StoreError) {
+  ///
+  /// - Parameter run: the log extents that recovery has followed.
+  private func persistAgain(_ committer: Committer, _ run: [Extent]) throws(StoreError) {
     let checkpointBytes = LogRecordHeader.encodedByteCount + CheckpointRecord.fixedByteCount
     do throws(StoreError) {
-      try persistAgain(committer, in: committer.smallLogExtent(forRecord: checkpointBytes))
+      try persistAgain(committer, in: committer.smallLogExtent(forRecord: checkpointBytes, besides: run))
     } catch  where error.code == .diskFull && !committer.log.isFenced {
       // A full disk still has the room that earlier commits had set aside for pages.
       try persistAgain(committer, in: committer.logExtentAmongPages(forRecord: checkpointBytes))

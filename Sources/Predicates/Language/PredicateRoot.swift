@@ -7,6 +7,13 @@ public protocol PredicateRoot {
   ///
   /// - Throws: `QueryError` of code `keyPath` when the key path is not a persistent property.
   static func predicatePath(of keyPath: AnyKeyPath) throws(QueryError) -> [String]
+  /// The name that conditions on the class of an object have for this type; nil for a type that is no class of stored objects.
+  static var predicateClassName: String? { get }
+}
+
+extension PredicateRoot {
+  /// Nil: the type is no class of stored objects.
+  public static var predicateClassName: String? { nil }
 }
 
 /// The identity of an object, as far as predicates need it.

@@ -1,6 +1,7 @@
 import Cambium
 import Foundation
 import Predicates
+import Synchronization
 import TestSupport
 import Testing
 
@@ -10,20 +11,25 @@ import Testing
 struct RandomKindQueryTests {
   @Test func conditionsMeanWhatPlainValuesSay() async throws {
     var random = SeededGenerator()
+    let coverage = Mutex(KindCoverage())
     for _ in 0..<TestEffort.times(2) {
       let container = try await Media.open()
       let seed = random.next()
       try container.inContext { (context: ManagedObjectContext) throws -> Void in
-        var world = KindWorld(SeededGenerator(seed: seed))
+        var world = KindWorld(SeededGenerator(seed: seed), coverage.withLock(\.self))
         for round in 0..<4 {
           try world.change(context, round == 0 ? 120 : 30)
           let isSaved = round % 2 == 0
           if isSaved { try context.save() }
           for _ in 0..<60 { try world.check(context, isSaved ? try DynamicStore(container.store) : nil) }
         }
+        let found = world.coverage
+        coverage.withLock { $0 = found }
       }
       #expect(try await container.verify().map(\.description) == [])
     }
+    let found = coverage.withLock(\.self)
+    #expect(found.missing == [], "\(found.table)")
   }
 }
 
@@ -33,8 +39,11 @@ private struct KindWorld {
 
   private var random: SeededGenerator
   private var plain = PlainShelves()
+  private(set) var coverage: KindCoverage
 
-  init(_ random: SeededGenerator) { self.random = random }
+  init(_ random: SeededGenerator, _ coverage: KindCoverage) {
+    (self.random, self.coverage) = (random, coverage)
+  }
 
   // MARK: Changes
 
@@ -172,6 +181,11 @@ private struct KindWorld {
     let name = random.pick(condition.roots)
     let codes = Set(
       subjects.filter { $0.item.kind.names.contains(name) && condition.holds($0) }.map(\.item.code)
+    )
+    coverage.note(
+      condition.text,
+      found: codes.count,
+      of: subjects.count { $0.item.kind.names.contains(name) }
     )
     let comment = "\(name): \(condition.text) \(condition.arguments.map { "\($0 as Any)" })"
     let question = KindQuestion(

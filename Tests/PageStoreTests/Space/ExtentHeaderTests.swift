@@ -125,4 +125,64 @@ struct ExtentHeaderTests {
     #expect(code { try next.put("a", "3") } == .fenced)
     #expect(try fixture.reopened(powerFailed: true).value("a") == "1")
   }
+
+  /// A write that fails may have changed the file all the same: the header of the last extent then says that it is longer than it is. A log extent gets the place behind it.
+  @Test func aHeaderThatReachesTooFarReachesOverNoLogExtent() throws {
+    let fixture = StoreFixture()
+    let store = try fixture.open()
+    for number in 0..<200 { try store.put("k\(number)", String(repeating: "a", count: 300)) }
+    try store.checkpoint()
+    let tail = try #require(try store.extents().last)
+    #expect(tail.kind == .pages && tail.extent.end == store.endOfExtents)
+    var longer = tail
+    longer.extent.byteCount += 40 * 4_096
+    longer.revision += 1
+    let file = StoreFile(fixture.disk, path: "test")
+    try longer.encoded(store.committer.identity).withBytes { bytes throws(StoreError) in
+      try file.write(bytes, at: tail.extent.offset)
+    }
+    let count = try store.extents().count
+    for number in 0..<2_000 where try store.extents().count == count {
+      try store.put("k0", "\(number)")
+    }
+    #expect(try store.extents().last?.kind == .log)
+    #expect(try store.verify() == [])
+    try store.close()
+    let later = try fixture.reopened()
+    try later.put("k1", "x")
+    #expect(try later.verify() == [])
+  }
+
+  /// Power may fail after the mark that a store was closed is durable, and before the header of a log extent is that has become one of pages.
+  @Test func aClosedStoreKeepsNoHeaderOfALogExtentThatWasGivenUp() throws {
+    let fixture = StoreFixture()
+    let store = try fixture.open()
+    for number in 0..<200 { try store.put("k\(number)", String(repeating: "a", count: 300)) }
+    try store.close()
+    let identity = store.committer.identity
+    let disk = fixture.disk.afterProcessDeath()
+    let file = StoreFile(disk, path: "test")
+    var walk = try ExtentWalk(file, identity, from: FileLayout.firstExtentOffset(pageSize: 4_096))
+    var givenUp: ExtentHeader?
+    while givenUp == nil, let found = try walk.next() {
+      let isLast = found.header.extent.offset == store.committer.lastRecord.tailOffset
+      if found.header.kind == .pages, !isLast { givenUp = found.header }
+    }
+    var header = try #require(givenUp)
+    header.kind = .log
+    header.revision += 1
+    try header.encoded(identity).withBytes { bytes throws(StoreError) in
+      try file.write(bytes, at: header.extent.offset)
+    }
+    let later = try Store.open(
+      file: disk,
+      path: "test",
+      options: fixture.options,
+      environment: fixture.environment
+    )
+    try later.put("k0", "x")
+    #expect(try later.extents().first { $0.extent.offset == header.extent.offset }?.kind == .pages)
+    #expect(try later.verify() == [])
+    #expect(try later.pageUses().pageCount == later.endOfExtents / 4_096)
+  }
 }

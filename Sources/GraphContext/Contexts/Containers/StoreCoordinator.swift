@@ -119,19 +119,19 @@ package final class StoreCoordinator: Sendable {
     return defaults
   }
 
-  /// The closures that make the initial values of new objects of an entity, or of one of its classes, by slot.
-  func insertionDefaults(
+  /// The closures that make values for each new object of an entity, or of one of its classes, by slot.
+  func initialValues(
     of entity: StoredEntity,
     classTag: UInt16
   ) -> [Int: @Sendable () -> any AttributeType] {
     let model = models[entity.ordinal]
-    if model.insertionDefaults.isEmpty { return [:] }
     let foreign = entity.classes.isEmpty ? 0 : entity.classes[Int(classTag)].foreignSlots
-    var defaults: [Int: @Sendable () -> any AttributeType] = [:]
+    var values: [Int: @Sendable () -> any AttributeType] = [:]
     for (slot, property) in entity.schema.stored.enumerated() where foreign & 1 << UInt64(slot) == 0 {
-      defaults[slot] = model.attribute(named: property.name)?.insertionDefault
+      let attribute = model.attribute(named: property.name)
+      values[slot] = attribute?.insertionDefault ?? attribute?.initialValue
     }
-    return defaults
+    return values
   }
 
   /// The class of the object of a number, which is one of the entity of this ordinal.

@@ -66,7 +66,7 @@ extension PropertyDescription {
     attribute.isRequiredPart = !attribute.isOptional
     attribute.isOptional = true
     attribute.partDefault = attribute.defaultValue
-    attribute.defaultValue = nil
+    (attribute.defaultValue, attribute.initialValue) = (nil, nil)
     return .attribute(attribute)
   }
 }

@@ -30,8 +30,11 @@ public struct AttributeDescription: Sendable, Codable {
   /// What such a part is in values that were stored before the part existed; nil where the schema doesn't say.
   var partDefault: AttributeValue?
 
-  /// Makes the value that a new object begins with, at its insertion, unless it was given one; nil where ``defaultValue`` is for new objects too.
+  /// Makes the value that a new object begins with, at its insertion, unless it was given one; nil where an object has a value before.
   public var insertionDefault: (@Sendable () -> any AttributeType)?
+  /// Makes the value of a new object that no initialiser of its class has made; nil where that is ``defaultValue``. Each object has a `Date()` or a `UUID()` of its own, while
+  /// all objects that are older than the attribute have one.
+  public var initialValue: (@Sendable () -> any AttributeType)?
 
   private enum CodingKeys: CodingKey { case name, kind, elementKind, isOptional, derivation, isRequiredPart }
 
@@ -69,6 +72,9 @@ public struct AttributeDescription: Sendable, Codable {
 }
 
 extension AttributeDescription {
+  /// Makes the value of a new object that no initialiser has made, and whose insertion makes none.
+  func makeInitialValue() -> AttributeValue { initialValue?()._attributeValue ?? defaultValue ?? .null }
+
   /// What people read of the type: the kind, and of a list that of its elements, as in `[string]`.
   var typeText: String { elementKind.map { "[\($0)]" } ?? "\(kind)" }
 }

@@ -78,6 +78,29 @@ extension PropertyDescription {
     attribute(name, type, value, originalName, rules, preservesValueOnDeletion, isExternal)
   }
 
+  /// A description with an initial value that is made for each new object, and once for those that are older than the attribute.
+  public static func _$attribute<Value>(
+    _ name: String,
+    _ type: Value.Type,
+    eachTime makeValue: @escaping @Sendable () -> Value,
+    originalName: String? = nil,
+    rules: [AttributeRule] = [],
+    preservesValueOnDeletion: Bool = false,
+    isExternal: Bool = false
+  ) -> PropertyDescription {
+    var property = attribute(
+      name,
+      type,
+      makeValue(),
+      originalName,
+      rules,
+      preservesValueOnDeletion,
+      isExternal
+    )
+    property.setInitialValue { (makeValue() as? any AttributeType) ?? Optional<Bool>.none }
+    return property
+  }
+
   /// A description of an attribute that gets its first value at the insertion.
   public static func _$attribute<Value>(
     _ name: String,
@@ -156,6 +179,20 @@ extension PropertyDescription {
     isExternal: Bool = false
   ) -> PropertyDescription {
     fatalError("the attribute \(name) has the initial value \(value), which is no \(type)")
+  }
+
+  /// Stands in for an attribute whose initial value is none of its type, of which the property's declaration tells.
+  @_disfavoredOverload
+  public static func _$attribute(
+    _ name: String,
+    _ type: Any.Type,
+    eachTime makeValue: () -> Any,
+    originalName: String? = nil,
+    rules: [AttributeRule] = [],
+    preservesValueOnDeletion: Bool = false,
+    isExternal: Bool = false
+  ) -> PropertyDescription {
+    fatalError("the attribute \(name) has the initial value \(makeValue()), which is no \(type)")
   }
 }
 

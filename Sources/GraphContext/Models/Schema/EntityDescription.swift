@@ -276,6 +276,13 @@ extension PropertyDescription {
   }
 
   /// Of an attribute.
+  mutating func setInitialValue(_ makeValue: @escaping @Sendable () -> any AttributeType) {
+    guard case .attribute(var attribute) = self else { return }
+    attribute.initialValue = makeValue
+    self = .attribute(attribute)
+  }
+
+  /// Of an attribute.
   mutating func setInsertionDefault(_ makeValue: @escaping @Sendable () -> any AttributeType) {
     guard case .attribute(var attribute) = self else { return }
     attribute.insertionDefault = makeValue

@@ -27,14 +27,21 @@ final class FieldDeclaration {
 
   /// Of an attribute.
   ///
-  /// - Parameter initial: what a new object has; nil where it has none.
+  /// - Parameter initial: makes what a new object has; nil where it has nothing.
   @usableFromInline
   convenience init<Value: AttributeType>(
-    initial: Value?,
+    initial: (@Sendable () -> Value)?,
     options: [StoredOption<Value>],
     originalName: String?
   ) {
-    self.init(.attribute("", Value.self, default: initial, originalName: originalName))
+    var property: PropertyDescription = .attribute(
+      "",
+      Value.self,
+      default: initial?(),
+      originalName: originalName
+    )
+    if let initial { property.setInitialValue(initial) }
+    self.init(property)
     for option in options { take(option) }
   }
 

@@ -22,19 +22,18 @@ public struct Stored<Value: AttributeType> {
   /// Declares an attribute with an initial value.
   @inlinable
   public init(
-    wrappedValue: @autoclosure () -> Value,
+    wrappedValue: @autoclosure @escaping @Sendable () -> Value,
     _ first: @autoclosure () -> StoredOption<Value> = .none,
     _ second: @autoclosure () -> StoredOption<Value> = .none,
     _ third: @autoclosure () -> StoredOption<Value> = .none,
     _ fourth: @autoclosure () -> StoredOption<Value> = .none,
     originalName: @autoclosure () -> String? = nil
   ) {
-    let value = wrappedValue()
-    cache = Cached(value)
+    cache = Cached(wrappedValue())
     declaration =
       FieldDeclaration.isRead
       ? FieldDeclaration(
-        initial: value,
+        initial: wrappedValue,
         options: [first(), second(), third(), fourth()],
         originalName: originalName()
       ) : nil

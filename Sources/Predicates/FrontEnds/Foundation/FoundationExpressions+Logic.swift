@@ -73,6 +73,10 @@ extension FoundationConversion {
     switch (one, two) {
     case (.operand(let left), .operand(let right)):
       return .comparison(left, .equal, right, [])
+    case (.optionalOperand(let value, let isPresent), let other),
+      (let other, .optionalOperand(let value, let isPresent)):
+      guard let other = Self.operand(of: other) else { throw Self.unsupported(type(of: right)) }
+      return Self.equality(value, isPresent: isPresent, other)
     case (.order(let first, let second, let options), .constant(let order)),
       (.constant(let order), .order(let first, let second, let options)):
       guard let order = order as? ComparisonResult else { throw Self.unsupported(type(of: right)) }
@@ -98,6 +102,18 @@ extension FoundationConversion {
         return .any([.all([here, there, areSame]), .all([.not(here), .not(there)])])
       }
     }
+  }
+
+  /// A value that is nil where a condition doesn't hold, compared with another.
+  private static func equality(
+    _ value: PredicateOperand,
+    isPresent: PredicateTree,
+    _ other: PredicateOperand
+  ) -> PredicateTree {
+    let areBoth = PredicateTree.all([isPresent, .comparison(value, .equal, other, [])])
+    // Without an alternative an index can be used.
+    if let literal = other.literalValue, literal != .null { return areBoth }
+    return .any([areBoth, .all([.not(isPresent), .comparison(other, .equal, .value(.null), [])])])
   }
 
   /// A condition that is compared with a value: usually `true`, `false` or nil.

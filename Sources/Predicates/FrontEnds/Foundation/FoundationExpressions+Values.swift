@@ -4,12 +4,20 @@ import Foundation
 
 extension PredicateExpressions.KeyPath: FoundationExpression {
   func converted(by conversion: inout FoundationConversion) throws(QueryError) -> Converted {
+    if case .optionalOperand(let object, let isPresent) = try conversion.converted(root) {
+      return .optionalOperand(try path(from: object), isPresent: isPresent)
+    }
     let operand = try conversion.operand(root)
     if let common = try common(operand) { return .operand(common) }
     // An enum is stored as its raw value.
     if let type = Root.Output.self as? any AttributeType.Type, type.isStoredValue(keyPath) {
       return .operand(operand)
     }
+    return .operand(try path(from: operand))
+  }
+
+  /// What the key path leads to from an object.
+  private func path(from operand: PredicateOperand) throws(QueryError) -> PredicateOperand {
     guard let type = Root.Output.self as? any PredicateRoot.Type else {
       throw QueryError(.keyPath, "\(keyPath) is not a persistent property.", keyPath: "\(keyPath)")
     }
@@ -24,7 +32,7 @@ extension PredicateExpressions.KeyPath: FoundationExpression {
       path.content = .aggregate(aggregate, collection)
     default: throw FoundationConversion.unsupported(Self.self)
     }
-    return .operand(path)
+    return path
   }
 
   /// `count`, `isEmpty`, `first` and `last` of a string or of a relationship.
@@ -76,6 +84,10 @@ extension PredicateExpressions.NilLiteral: FoundationExpression {
 
 extension PredicateExpressions.OptionalFlatMap: FoundationExpression {
   func converted(by conversion: inout FoundationConversion) throws(QueryError) -> Converted {
+    if case .optionalOperand(let operand, let isPresent) = try conversion.converted(wrapped) {
+      conversion.variables[variable.key] = .operand(operand)
+      return try conversion.converted(transform).present(where: isPresent)
+    }
     let operand = try conversion.operand(wrapped)
     let isHere = PredicateTree.comparison(operand, .notEqual, .value(.null), [])
     conversion.variables[variable.key] = .operand(operand)
@@ -150,6 +162,9 @@ extension PredicateExpressions.NilCoalesce: FoundationExpression {
     case .operand(let operand):
       let isMissing = PredicateTree.comparison(operand, .equal, .value(.null), [])
       return .operand(PredicateOperand(.conditional(isMissing, try conversion.operand(rhs), operand)))
+    case .optionalOperand(let operand, let isPresent):
+      let isThere = PredicateTree.all([isPresent, .comparison(operand, .notEqual, .value(.null), [])])
+      return .operand(PredicateOperand(.conditional(isThere, operand, try conversion.operand(rhs))))
     case let other: return other
     }
   }
@@ -158,36 +173,6 @@ extension PredicateExpressions.NilCoalesce: FoundationExpression {
 extension PredicateExpressions.ForcedUnwrap: FoundationExpression {
   func converted(by conversion: inout FoundationConversion) throws(QueryError) -> Converted {
     try conversion.converted(inner)
-  }
-}
-
-// MARK: - Types
-
-extension PredicateExpressions.ConditionalCast: FoundationExpression {
-  func converted(by conversion: inout FoundationConversion) throws(QueryError) -> Converted {
-    guard Input.Output.self == Desired.self || Input.Output.self == Optional<Desired>.self else {
-      throw FoundationConversion.unsupported(Self.self)
-    }
-    return try conversion.converted(input)
-  }
-}
-
-extension PredicateExpressions.ForceCast: FoundationExpression {
-  func converted(by conversion: inout FoundationConversion) throws(QueryError) -> Converted {
-    guard Input.Output.self == Desired.self || Input.Output.self == Optional<Desired>.self else {
-      throw FoundationConversion.unsupported(Self.self)
-    }
-    return try conversion.converted(input)
-  }
-}
-
-extension PredicateExpressions.TypeCheck: FoundationExpression {
-  func converted(by conversion: inout FoundationConversion) throws(QueryError) -> Converted {
-    if Input.Output.self == Desired.self { return .condition(.constant(true)) }
-    guard Input.Output.self == Optional<Desired>.self else {
-      throw FoundationConversion.unsupported(Self.self)
-    }
-    return .condition(.comparison(try conversion.operand(input), .notEqual, .value(.null), []))
   }
 }
 

@@ -34,6 +34,8 @@ struct FoundationConversion {
     /// A condition on an optional: nil where the second one doesn't hold.
     case optionalCondition(PredicateTree, isPresent: PredicateTree)
     case operand(PredicateOperand)
+    /// An object under another class, or what a path leads to from it: nil where the condition doesn't hold.
+    case optionalOperand(PredicateOperand, isPresent: PredicateTree)
     /// A constant collection.
     case list([PredicateOperand])
     /// A range, by what it says of a value.
@@ -89,6 +91,8 @@ struct FoundationConversion {
     case .operand(let operand):
       if case .value(.bool(let value)) = operand.content { return .constant(value) }
       return .comparison(operand, .equal, .value(.bool(true)), [])
+    case .optionalOperand(let operand, let isPresent):
+      return .all([isPresent, .comparison(operand, .equal, .value(.bool(true)), [])])
     case .list, .range, .constant, .order: throw unsupported(type)
     }
   }
@@ -104,6 +108,8 @@ struct FoundationConversion {
   static func operand(of converted: Converted) -> PredicateOperand? {
     switch converted {
     case .operand(let operand): operand
+    case .optionalOperand(let operand, let isPresent):
+      PredicateOperand(.conditional(isPresent, operand, .value(.null)))
     case .condition(let tree): truth(of: tree)
     case .optionalCondition(let tree, let isPresent):
       PredicateOperand(.conditional(isPresent, truth(of: tree), .value(.null)))

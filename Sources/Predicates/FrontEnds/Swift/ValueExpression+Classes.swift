@@ -1,14 +1,19 @@
 extension ValueExpression {
   /// Whether the object is one of the class of this name, or of one below it.
   package func isKind(ofClass name: String) -> Where<Root> {
-    let kind = operand.map { operand in
-      switch operand.content {
-      case .path(let names): PredicateOperand.path(names + [ClassTest.kindName])
-      case .variable(let variable, let names):
-        PredicateOperand(.variable(variable, names + [ClassTest.kindName]))
-      default: PredicateOperand.path([ClassTest.kindName])
-      }
+    Where(operand.map { $0.isKind(ofClass: name) })
+  }
+}
+
+extension PredicateOperand {
+  /// Whether the object is one of the class of this name, or of one below it.
+  func isKind(ofClass name: String) -> PredicateTree {
+    var kind = self
+    switch content {
+    case .path(let names): kind.content = .path(names + [ClassTest.kindName])
+    case .variable(let variable, let names): kind.content = .variable(variable, names + [ClassTest.kindName])
+    default: kind.content = .path([ClassTest.kindName])
     }
-    return Where(kind.map { .comparison($0, .equal, .value(.string(name)), []) })
+    return .comparison(kind, .equal, .value(.string(name)), [])
   }
 }

@@ -72,6 +72,8 @@ struct HistoryReader {
 
   /// Calls `body` with the transactions that a query asks for, in its order, until it returns false. O(log n + transactions that are looked at).
   func forEach(_ query: HistoryQuery, _ body: (HistoryTransaction) throws -> Bool) throws {
+    var query = query
+    query.entities = query.entities.map(withSubclasses)
     var rest = query.limit ?? .max
     if let token = query.token { try check(token) }
     let range = query.token.map { HistoryTree.transactions(after: $0.commit) } ?? HistoryTree.transactions
@@ -87,6 +89,19 @@ struct HistoryReader {
       if try !body(part) { return }
       rest -= 1
     }
+  }
+
+  /// The names of entities and classes, with those of the classes below them.
+  private func withSubclasses(_ names: Set<String>) -> Set<String> {
+    var all = names
+    for entity in entities.values {
+      // A class comes after the one that it inherits from.
+      for member in entity.classes {
+        let superclass = member.parent.map { entity.classes[Int($0)].name }
+        if superclass.map(all.contains) ?? false { all.insert(member.name) }
+      }
+    }
+    return all
   }
 
   /// O(log n).

@@ -1,0 +1,67 @@
+import Foundation
+
+// Casts and tests of types. Of an object `as?`, `as!` and `is` ask for its class.
+
+extension PredicateExpressions.ConditionalCast: FoundationExpression {
+  func converted(by conversion: inout FoundationConversion) throws(QueryError) -> Converted {
+    try conversion.cast(input, to: Desired.self, in: Self.self)
+  }
+}
+
+extension PredicateExpressions.ForceCast: FoundationExpression {
+  func converted(by conversion: inout FoundationConversion) throws(QueryError) -> Converted {
+    try conversion.cast(input, to: Desired.self, in: Self.self)
+  }
+}
+
+extension PredicateExpressions.TypeCheck: FoundationExpression {
+  func converted(by conversion: inout FoundationConversion) throws(QueryError) -> Converted {
+    if Input.Output.self is Desired.Type { return .condition(.constant(true)) }
+    if Input.Output.self == Optional<Desired>.self {
+      return .condition(.comparison(try conversion.operand(input), .notEqual, .value(.null), []))
+    }
+    guard
+      case .optionalOperand(_, let isPresent) = try conversion.cast(input, to: Desired.self, in: Self.self)
+    else { throw FoundationConversion.unsupported(Self.self) }
+    return .condition(isPresent)
+  }
+}
+
+extension FoundationConversion {
+  /// The value under another type; of an object nil where it is of another class.
+  ///
+  /// - Parameter expression: the type of the expression, which an error names.
+  fileprivate mutating func cast<Input: PredicateExpression, Desired>(
+    _ input: Input,
+    to type: Desired.Type,
+    in expression: Any.Type
+  ) throws(QueryError) -> Converted {
+    if Input.Output.self is Desired.Type || Input.Output.self == Optional<Desired>.self {
+      return try converted(input)
+    }
+    guard let name = (type as? any PredicateRoot.Type)?.predicateClassName else {
+      throw Self.unsupported(expression)
+    }
+    let object = try operand(input)
+    switch object.content {
+    case .object, .path, .variable:
+      return .optionalOperand(object, isPresent: object.isKind(ofClass: name))
+    default: throw Self.unsupported(expression)
+    }
+  }
+}
+
+extension FoundationConversion.Converted {
+  /// The same where a condition holds, and nil elsewhere.
+  func present(where isPresent: PredicateTree) throws(QueryError) -> Self {
+    switch self {
+    case .condition(let tree): return .optionalCondition(tree, isPresent: isPresent)
+    case .optionalCondition(let tree, let own):
+      return .optionalCondition(tree, isPresent: .all([isPresent, own]))
+    case .operand(let operand): return .optionalOperand(operand, isPresent: isPresent)
+    case .optionalOperand(let operand, let own):
+      return .optionalOperand(operand, isPresent: .all([isPresent, own]))
+    case .list, .range, .constant, .order: return self
+    }
+  }
+}

@@ -1,0 +1,106 @@
+import Cambium
+import Foundation
+import Testing
+
+@testable import GraphContext
+
+@Embeddable struct VoucherHome: Hashable {
+  var street: String = ""
+  var country: String = "Japan"
+  var floor: Int?
+}
+
+@Model final class Voucher {
+  enum Tier: String, AttributeType { case basic, gold }
+
+  @Attribute(.unique(ifExists: .merge)) var code: Int
+  var key: UUID = UUID()
+  var since: Date = .now
+  var until: Date? = Date(timeIntervalSinceNow: 60)
+  var tier: Tier = .basic
+  var note: String = ""
+  @Embedded var home: VoucherHome
+  @Embedded var second: VoucherHome?
+
+  init(_ code: Int, home: VoucherHome = VoucherHome()) {
+    self.code = code
+    self.home = home
+  }
+}
+
+final class Coupon: StoredObject {
+  @Stored var code: Int = 0
+  @Stored var key: UUID = UUID()
+  @Stored var note: String?
+}
+
+/// Initial values in declarations: of new objects that no initialiser has made, of older ones, and in merges.
+struct InitialValueTests {
+  private let store: PersistentContainer
+  private let context: ManagedObjectContext
+
+  init() async throws {
+    store = try await PersistentContainer("Vouchers", models: Voucher.self, Coupon.self, at: .inMemory)
+    context = try store.context()
+  }
+
+  @Test func eachObjectOfABatchHasItsOwn() async throws {
+    let before = Date.now
+    try await store.batchInsert(Voucher.self, from: 0..<20, .set(\.code) { $0 })
+    try await store.batchInsert(Coupon.self, from: 0..<20, .set(\.code) { $0 })
+    try context.refresh()
+    let vouchers = try context.fetch(From<Voucher>())
+    #expect(Set(vouchers.map(\.key)).count == 20)
+    #expect(vouchers.allSatisfy { $0.since >= before && $0.tier == .basic && $0.until ?? before > before })
+    #expect(Set(try context.fetch(From<Coupon>()).map(\.key)).count == 20)
+  }
+
+  @Test func eachObjectWithoutAnInitialiserHasItsOwn() {
+    let vouchers = (0..<3).map { _ in Voucher._$makeNew() }
+    #expect(Set(vouchers.map(\.key)).count == 3)
+    #expect(vouchers[0].since < vouchers[2].since && vouchers[0].tier == .basic)
+    #expect(Set((0..<3).map { _ in Coupon._$makeNew().key }).count == 3)
+  }
+
+  @Test func olderObjectsHaveOne() throws {
+    let attributes = Voucher._$model.entity.attributes
+    let key = try #require(attributes.first { $0.name == "key" })
+    #expect(key.defaultValue != nil && key.makeInitialValue() != key.makeInitialValue())
+    #expect(attributes.filter { $0.initialValue == nil }.map(\.name).sorted().contains("note"))
+  }
+
+  /// A first value that differs from object to object can't be told from one that was given, so the existing object keeps its own.
+  @Test func aMergeKeepsValuesThatDifferFromObjectToObject() throws {
+    let old = Voucher(7)
+    context.insert(old)
+    try context.save()
+    let (key, since) = (old.key, old.since)
+    let new = Voucher(7)
+    (new.tier, new.note) = (.gold, "new")
+    context.insert(new)
+    try context.save()
+    #expect(old.key == key && old.since == since)
+    #expect(old.tier == .gold && old.note == "new")
+    context.insert(Voucher(7))
+    try context.save()
+    #expect(old.tier == .gold && old.note == "new")
+  }
+
+  @Test func aMergeTakesAnEmbeddedValueAsAWhole() throws {
+    let old = Voucher(7, home: VoucherHome(street: "A", country: "France", floor: 3))
+    old.second = VoucherHome(street: "B", country: "Peru", floor: 9)
+    context.insert(old)
+    try context.save()
+    context.insert(Voucher(7))
+    try context.save()
+    #expect(old.home == VoucherHome(street: "A", country: "France", floor: 3))
+    #expect(old.second == VoucherHome(street: "B", country: "Peru", floor: 9))
+    let new = Voucher(7, home: VoucherHome(street: "C"))
+    new.second = VoucherHome(street: "D")
+    context.insert(new)
+    try context.save()
+    #expect(old.home == VoucherHome(street: "C", country: "Japan", floor: nil))
+    #expect(old.second == VoucherHome(street: "D", country: "Japan", floor: nil))
+    #expect(try store.verify().map(\.description) == [])
+  }
+}
