@@ -49,6 +49,7 @@ random: export CAMBIUM_LINK_STEPS := 1500
 random: export CAMBIUM_LIVE_LIST_STEPS := 40
 random: export CAMBIUM_CHILD_PROGRAMS := 60
 random: export CAMBIUM_DERIVED_SAVES := 2000
+random: export CAMBIUM_FRONT_INSERTS := 20000
 random: export CAMBIUM_UNDO_PROGRAMS := 6
 random: export CAMBIUM_UNIQUE_PROGRAMS := 8
 random: export CAMBIUM_MERGE_STEPS := 100000

@@ -18,7 +18,7 @@ struct DeclaredDefaults {
       guard let attribute = model.attribute(named: property.name) else { continue }
       let bit: UInt64 = 1 << UInt64(slot)
       // The value in `values` was made earlier.
-      let isSame = attribute.initialValue.map { $0()._attributeValue == values[slot] ?? .null } ?? true
+      let isSame = attribute.initialValue.map { $0().isEqual(toStored: values[slot] ?? .null) } ?? true
       if attribute.insertionDefault != nil || !isSame { differing |= bit }
       let name = property.name
       embedded[PropertyDescription.propertyName(ofPart: name) ?? name[...], default: 0] |= bit
@@ -36,4 +36,18 @@ struct DeclaredDefaults {
     }
     return embedded.reduce(given) { given & $1 == 0 ? $0 : $0 | $1 & slots }
   }
+}
+
+extension AttributeType {
+  /// Whether a stored value is this one. Equal values may be encoded differently: the JSON of a set has the elements in any order. So of an encoded value whose type isn't Equatable
+  /// nothing tells, and it counts as the same.
+  fileprivate func isEqual(toStored value: AttributeValue) -> Bool {
+    if _attributeValue == value { return true }
+    guard let own = self as? any Equatable else { return Self._attributeKind == .coded && !value.isNull }
+    return Self(_attributeValue: value).map { own.isEqual(to: $0) } ?? false
+  }
+}
+
+extension Equatable {
+  fileprivate func isEqual(to other: Any) -> Bool { (other as? Self).map { $0 == self } ?? false }
 }

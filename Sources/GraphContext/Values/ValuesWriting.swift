@@ -212,6 +212,7 @@ extension ManagedObject {
     for case .attribute(let slot, let value) in assignments { values[slot] = value }
     for slot in 0..<model.slotCount where !lacking.contains(slot) {
       guard case .attribute(let attribute) = model.visitedProperties[slot] else { continue }
+      if values[slot] == nil, Self.hasInitialValue(of: attribute) { continue }
       var writer = SlotFiller(value: values[slot] ?? attribute.makeInitialValue())
       _$visit(slot, &writer)
     }
@@ -219,6 +220,11 @@ extension ManagedObject {
 }
 
 extension ManagedObject {
+  /// Whether an object that no initialiser has made has its own initial value already: its property wrappers make it.
+  fileprivate static func hasInitialValue(of attribute: AttributeDescription) -> Bool {
+    attribute.initialValue != nil && self is StoredObject.Type
+  }
+
   /// Makes an object in no context without an initialiser of its class: attributes begin as in their declaration, as far as the model's description says.
   static func _$makeNew() -> Self {
     let model = _$model
@@ -228,7 +234,7 @@ extension ManagedObject {
       guard let attribute = model.visitedProperties[slot].attribute else { continue }
       if attribute.derivation != nil {
         lacking |= 1 &<< UInt64(slot)
-      } else {
+      } else if !hasInitialValue(of: attribute) {
         values[slot] = attribute.makeInitialValue()
       }
     }

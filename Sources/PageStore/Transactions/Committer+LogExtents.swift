@@ -21,26 +21,27 @@ extension Committer {
   /// Begins a use of a small log extent, for recovery's checkpoint. Afterwards the replayed extents are free,
   /// so a larger one would be zeroed and synced in vain.
   ///
-  /// - Parameter run: the extents of the run that recovery has followed. Its first ones may be free according to the newest checkpoint, and lead to it from an older anchor, as the newer one
-  ///   need not be durable. They are taken only if the file can't grow.
+  /// - Parameter run: the extents of the run that recovery has followed. The newest checkpoint may say that the first of them are free. But the newest durable anchor may be that of an
+  ///   earlier checkpoint, and a second recovery would then follow the run again. So they aren't taken.
   func smallLogExtent(forRecord byteCount: Int, besides run: [Extent]) throws(StoreError) -> LogExtentUse {
     try checkSpace()
     let needed = Self.smallLogExtentByteCount(forRecord: byteCount)
     if let free = extents.freeExtent(byteCount: needed, besides: run) {
       return try extents.beginUse(of: free, salt: environment.random())
     }
+    return try newLogExtent(byteCount: needed)
+  }
+
+  /// Begins a use of a small log extent when the file can't grow: in room that was set aside for pages, or, if none is adjacent, of any free extent.
+  func logExtentOnFullDisk(forRecord byteCount: Int) throws(StoreError) -> LogExtentUse {
+    let needed = Self.smallLogExtentByteCount(forRecord: byteCount)
     do throws(StoreError) {
-      return try newLogExtent(byteCount: needed)
+      return try newLogExtent { (space) throws(StoreError) in
+        try space.takeLogExtentAmongPages(byteCount: needed)
+      }
     } catch  where error.code == .diskFull {
       guard let free = extents.freeExtent(byteCount: needed) else { throw error }
       return try extents.beginUse(of: free, salt: environment.random())
-    }
-  }
-
-  /// Begins a use of a small log extent in room that was set aside for pages: for when the file can't grow.
-  func logExtentAmongPages(forRecord byteCount: Int) throws(StoreError) -> LogExtentUse {
-    try newLogExtent { (space) throws(StoreError) in
-      try space.takeLogExtentAmongPages(byteCount: Self.smallLogExtentByteCount(forRecord: byteCount))
     }
   }
 

@@ -98,7 +98,7 @@ struct StoreOpener {
       try persistAgain(committer, in: committer.smallLogExtent(forRecord: checkpointBytes, besides: run))
     } catch  where error.code == .diskFull && !committer.log.isFenced {
       // A full disk still has the room that earlier commits had set aside for pages.
-      try persistAgain(committer, in: committer.logExtentAmongPages(forRecord: checkpointBytes))
+      try persistAgain(committer, in: committer.logExtentOnFullDisk(forRecord: checkpointBytes))
     }
   }
 

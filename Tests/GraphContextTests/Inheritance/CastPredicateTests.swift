@@ -61,6 +61,40 @@ struct CastPredicateTests {
     try expect(#Predicate<Animal> { ($0 as? Dog) == nil }, 2)
   }
 
+  @Test func aPropertyOfTheClassMayBeNilItself() throws {
+    try expect(
+      #Predicate<Animal> { animal in if let chip = (animal as? Dog)?.chip { chip > 8 } else { true } },
+      4
+    )
+    try expect(#Predicate<Animal> { ($0 as? Dog)?.enemy?.name.contains("x") == false }, 1)
+    try expect(#Predicate<Animal> { ($0 as? Dog)?.enemy?.name.contains("o") ?? true }, 5)
+    try expect(#Predicate<Animal> { ($0 as? Dog)?.enemy?.name.contains("x") ?? true }, 4)
+    try expect(#Predicate<Animal> { ($0 as? Dog)?.enemy?.name.count == 3 }, 1)
+    try expect(#Predicate<Animal> { ($0 as? Cat)?.motto?.isEmpty == false }, 1)
+    try expect(#Predicate<Animal> { ($0 as? Dog)?.keeper?.animals.count == 3 }, 2)
+    try expect(#Predicate<Animal> { ($0 as? Dog)?.walkers.isEmpty == true }, 3)
+    try expect(#Predicate<Animal> { ($0.keeper?.favourite as? Dog)?.chip == nil }, 5)
+    try expect(#Predicate<Animal> { ($0.keeper?.favourite as? Dog)?.breed == "Collie" }, 3)
+    try expect(#Predicate<Animal> { !($0.keeper?.favourite is Dog) }, 2)
+  }
+
+  @Test func castsGoOn() throws {
+    try expect(#Predicate<Animal> { (($0 as? Dog) as? Puppy)?.weeks == 5 }, 1)
+    try expect(#Predicate<Animal> { ($0 as? Dog) is Puppy }, 1)
+    try expect(#Predicate<Animal> { $0 is Dog && ($0 as! Dog).breed.count > 3 }, 2)
+    try expect(#Predicate<Animal> { $0 is Dog && ($0 as! Dog).breed.isEmpty == false }, 3)
+    try expect(#Predicate<Animal> { $0 is Dog && ($0 as! Dog).breed.contains("u") }, 1)
+    try expect(#Predicate<Animal> { $0 is Dog && !($0 as! Dog).walkers.contains { $0.name == "x" } }, 3)
+    try expect(#Predicate<Animal> { $0 is Dog && ($0 as! Dog).age > 3 }, 1)
+  }
+
+  /// An order of two strings is no value, so a cast in front of it is refused rather than forgotten.
+  @Test func anOrderBehindACastIsRefused() throws {
+    let same = ComparisonResult.orderedSame
+    let condition = #Predicate<Animal> { ($0 as? Dog)?.name.caseInsensitiveCompare("TOM") == same }
+    #expect(throws: ContextError.self) { try context.fetch(From<Animal>().where(condition)) }
+  }
+
   @Test func aForcedCastIsNilForAnotherClass() throws {
     try expect(#Predicate<Animal> { $0 is Dog && ($0 as! Dog).breed == "Pug" }, 1)
     let pugs = #Predicate<Animal> { ($0 as! Dog).breed == "Pug" }

@@ -4,27 +4,33 @@ struct KindCoverage {
     case attribute, embeddedValue, derivedNumber, derivedText, list, externalValue, objectClass, toOne,
       ordered, manyToMany
 
-    /// A condition with one of these in its text is about the kind.
-    fileprivate var paths: [String] {
+    /// A condition with one of these paths, or with one that begins so and goes on after a point, is about the kind.
+    fileprivate var paths: Set<String> {
       switch self {
       case .attribute: ["year", "pages", "scale", "minutes", "title", "motto", "mark"]
-      case .embeddedValue: ["size.", "spine.", "slot.", "size =", "size !", "slot =", "slot !"]
-      case .derivedNumber: ["noteCount", "weight", "trackCount", "longest", "itemCount", "newest"]
+      case .embeddedValue: ["size", "spine", "slot"]
+      case .derivedNumber:
+        ["noteCount", "weight", "trackCount", "longest", "shelf.itemCount", "shelf.newest"]
       case .derivedText: ["plainTitle", "plainMotto", "firstNote", "smallTitle"]
       case .list: ["tags", "words"]
-      case .externalValue: ["cover", "text =", "text !"]
+      case .externalValue: ["cover", "text"]
       case .objectClass: ["TYPE", "KIND"]
-      case .toOne: ["shelf.", "shelf =", "shelf !"]
-      case .ordered: ["shelf.items", "tracks."]
-      case .manyToMany: ["fans."]
+      case .toOne: ["shelf"]
+      case .ordered: ["shelf.items", "tracks"]
+      case .manyToMany: ["fans"]
       }
+    }
+
+    fileprivate func isIn(_ words: [Substring]) -> Bool {
+      words.contains { word in paths.contains { word == $0 || word.hasPrefix($0 + ".") } }
     }
   }
 
   private var counts: [Kind: (drawn: Int, dividing: Int)] = [:]
 
   mutating func note(_ text: String, found: Int, of count: Int) {
-    for kind in Kind.allCases where kind.paths.contains(where: { text.contains($0) }) {
+    let words = text.split { " (){},".contains($0) }
+    for kind in Kind.allCases where kind.isIn(words) {
       counts[kind, default: (0, 0)].drawn += 1
       if found > 0, found < count { counts[kind, default: (0, 0)].dividing += 1 }
     }

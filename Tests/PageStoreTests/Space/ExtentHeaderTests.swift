@@ -153,7 +153,7 @@ struct ExtentHeaderTests {
     #expect(try later.verify() == [])
   }
 
-  /// Power may fail after the mark that a store was closed is durable, and before the header of a log extent is that has become one of pages.
+  /// Closing a store turns a log extent into a page extent. Power may fail when the closing mark is durable and the new header isn't.
   @Test func aClosedStoreKeepsNoHeaderOfALogExtentThatWasGivenUp() throws {
     let fixture = StoreFixture()
     let store = try fixture.open()

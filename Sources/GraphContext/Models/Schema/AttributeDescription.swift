@@ -72,7 +72,7 @@ public struct AttributeDescription: Sendable, Codable {
 }
 
 extension AttributeDescription {
-  /// Makes the value of a new object that no initialiser has made, and whose insertion makes none.
+  /// The value that the attribute begins with in an object made without an initialiser, unless ``insertionDefault`` gives one.
   func makeInitialValue() -> AttributeValue { initialValue?()._attributeValue ?? defaultValue ?? .null }
 
   /// What people read of the type: the kind, and of a list that of its elements, as in `[string]`.

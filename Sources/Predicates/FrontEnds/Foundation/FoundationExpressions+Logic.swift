@@ -151,7 +151,17 @@ extension PredicateExpressions.Comparison: FoundationExpression {
       case .greaterThanOrEqual: .greaterOrEqual
       @unknown default: throw FoundationConversion.unsupported(Self.self)
       }
-    return .condition(.comparison(try conversion.operand(lhs), comparison, try conversion.operand(rhs), []))
+    let (left, right) = (try conversion.converted(lhs), try conversion.converted(rhs))
+    guard let low = FoundationConversion.operand(of: left), let high = FoundationConversion.operand(of: right)
+    else { throw FoundationConversion.unsupported(Self.self) }
+    // No order holds of nil. A condition beside the comparison leaves the path to an index.
+    switch (left, right) {
+    case (.optionalOperand(let value, let isPresent), _):
+      return .condition(.all([isPresent, .comparison(value, comparison, high, [])]))
+    case (_, .optionalOperand(let value, let isPresent)):
+      return .condition(.all([isPresent, .comparison(low, comparison, value, [])]))
+    default: return .condition(.comparison(low, comparison, high, []))
+    }
   }
 }
 

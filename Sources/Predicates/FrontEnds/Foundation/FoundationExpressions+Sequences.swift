@@ -9,6 +9,9 @@ extension PredicateExpressions.SequenceContains: FoundationExpression {
       return .condition(test(try conversion.operand(element)))
     case .operand(let collection):
       return .condition(.comparison(collection, .contains, try conversion.operand(element), []))
+    case .optionalOperand(let collection, let isPresent):
+      let contains = PredicateTree.comparison(collection, .contains, try conversion.operand(element), [])
+      return .condition(.all([isPresent, contains]))
     default: throw FoundationConversion.unsupported(Self.self)
     }
   }

@@ -42,17 +42,30 @@ extension FoundationConversion {
     guard let name = (type as? any PredicateRoot.Type)?.predicateClassName else {
       throw Self.unsupported(expression)
     }
-    let object = try operand(input)
-    switch object.content {
-    case .object, .path, .variable:
+    switch try converted(input) {
+    case .operand(let object) where object.isObject:
       return .optionalOperand(object, isPresent: object.isKind(ofClass: name))
+    case .optionalOperand(let object, let isPresent) where object.isObject:
+      return .optionalOperand(object, isPresent: .all([isPresent, object.isKind(ofClass: name)]))
     default: throw Self.unsupported(expression)
+    }
+  }
+}
+
+extension PredicateOperand {
+  /// True for what may stand for an object: the object itself, or a path.
+  fileprivate var isObject: Bool {
+    switch content {
+    case .object, .path, .variable: true
+    default: false
     }
   }
 }
 
 extension FoundationConversion.Converted {
   /// The same where a condition holds, and nil elsewhere.
+  ///
+  /// - Throws: `syntax` for what is no value and no condition.
   func present(where isPresent: PredicateTree) throws(QueryError) -> Self {
     switch self {
     case .condition(let tree): return .optionalCondition(tree, isPresent: isPresent)
@@ -61,7 +74,8 @@ extension FoundationConversion.Converted {
     case .operand(let operand): return .optionalOperand(operand, isPresent: isPresent)
     case .optionalOperand(let operand, let own):
       return .optionalOperand(operand, isPresent: .all([isPresent, own]))
-    case .list, .range, .constant, .order: return self
+    case .list, .range, .constant, .order:
+      throw QueryError(.syntax, "#Predicate makes no value of the object under another class.")
     }
   }
 }

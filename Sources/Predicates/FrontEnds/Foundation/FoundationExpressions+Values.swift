@@ -4,16 +4,21 @@ import Foundation
 
 extension PredicateExpressions.KeyPath: FoundationExpression {
   func converted(by conversion: inout FoundationConversion) throws(QueryError) -> Converted {
-    if case .optionalOperand(let object, let isPresent) = try conversion.converted(root) {
-      return .optionalOperand(try path(from: object), isPresent: isPresent)
+    let root = try conversion.converted(root)
+    if case .optionalOperand(let object, let isPresent) = root {
+      return .optionalOperand(try value(of: object), isPresent: isPresent)
     }
-    let operand = try conversion.operand(root)
-    if let common = try common(operand) { return .operand(common) }
+    guard let operand = FoundationConversion.operand(of: root) else {
+      throw FoundationConversion.unsupported(Self.self)
+    }
+    return .operand(try value(of: operand))
+  }
+
+  private func value(of operand: PredicateOperand) throws(QueryError) -> PredicateOperand {
+    if let common = try common(operand) { return common }
     // An enum is stored as its raw value.
-    if let type = Root.Output.self as? any AttributeType.Type, type.isStoredValue(keyPath) {
-      return .operand(operand)
-    }
-    return .operand(try path(from: operand))
+    if let type = Root.Output.self as? any AttributeType.Type, type.isStoredValue(keyPath) { return operand }
+    return try path(from: operand)
   }
 
   /// What the key path leads to from an object.
@@ -84,11 +89,13 @@ extension PredicateExpressions.NilLiteral: FoundationExpression {
 
 extension PredicateExpressions.OptionalFlatMap: FoundationExpression {
   func converted(by conversion: inout FoundationConversion) throws(QueryError) -> Converted {
-    if case .optionalOperand(let operand, let isPresent) = try conversion.converted(wrapped) {
-      conversion.variables[variable.key] = .operand(operand)
-      return try conversion.converted(transform).present(where: isPresent)
+    let wrapped = try conversion.converted(wrapped)
+    if case .optionalOperand(let operand, let isPresent) = wrapped {
+      return try converted(from: operand, where: isPresent, &conversion)
     }
-    let operand = try conversion.operand(wrapped)
+    guard let operand = FoundationConversion.operand(of: wrapped) else {
+      throw FoundationConversion.unsupported(Self.self)
+    }
     let isHere = PredicateTree.comparison(operand, .notEqual, .value(.null), [])
     conversion.variables[variable.key] = .operand(operand)
     switch try conversion.converted(transform) {
@@ -101,8 +108,27 @@ extension PredicateExpressions.OptionalFlatMap: FoundationExpression {
         return .optionalCondition(tree, isPresent: isHere)
       }
       return .operand(PredicateOperand(.conditional(isHere, value, .value(.null))))
+    case .optionalOperand(let value, let isPresent):
+      return .optionalOperand(value, isPresent: .all([isHere, isPresent]))
     case let other: return other
     }
+  }
+
+  /// The transformation of a value that is nil where the condition doesn't hold, and may be nil elsewhere.
+  private func converted(
+    from operand: PredicateOperand,
+    where isPresent: PredicateTree,
+    _ conversion: inout FoundationConversion
+  ) throws(QueryError) -> Converted {
+    conversion.variables[variable.key] = .operand(operand)
+    let transformed = try conversion.converted(transform)
+    if case .operand(let value) = transformed, value.isNil(where: operand) {
+      return .optionalOperand(value, isPresent: isPresent)
+    }
+    let isThere = PredicateTree.comparison(operand, .notEqual, .value(.null), [])
+    return try transformed.present(
+      where: operand.content == .object ? isPresent : .all([isPresent, isThere])
+    )
   }
 }
 

@@ -13,7 +13,7 @@ extension Where where Root: PredicateRoot {
   /// condition is used.
   ///
   /// It means what Foundation's `evaluate` means, but for what has no answer there: where that throws, because a value is
-  /// unwrapped by force and missing, comparisons with the value are those with nil; strings compare by their bytes, not by
+  /// unwrapped by force and missing, or an object cast by force and of another class, comparisons with the value are those with nil; strings compare by their bytes, not by
   /// canonical equivalence; and what overflows is nil.
   public init(_ predicate: Foundation.Predicate<Root>) {
     self.init(
@@ -132,9 +132,13 @@ struct FoundationConversion {
 
   /// The collection that an expression leads to.
   mutating func collection(_ expression: any PredicateExpression) throws(QueryError) -> PredicateCollection {
-    guard let collection = try operand(expression).content.asCollection else {
-      throw Self.unsupported(type(of: expression))
-    }
+    let operand: PredicateOperand? =
+      switch try converted(expression) {
+      // An object of another class has no elements.
+      case .optionalOperand(let operand, _): operand
+      case let converted: Self.operand(of: converted)
+      }
+    guard let collection = operand?.content.asCollection else { throw Self.unsupported(type(of: expression)) }
     return collection
   }
 
