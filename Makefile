@@ -6,7 +6,7 @@ SHELL := /bin/bash
 SWIFT ?= swift
 STORE := .build/demo/flights.cambium
 # The suites that Docs/Testing.md says can be made longer.
-RANDOM_TESTS := PrintingTests|CrashTests|CrashRecoveryTests|AggregateTests|SelectionTests|OracleTests|TemplateFetchTests|AggregateAgreementTests|RacingContextsTests|hostileRowsOfAChange|Random[A-Za-z]*Tests|HistoryReplayTests|ChildProgramTests|FamilyMergeTests|MixedKindTests
+RANDOM_TESTS := PrintingTests|CrashTests|CrashRecoveryTests|AggregateTests|SelectionTests|OracleTests|TemplateFetchTests|AggregateAgreementTests|RacingContextsTests|hostileRowsOfAChange|Random[A-Za-z]*Tests|HistoryReplayTests|ChildProgramTests|FamilyMergeTests|MixedKindTests|insertionsAtTheFront
 SOURCES := Package.swift Sources Tests Examples Fuzz/Package.swift Fuzz/Sources Benchmarks/Package.swift Benchmarks/Sources
 # More words for the crash rig. Its seed is fresh each time, unless one is given here.
 CRASH ?= --seconds 110
