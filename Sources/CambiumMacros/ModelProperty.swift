@@ -42,7 +42,7 @@ struct ModelProperty {
   let (minimumCount, maximumCount): (ExprSyntax?, ExprSyntax?)
   /// The text of the declaration's initial value, if that can stand in the model's description.
   let defaultValue: String?
-  /// Whether each object has a default value of its own, as of `Date()`.
+  /// True for an expression such as `Date()`, which is evaluated for each object; false for a literal.
   let isDefaultMadeEachTime: Bool
   let preservesValueOnDeletion: Bool
   /// `@Attribute(.externalStorage)`.

@@ -1,7 +1,8 @@
 import Predicates
 
-/// What the model of an entity, or of one of its classes, declares of the values of new objects, for ``UniquePolicy/merge``: which values of an object
-/// were given to it, as far as the object can tell.
+/// The first values of new objects, as the model of an entity or of one of its classes declares them.
+///
+/// ``UniquePolicy/merge`` compares a new object with them, to tell which of its values the program has set.
 struct DeclaredDefaults {
   private let values: [Int: AttributeValue]
   /// Bits of the slots whose first value differs from object to object, as a `UUID()` does. No object can tell it from one that was given.
@@ -28,7 +29,7 @@ struct DeclaredDefaults {
     self.embedded = embedded.values.filter { $0.nonzeroBitCount > 1 }
   }
 
-  /// Bits of those of the slots that hold something else than nil and the default. Of an embedded value all, where there is one of them: its parts are one value.
+  /// Bits of the slots, among `slots`, whose values are neither nil nor the default. If a part of an embedded value is one of them, all of its parts are: they are one value.
   func slotsGiven(in record: RecordView, among slots: UInt64) -> UInt64 {
     var given = slots & ~differing
     for slot in 0..<64 where given & 1 << UInt64(slot) != 0 {
@@ -39,8 +40,9 @@ struct DeclaredDefaults {
 }
 
 extension AttributeType {
-  /// Whether a stored value is this one. Equal values may be encoded differently: the JSON of a set has the elements in any order. So of an encoded value whose type isn't Equatable
-  /// nothing tells, and it counts as the same.
+  /// Returns true if a stored value is equal to this one.
+  ///
+  /// Equal values may have different encodings: the JSON of a set has its elements in any order. If the type isn't Equatable, encoded values can't be compared, and the result is true.
   fileprivate func isEqual(toStored value: AttributeValue) -> Bool {
     if _attributeValue == value { return true }
     guard let own = self as? any Equatable else { return Self._attributeKind == .coded && !value.isNull }

@@ -220,7 +220,7 @@ extension ManagedObject {
 }
 
 extension ManagedObject {
-  /// Whether an object that no initialiser has made has its own initial value already: its property wrappers make it.
+  /// Returns true if the property wrappers of a new object have set the attribute already. They do so without an initialiser of the class.
   fileprivate static func hasInitialValue(of attribute: AttributeDescription) -> Bool {
     attribute.initialValue != nil && self is StoredObject.Type
   }

@@ -1,6 +1,6 @@
 import Foundation
 
-// Casts and tests of types. Of an object `as?`, `as!` and `is` ask for its class.
+// Casts and type checks. `as?`, `as!` and `is` on an object become conditions on its class.
 
 extension PredicateExpressions.ConditionalCast: FoundationExpression {
   func converted(by conversion: inout FoundationConversion) throws(QueryError) -> Converted {

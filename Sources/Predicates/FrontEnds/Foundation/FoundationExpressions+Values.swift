@@ -21,7 +21,7 @@ extension PredicateExpressions.KeyPath: FoundationExpression {
     return try path(from: operand)
   }
 
-  /// What the key path leads to from an object.
+  /// The operand at the end of the key path that begins at `operand`.
   private func path(from operand: PredicateOperand) throws(QueryError) -> PredicateOperand {
     guard let type = Root.Output.self as? any PredicateRoot.Type else {
       throw QueryError(.keyPath, "\(keyPath) is not a persistent property.", keyPath: "\(keyPath)")

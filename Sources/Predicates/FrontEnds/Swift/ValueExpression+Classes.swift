@@ -1,12 +1,12 @@
 extension ValueExpression {
-  /// Whether the object is one of the class of this name, or of one below it.
+  /// The condition that the object is of the class with this name, or of a subclass.
   package func isKind(ofClass name: String) -> Where<Root> {
     Where(operand.map { $0.isKind(ofClass: name) })
   }
 }
 
 extension PredicateOperand {
-  /// Whether the object is one of the class of this name, or of one below it.
+  /// The condition that the object is of the class with this name, or of a subclass.
   func isKind(ofClass name: String) -> PredicateTree {
     var kind = self
     switch content {
