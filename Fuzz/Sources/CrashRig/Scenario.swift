@@ -76,6 +76,11 @@ struct CrashScenario {
     case 20:
       try step(.close) { try $0.close() }
       try reopen()
+      // Processes that read the room in the file, as a first commit does, and die before it.
+      while generator.chance(1, in: 3) {
+        subject.die()
+        try reopen()
+      }
       // The first one takes back what closing said.
       let durability: Durability? = isUnsynced ? nil : generator.pick([.full, .relaxed])
       try step(.firstCommit) { try Self.commit(.small, durability: durability, on: $0) }

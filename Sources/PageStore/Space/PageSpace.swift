@@ -257,11 +257,16 @@ struct PageSpace {
 
   // MARK: Log extents
 
-  /// Takes room for a log extent at the end of the file. There recovery finds extents that a checkpoint
-  /// doesn't list: it walks on from the end that the checkpoint knows.
-  mutating func takeLogExtent(byteCount: UInt64) throws(StoreError) -> Extent {
+  /// Takes room for a log extent at the end of the file, and has `initialise` write to it. There recovery finds extents that a
+  /// checkpoint doesn't list: it walks on from the end that the checkpoint knows. If `initialise` throws, nothing is taken.
+  mutating func takeLogExtent<Result>(
+    byteCount: UInt64,
+    _ initialise: (Extent) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
     try mendTailHeader()
-    return try placeLogExtent(byteCount: byteCount)
+    return try undoingTake(of: nil) { (space) throws(StoreError) in
+      try initialise(try space.placeLogExtent(byteCount: byteCount))
+    }
   }
 
   private mutating func placeLogExtent(byteCount: UInt64) throws(StoreError) -> Extent {
@@ -273,9 +278,12 @@ struct PageSpace {
     )
   }
 
-  /// Takes room for a log extent from free pages inside a page extent, which is divided: for when the file
-  /// can't grow. Throws `diskFull`.
-  mutating func takeLogExtentAmongPages(byteCount: UInt64) throws(StoreError) -> Extent {
+  /// Takes room for a log extent from free pages inside a page extent, which is divided, and has `initialise` write to it: for
+  /// when the file can't grow. Throws `diskFull`. If it or `initialise` throws, nothing is taken.
+  mutating func takeLogExtentAmongPages<Result>(
+    byteCount: UInt64,
+    _ initialise: (Extent) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
     try mendTailHeader()
     let count = byteCount.roundedUp(to: pageSize) / pageSize
     // One more page, for the header of the part that follows.
@@ -284,14 +292,42 @@ struct PageSpace {
       pages.upperBound * pageSize <= whole.end
     else { throw StoreError(.diskFull, "no room for the log among the pages that are free") }
     try file.allocate(pages.lowerBound * pageSize..<pages.upperBound * pageSize)
+    return try undoingTake(of: whole) { (space) throws(StoreError) in
+      try initialise(try space.divide(whole, around: pages))
+    }
+  }
+
+  /// Makes a log extent of all `pages` but the last, which gets the header of the rest of the page extent.
+  private mutating func divide(_ whole: Extent, around pages: Range<UInt64>) throws(StoreError) -> Extent {
     map.take(pages)
-    let extent = Extent(offset: pages.lowerBound * pageSize, byteCount: count * pageSize)
-    let rest = Extent(offset: extent.end, byteCount: whole.end - extent.end)
+    let start = pages.lowerBound * pageSize
+    let rest = Extent(
+      offset: (pages.upperBound - 1) * pageSize,
+      byteCount: whole.end - (pages.upperBound - 1) * pageSize
+    )
     try headers.write(rest)
     map.noteHeader(pages.upperBound - 1)
-    try headers.rewrite(Extent(offset: whole.offset, byteCount: extent.offset - whole.offset))
+    try headers.rewrite(Extent(offset: whole.offset, byteCount: start - whole.offset))
     if whole.end == end { tail = rest }
-    return extent
+    return Extent(offset: start, byteCount: rest.offset - start)
+  }
+
+  /// Runs `body`, and if it throws makes the map as before. What was written of headers stays noted, because it may not be
+  /// durable.
+  ///
+  /// - Parameter divided: the page extent that `body` divides.
+  private mutating func undoingTake<Result>(
+    of divided: Extent?,
+    _ body: (inout PageSpace) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    let (map, tail) = (map, tail)
+    do throws(StoreError) {
+      return try body(&self)
+    } catch {
+      (self.map, self.tail) = (map, tail)
+      if let divided { try? headers.rewrite(divided) }
+      throw error
+    }
   }
 
   private func pageExtent(around offset: UInt64) throws(StoreError) -> Extent? {

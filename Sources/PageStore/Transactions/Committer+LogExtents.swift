@@ -36,8 +36,8 @@ extension Committer {
   func logExtentOnFullDisk(forRecord byteCount: Int) throws(StoreError) -> LogExtentUse {
     let needed = Self.smallLogExtentByteCount(forRecord: byteCount)
     do throws(StoreError) {
-      return try newLogExtent { (space) throws(StoreError) in
-        try space.takeLogExtentAmongPages(byteCount: needed)
+      return try withSpace { (space) throws(StoreError) in
+        try space.takeLogExtentAmongPages(byteCount: needed, initialise)
       }
     } catch  where error.code == .diskFull {
       guard let free = extents.freeExtent(byteCount: needed) else { throw error }
@@ -73,22 +73,10 @@ extension Committer {
 
   private static let smallestLogExtentByteCount: UInt64 = 64 << 10
 
+  /// Makes a log extent at the end of the file. If it throws, the room in the file is as before.
   private func newLogExtent(byteCount: UInt64) throws(StoreError) -> LogExtentUse {
-    try newLogExtent { (space) throws(StoreError) in try space.takeLogExtent(byteCount: byteCount) }
-  }
-
-  /// Makes a log extent in the room that `take` returns. If it throws, the room in the file is as before.
-  private func newLogExtent(
-    in take: (inout PageSpace) throws(StoreError) -> Extent
-  ) throws(StoreError) -> LogExtentUse {
     try withSpace { (space) throws(StoreError) in
-      let before = space
-      do throws(StoreError) {
-        return try initialise(try take(&space))
-      } catch {
-        space = before
-        throw error
-      }
+      try space.takeLogExtent(byteCount: byteCount, initialise)
     }
   }
 

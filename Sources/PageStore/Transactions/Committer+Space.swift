@@ -48,6 +48,9 @@ extension Committer {
     let before = try SpaceTree.read(lastRecord.previousSpaceTree.root, pool: pool)
     dead.setAwaiting(space.hold(before))
     if !isReadOnly {
+      // Headers that this process writes need not be durable when it dies, and the next one must know that.
+      // guard: mark-before-headers
+      try log.removeClosingMark()
       try space.rewriteTailHeader()
       try space.mendHeaders(logExtents, wasClosed: wasClosed)
     }

@@ -185,4 +185,48 @@ struct ExtentHeaderTests {
     #expect(try later.verify() == [])
     #expect(try later.pageUses().pageCount == later.endOfExtents / 4_096)
   }
+
+  /// A process that opens a closed store may write one copy of a header and die. The next one must not write the other copy while
+  /// the first isn't durable.
+  @Test(arguments: 1...3, [Damage.overwritten, .allLost, .garbage])
+  func processesThatDieOneAfterAnotherLeaveALegibleHeader(deaths: Int, damage: Damage) throws {
+    let subject = StoreUnderTest(options: StoreOptions(), seed: 1)
+    try subject.open()
+    _ = try subject.commit(.growth)
+    try subject.close()
+    for _ in 0..<deaths {
+      try subject.open()
+      // It reads the room in the file, as the first change does.
+      try subject.check(seed: 2)
+      subject.die()
+    }
+    try subject.open()
+    try subject.check(seed: 3)
+    subject.loseThePower(damage, seed: 4)
+    try subject.open()
+    try subject.check(seed: 5)
+    _ = try subject.commit(.small)
+    try subject.check(seed: 6)
+  }
+
+  /// A header that was rewritten for a log extent which then couldn't be made isn't durable, and its other copy is not the next to
+  /// be written over.
+  @Test func aLogExtentThatCouldNotBeMadeLeavesALegibleHeader() throws {
+    let file = StoreFile(MemoryFile(), path: "")
+    try file.truncate(to: extent(64).end)
+    var headers = headers(file)
+    try headers.write(extent(64))
+    var recorded = PageBitmap()
+    recorded.insert(4..<5)
+    let map = SpaceMap(pageSize: 4_096, end: 4 + 64, recorded: recorded, used: [0..<4])
+    var space = PageSpace(map: map, tail: extent(64), file: file, headers: headers)
+    let before = try ExtentWalk.headerCopies(at: start, in: file, identity)
+    let initialise = { (_: Extent) throws(StoreError) in throw StoreError(.inputOutput, "a bad sector") }
+    #expect(code { try space.takeLogExtentAmongPages(byteCount: 16_384, initialise) } == .inputOutput)
+    let after = try ExtentWalk.headerCopies(at: start, in: file, identity)
+    let untouched = try #require([0, 1].first { after[$0]?.revision == before[$0]?.revision })
+    #expect(after[1 - untouched]?.extent == extent(64), "the extent is whole again")
+    #expect(after[untouched]?.extent == extent(64))
+    #expect(space.map.freeCount == map.freeCount && space.tailOffset == start)
+  }
 }
