@@ -257,7 +257,13 @@ public final class ManagedObjectContext: ObjectHost {
   // MARK: Insertion
 
   @discardableResult
-  package override func adopt(_ object: any ManagedObject) -> Bool {
+  package override func adopt(_ object: any ManagedObject) -> Bool { adopt(object, numbered: nil) }
+
+  /// Has a new object come into the context.
+  ///
+  /// - Parameter given: its number, which no object has; nil for a fresh one.
+  @discardableResult
+  func adopt(_ object: any ManagedObject, numbered given: ObjectNumber?) -> Bool {
     if let host = object._$state.host {
       if host !== self { deferred.note(Self.isOther(object, "inserted or linked")) }
       return host === self
@@ -270,6 +276,7 @@ public final class ManagedObjectContext: ObjectHost {
     let place = deferringError(nil) { () throws(ContextError) in
       let entity = try modelEntity(of: object)
       let tag = try coordinator.classTag(of: object, entity)
+      if let given { return (entity, number: given) }
       let number = try coordinator.engine.takeNumber(of: entity, timeout: saveTimeout)
       return (entity, number: number.tagged(tag))
     }

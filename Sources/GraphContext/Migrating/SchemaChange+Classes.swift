@@ -1,6 +1,7 @@
 import Predicates
 
-// Classes that inherit from each other. A store gets more of them; those that it has stay as they are, as their objects' numbers tell them.
+// Classes that inherit from each other. A store gets more of them; those that it has stay as they are, as their objects' numbers tell them. A stage that makes objects anew may change all of
+// it.
 
 extension SchemaChange {
   /// The classes of an entity after the change: those that the store has, and then new ones.
@@ -61,7 +62,8 @@ extension SchemaChange {
 
   /// An entity of its own can't become a subclass: its objects' numbers and records are those of another tree.
   private mutating func noteTakenNames(of described: [ClassDescription], _ entity: CataloguedEntity) {
-    for member in described.dropFirst() where old.entity(named: member.name) != nil {
+    for member in described.dropFirst()
+    where old.entity(named: member.name) != nil && !isMadeAnew(member, entity) {
       note(
         member.name,
         nil,
@@ -76,7 +78,8 @@ extension SchemaChange {
     _ entity: CataloguedEntity,
     _ matching: SchemaMatching
   ) {
-    guard let original = member.originalName, let lost = old.entity(named: original),
+    guard !isMadeAnew(member, entity), let original = member.originalName,
+      let lost = old.entity(named: original),
       !matching.entities.contains(where: { $0.old?.number == lost.number })
     else { return }
     note(
@@ -84,6 +87,32 @@ extension SchemaChange {
       nil,
       "\(original) is an entity of its own in the store, and can't become the subclass \(member.name) of \(entity.name)"
     )
+  }
+
+  private func isMadeAnew(_ member: ClassDescription, _ entity: CataloguedEntity) -> Bool {
+    madeAnew.contains(member.name) || madeAnew.contains(entity.name)
+  }
+
+  /// Refuses a new entity that was a subclass in the store: its objects would be gone, or stay where they are.
+  mutating func noteLostClasses(_ matching: SchemaMatching, isEmpty: (CataloguedEntity) -> Bool) {
+    var owners: [String: CataloguedEntity] = [:]
+    for entity in old.entities where !isEmpty(entity) {
+      for member in entity.classes.dropFirst() { owners[member.name] = entity }
+    }
+    let original = matching.entities.flatMap { $0.description.classes.compactMap(\.originalName) }
+    for match in matching.entities where match.old == nil {
+      let name = match.description.name
+      guard !madeAnew.contains(name) else { continue }
+      for former in [name, match.description.originalName].compactMap(\.self) {
+        guard let owner = owners[former], !original.contains(former) else { continue }
+        note(
+          name,
+          nil,
+          "\(former) is a subclass of \(owner.name) in the store, and can't become the entity \(name)"
+        )
+        break
+      }
+    }
   }
 
   /// Refuses to make a required embedded value of a subclass optional. The flag that says whether the value is there is new then, and it would have to be set in

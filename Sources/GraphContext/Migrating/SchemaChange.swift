@@ -32,6 +32,8 @@ struct SchemaChange {
   private(set) var droppedTrees: [String] = []
   /// The new names of entities whose objects a custom stage brings to the new schema.
   let rebuilt: Set<String>
+  /// The names of entities and classes whose objects a custom stage makes anew.
+  let madeAnew: Set<String>
   /// The trees of the store whose links have places.
   let placedTrees: Set<String>
 
@@ -52,12 +54,13 @@ struct SchemaChange {
     self.old = old
     self.isRefolding = isRefolding
     rebuilt = rebuilding.entities
+    madeAnew = rebuilding.madeAnew
     placedTrees = old.placedTrees
     target = old
     let matching = SchemaMatching(
       old,
       new,
-      beginningAnew: rebuilding.begunAnew,
+      besides: rebuilding,
       numbering: &target,
       isEmpty: isEmpty
     )
@@ -65,6 +68,7 @@ struct SchemaChange {
     for match in matching.entities {
       entities.append(entity(match, matching, isEmpty: match.isEmpty))
     }
+    noteLostClasses(matching, isEmpty: isEmpty)
     target.entities = entities
     noteDerivedAnew(isEmpty: isEmpty)
     postponeChecks()

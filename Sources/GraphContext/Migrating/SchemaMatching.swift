@@ -100,20 +100,17 @@ struct SchemaMatching {
   private var continuedProperties: Set<PropertyNumber>
 
   /// - Parameters:
-  ///   - begunAnew: properties of the new schema that continue none.
+  ///   - rebuilding: what of the new schema continues nothing of the store.
   ///   - target: gives the numbers of what is new.
   ///   - isEmpty: whether an entity of the store has no objects. Then a property that can't be continued begins anew.
   init(
     _ old: CataloguedSchema,
     _ new: Schema,
-    beginningAnew begunAnew: Set<PropertyName>,
+    besides rebuilding: SchemaRebuilding,
     numbering target: inout CataloguedSchema,
     isEmpty: (CataloguedEntity) -> Bool
   ) {
-    let matches = Self.matches(
-      new.entities.map { ($0.name, $0.originalName) },
-      known: old.entities.map(\.name)
-    )
+    let matches = Self.matches(new.entities, known: old.entities, besides: rebuilding.madeAnew)
     var entities: [Entity] = []
     for (entity, match) in zip(new.entities, matches) {
       let known = match.map { old.entities[$0] }
@@ -121,7 +118,7 @@ struct SchemaMatching {
       let properties = Self.properties(
         of: entity,
         known,
-        beginningAnew: begunAnew,
+        beginningAnew: rebuilding.begunAnew,
         numbering: &target,
         isEmpty: isEmpty
       )
@@ -133,7 +130,7 @@ struct SchemaMatching {
     continuedProperties = []
     beginHiddenInversesAnew(numbering: &target)
     continuedProperties = Set(self.entities.flatMap { $0.properties.compactMap { $0.old?.number } })
-    matchInverses(old, besides: begunAnew)
+    matchInverses(old, besides: rebuilding.begunAnew)
   }
 
   /// Has hidden inverses begin anew whose relationship continues another one than they led back from: their names follow the relationship's, which may have
@@ -205,6 +202,22 @@ struct SchemaMatching {
       if begunAnew.contains(PropertyName(entity: entity.name, property: property.name)) { continued = nil }
       return Property(description: property, number: continued?.number ?? target.takeNumber(), old: continued)
     }
+  }
+
+  /// For each of the new entities the place of the one that it continues.
+  private static func matches(
+    _ new: [EntityDescription],
+    known: [CataloguedEntity],
+    besides madeAnew: Set<String>
+  ) -> [Int?] {
+    let continuing = new.indices.filter { !madeAnew.contains(new[$0].name) }
+    let found = matches(
+      continuing.map { (new[$0].name, new[$0].originalName) },
+      known: known.map(\.name)
+    )
+    var matches: [Int?] = new.map { _ in nil }
+    for (place, match) in zip(continuing, found) { matches[place] = match }
+    return matches
   }
 
   /// For each of the new names the place of the known name that it continues. No two of the original names are the same.

@@ -52,7 +52,7 @@ public final class ManagedRecord: ManagedObject {
   public convenience init(_$state state: consuming ObjectState) { self.init(state, of: Self._$model) }
 
   /// The name of the class that the record is an object of; that of its entity where no class inherits from another.
-  var className: String { entity.classes.isEmpty ? entity.name : entity.classes[classPlace].name }
+  public var className: String { entity.classes.isEmpty ? entity.name : entity.classes[classPlace].name }
 
   /// Returns whether the record's class declares or inherits a property of its entity.
   func hasProperty(_ name: String) -> Bool {

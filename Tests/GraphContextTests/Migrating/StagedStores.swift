@@ -29,6 +29,7 @@ func takeStage(
   to schema: Schema,
   at version: Schema.Version = Schema.Version(2),
   rebuilding: Set<String>? = nil,
+  makingAnew madeAnew: Set<String> = [],
   _ monitor: MigrationMonitor = MigrationMonitor(chunkByteCount: 500),
   _ passes: MigrationPass...
 ) throws {
@@ -36,7 +37,7 @@ func takeStage(
   let step = UpgradeStep(
     schema: schema,
     version: version,
-    custom: CustomStage(rebuiltEntities: rebuilding, passes: passes)
+    custom: CustomStage(rebuiltEntities: rebuilding, madeAnew: madeAnew, passes: passes)
   )
   _ = try SchemaTransition(store, store.snapshot(), from: known, step, showsValues: true).run(monitor)
 }

@@ -32,7 +32,9 @@ extension MigrationStage: CustomStringConvertible {
     guard let custom else { return "\(from) → \(to): inferred" }
     let rebuilt = custom.rebuiltEntities?.sorted().joined(separator: ", ") ?? "every entity"
     let passes = custom.passes.map { "; \($0)" }.joined()
-    return "\(from) → \(to): custom, rebuilds \(rebuilt)\(passes)"
+    let anew = custom.madeAnew.sorted().joined(separator: ", ")
+    return
+      "\(from) → \(to): custom, rebuilds \(rebuilt)\(anew.isEmpty ? "" : ", makes \(anew) anew")\(passes)"
   }
 }
 

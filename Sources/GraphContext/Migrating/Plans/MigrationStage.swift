@@ -34,14 +34,17 @@ public struct MigrationStage: Sendable {
   ///   - to: the version that it leads to.
   ///   - entities: the entities of the new schema whose objects the passes insert, change or delete, beside those of new entities; nil for all. The store holds them twice until the
   ///     stage is done. The objects of others stay where they are, and a save that changes one throws `saveNotAllowed`.
+  ///   - madeAnew: entities, and classes of hierarchies, of the new schema that continue none of the old one. They begin without objects: passes make them, with
+  ///     ``MigrationBatch/makeSuccessor(of:as:)`` or without. So a hierarchy is made of entities, taken apart, or arranged in another way.
   ///   - passes: what fills the new graph, in this order.
   public static func custom(
     from: any VersionedSchema.Type,
     to: any VersionedSchema.Type,
     rebuilding entities: Set<String>? = nil,
+    makingAnew madeAnew: Set<String> = [],
     _ passes: MigrationPass...
   ) -> MigrationStage {
-    let stage = CustomStage(rebuiltEntities: entities, passes: passes)
+    let stage = CustomStage(rebuiltEntities: entities, madeAnew: madeAnew, passes: passes)
     return MigrationStage(from: from.version, to: to.version, custom: stage)
   }
 
@@ -50,9 +53,11 @@ public struct MigrationStage: Sendable {
     from: Schema.Version,
     to: Schema.Version,
     rebuilding entities: Set<String>? = nil,
+    makingAnew madeAnew: Set<String> = [],
     _ passes: MigrationPass...
   ) -> MigrationStage {
-    MigrationStage(from: from, to: to, custom: CustomStage(rebuiltEntities: entities, passes: passes))
+    let stage = CustomStage(rebuiltEntities: entities, madeAnew: madeAnew, passes: passes)
+    return MigrationStage(from: from, to: to, custom: stage)
   }
 }
 
@@ -60,6 +65,8 @@ public struct MigrationStage: Sendable {
 struct CustomStage: Sendable {
   /// By their names in the new schema; nil for all.
   var rebuiltEntities: Set<String>?
+  /// Entities and classes of the new schema that continue none of the store.
+  var madeAnew: Set<String> = []
   var passes: [MigrationPass]
 }
 

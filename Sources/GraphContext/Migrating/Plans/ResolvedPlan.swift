@@ -61,6 +61,10 @@ struct ResolvedPlan {
         for entity in unknown.sorted() {
           problems.append("\(name) rebuilds \(entity), which version \(stage.to) doesn't have")
         }
+        let known = Set(schema.namesOfClasses)
+        for made in (stage.custom?.madeAnew ?? []).subtracting(known).sorted() {
+          problems.append("\(name) makes \(made) anew, which version \(stage.to) doesn't have")
+        }
       } else {
         problems.append("\(name) leads to a version without a schema")
       }

@@ -2,21 +2,22 @@
 struct SchemaRebuilding {
   /// The entities whose objects it copies and changes, by their new names.
   var entities: Set<String> = []
+  /// Entities and classes of the new schema whose objects it makes anew: they continue none of the store.
+  var madeAnew: Set<String> = []
   /// The properties of these that continue none of the store.
   var begunAnew: Set<SchemaMatching.PropertyName> = []
 }
 
 extension SchemaChange {
-  /// Infers what a stage needs. In the entities that a custom stage rebuilds, properties that can't be inferred begin anew: nothing else of these
-  /// entities is in the way.
+  /// Infers what a stage needs. In the entities that a custom stage rebuilds, properties that can't be inferred begin anew.
   static func inferred(
     from old: CataloguedSchema,
     to new: Schema,
-    rebuilding entities: Set<String>,
+    rebuilding given: SchemaRebuilding,
     isRefolding: Bool,
     isEmpty: (CataloguedEntity) -> Bool
   ) -> SchemaChange {
-    var rebuilding = SchemaRebuilding(entities: entities)
+    var rebuilding = given
     while true {
       let change = SchemaChange(
         from: old,
@@ -28,7 +29,7 @@ extension SchemaChange {
       // A relationship that begins anew may keep its inverse from going on.
       let known = rebuilding.begunAnew
       rebuilding.begunAnew.formUnion(change.obstacles.compactMap(\.propertyName))
-      rebuilding.begunAnew = rebuilding.begunAnew.filter { entities.contains($0.entity) }
+      rebuilding.begunAnew = rebuilding.begunAnew.filter { given.entities.contains($0.entity) }
       if rebuilding.begunAnew == known { return change }
     }
   }

@@ -9,9 +9,10 @@ struct PassRunner {
   private let new: OpenedStore
   private let saves: StageSaves
   private let entityNames: [String: String]
+  private let madeAnew: Set<String>
 
   init(_ stage: CustomStage, _ change: SchemaChange, on store: Store, _ monitor: MigrationMonitor) throws {
-    passes = stage.passes
+    (passes, madeAnew) = (stage.passes, stage.madeAnew)
     let (known, after) = try (StoredSchema(change.old), StoredSchema(change.loosenedTarget))
     let before = try change.isRefolding ? known.withoutFoldedIndexes() : known
     // A new entity has nothing that could be lost.
@@ -24,8 +25,15 @@ struct PassRunner {
       liveTrees: Set(change.old.entities.flatMap(\.trees)),
       monitor
     )
-    old = try Self.graph(of: before, on: store, companion: ReadOnlyGraph())
-    new = try Self.graph(of: after, on: store, companion: saves)
+    let leased = try SchemaTree.leasedNumbers(in: try store.snapshot(), before)
+    old = try Self.graph(of: before, on: store, leased, companion: ReadOnlyGraph())
+    var following = try SchemaTree.leasedNumbers(in: try store.snapshot(), after)
+    if !stage.madeAnew.isEmpty {
+      // Passes may give the numbers of old objects to objects of any entity. No other object gets one of these.
+      let first = leased.max() ?? 0
+      following = following.map { max($0, first) }
+    }
+    new = try Self.graph(of: after, on: store, following, companion: saves)
     let earlier = change.old.entities.dictionary(by: \.number)
     entityNames = Dictionary(
       uniqueKeysWithValues: change.target.entities.compactMap { entity in
@@ -50,7 +58,13 @@ struct PassRunner {
     }
     state.advance(to: position, rowCount: entity == nil ? 1 : objects.count)
     if entity != nil, objects.isEmpty { return }
-    let batch = MigrationBatch(old: before, new: after, objects: objects, entityNames: entityNames)
+    let batch = MigrationBatch(
+      old: before,
+      new: after,
+      objects: objects,
+      entityNames: entityNames,
+      madeAnew: madeAnew
+    )
     do {
       try pass.body(batch)
       try before.checkUsable()
@@ -82,9 +96,9 @@ extension PassRunner {
   private static func graph(
     of schema: StoredSchema,
     on store: Store,
+    _ leased: [UInt64],
     companion: any SaveCompanion
   ) throws -> OpenedStore {
-    let leased = try SchemaTree.leasedNumbers(in: try store.snapshot(), schema)
     let engine = PageStoreEngine(
       store: store.uncounted(),
       schema: schema,

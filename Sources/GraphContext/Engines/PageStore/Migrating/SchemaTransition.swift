@@ -35,7 +35,7 @@ struct SchemaTransition {
     var change = SchemaChange.inferred(
       from: known,
       to: step.schema,
-      rebuilding: step.rebuiltEntities,
+      rebuilding: step.rebuilding,
       isRefolding: isFoldedElsewhere && isForWriting ?? !store.options.isReadOnly
     ) { empty.contains($0.number) }
     // A schema that has changed without a version has none.

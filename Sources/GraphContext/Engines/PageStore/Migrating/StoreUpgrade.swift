@@ -90,8 +90,13 @@ struct UpgradeStep {
   /// Nil if every change is inferred.
   var custom: CustomStage?
 
-  /// The entities whose objects a custom stage brings to the schema.
-  var rebuiltEntities: Set<String> {
-    custom.map { $0.rebuiltEntities ?? Set(schema.entities.map(\.name)) } ?? []
+  /// What a custom stage takes over.
+  var rebuilding: SchemaRebuilding {
+    guard let custom else { return SchemaRebuilding() }
+    let named = custom.rebuiltEntities ?? Set(schema.entities.map(\.name))
+    let made = schema.entities.filter { entity in
+      custom.madeAnew.contains(entity.name) || entity.classes.contains { custom.madeAnew.contains($0.name) }
+    }
+    return SchemaRebuilding(entities: named.union(made.map(\.name)), madeAnew: custom.madeAnew)
   }
 }
