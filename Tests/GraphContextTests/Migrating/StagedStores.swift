@@ -33,6 +33,26 @@ func takeStage(
   _ monitor: MigrationMonitor = MigrationMonitor(chunkByteCount: 500),
   _ passes: MigrationPass...
 ) throws {
+  try takeStage(
+    store,
+    to: schema,
+    at: version,
+    rebuilding: rebuilding,
+    makingAnew: madeAnew,
+    monitor,
+    passes: passes
+  )
+}
+
+func takeStage(
+  _ store: Store,
+  to schema: Schema,
+  at version: Schema.Version = Schema.Version(2),
+  rebuilding: Set<String>? = nil,
+  makingAnew madeAnew: Set<String> = [],
+  _ monitor: MigrationMonitor = MigrationMonitor(chunkByteCount: 500),
+  passes: [MigrationPass]
+) throws {
   let known = try SchemaTree.schema(in: store.snapshot()) ?? CataloguedSchema()
   let step = UpgradeStep(
     schema: schema,
