@@ -49,7 +49,6 @@ extension Committer {
     dead.setAwaiting(space.hold(before))
     if !isReadOnly {
       // Headers that this process writes need not be durable when it dies, and the next one must know that.
-      // guard: mark-before-headers
       try log.removeClosingMark()
       try space.rewriteTailHeader()
       try space.mendHeaders(logExtents, wasClosed: wasClosed)

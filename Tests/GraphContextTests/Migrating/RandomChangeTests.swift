@@ -12,15 +12,20 @@ struct RandomChangeTests {
 
   @Test func theDumpIsTheOraclesHoweverRecordsAreRead() throws {
     var generator = SeededGenerator()
+    var coverage = ChangeCoverage()
     for round in 0..<Self.roundCount {
       let seed = generator.next()
       do {
-        for isEager in [false, true] { try run(SeededGenerator(seed: seed), isEager: isEager) }
+        for isEager in [false, true] {
+          coverage.add(try run(SeededGenerator(seed: seed), isEager: isEager))
+        }
       } catch {
         Issue.record("round \(round), seed \(seed): \(error)")
         return
       }
     }
+    #expect(coverage.missing == [], "\(coverage.table)")
+    print(coverage.table)
   }
 
   @Test func aRefusedChangeWritesNothing() throws {
@@ -36,12 +41,13 @@ struct RandomChangeTests {
   }
 
   /// Both runs of a seed make the same changes, so their oracles give one dump.
-  private func run(_ generator: SeededGenerator, isEager: Bool) throws {
+  private func run(_ generator: SeededGenerator, isEager: Bool) throws -> ChangeCoverage {
     var store = try RandomStore(generator, upgradesRecords: isEager)
     try store.change()
     for _ in 0..<3 { try store.change() }
     try store.edit()
     try store.change()
     try store.rewrite()
+    return store.coverage
   }
 }

@@ -10,6 +10,7 @@ import Testing
 struct RandomStore {
   private let store: Store
   private(set) var random: RandomSchema
+  private(set) var coverage = ChangeCoverage()
   /// A few rows.
   fileprivate static let chunkByteCount = 200
   /// Whether all records are brought to the newest layout after each change.
@@ -31,7 +32,9 @@ struct RandomStore {
 
   /// Opens the store with a changed schema, and compares.
   mutating func change() throws {
+    let before = random.draft
     random.change()
+    coverage.note(before, random.draft, random.oracle)
     try open { [upgradesRecords] container, random in
       try random.check(container)
       if upgradesRecords { try random.upgrade(container) }
