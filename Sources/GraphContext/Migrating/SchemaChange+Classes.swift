@@ -45,10 +45,11 @@ extension SchemaChange {
       )
     }
     .sorted { $0.tag < $1.tag }
-    noteTakenNames(of: described, entity)
+    noteTakenNames(of: described, entity, matching)
     for (member, match) in zip(subclasses, matches) where match == nil {
       noteLostEntity(of: member, entity, matching)
     }
+    noteKnownClasses(Array(subclasses), matches, entity)
     noteNewFlags(of: described, match, entity)
     guard let old = match.old else { return classes }
     if known.isEmpty {
@@ -61,9 +62,13 @@ extension SchemaChange {
   }
 
   /// An entity of its own can't become a subclass: its objects' numbers and records are those of another tree.
-  private mutating func noteTakenNames(of described: [ClassDescription], _ entity: CataloguedEntity) {
-    for member in described.dropFirst()
-    where old.entity(named: member.name) != nil && !isMadeAnew(member, entity) {
+  private mutating func noteTakenNames(
+    of described: [ClassDescription],
+    _ entity: CataloguedEntity,
+    _ matching: SchemaMatching
+  ) {
+    for member in described.dropFirst() where !isMadeAnew(member, entity) {
+      guard let taken = old.entity(named: member.name), !matching.continues(taken) else { continue }
       note(
         member.name,
         nil,
@@ -79,8 +84,7 @@ extension SchemaChange {
     _ matching: SchemaMatching
   ) {
     guard !isMadeAnew(member, entity), let original = member.originalName,
-      let lost = old.entity(named: original),
-      !matching.entities.contains(where: { $0.old?.number == lost.number })
+      let lost = old.entity(named: original), !matching.continues(lost)
     else { return }
     note(
       member.name,
@@ -93,25 +97,51 @@ extension SchemaChange {
     madeAnew.contains(member.name) || madeAnew.contains(entity.name)
   }
 
-  /// Refuses a new entity that was a subclass in the store: its objects would be gone, or stay where they are.
+  /// Refuses entities and classes that were a subclass of another entity in the store, by their names or original names: its objects would be gone, or stay where they are.
   mutating func noteLostClasses(_ matching: SchemaMatching, isEmpty: (CataloguedEntity) -> Bool) {
-    var owners: [String: CataloguedEntity] = [:]
-    for entity in old.entities where !isEmpty(entity) {
-      for member in entity.classes.dropFirst() { owners[member.name] = entity }
-    }
-    let original = matching.entities.flatMap { $0.description.classes.compactMap(\.originalName) }
-    for match in matching.entities where match.old == nil {
-      let name = match.description.name
-      guard !madeAnew.contains(name) else { continue }
-      for former in [name, match.description.originalName].compactMap(\.self) {
-        guard let owner = owners[former], !original.contains(former) else { continue }
-        note(
-          name,
-          nil,
-          "\(former) is a subclass of \(owner.name) in the store, and can't become the entity \(name)"
-        )
-        break
+    for owner in old.entities where !owner.classes.isEmpty && !isEmpty(owner) {
+      let continued = matching.entities.first { $0.old?.number == owner.number }?.description
+      let kept = Set((continued?.classes ?? []).flatMap { [$0.name, $0.originalName ?? $0.name] })
+      let lost = Set(owner.classes.dropFirst().map(\.name)).subtracting(kept)
+      for match in matching.entities where match.old?.number != owner.number {
+        let root = match.description
+        noteLost(lost, of: owner, (root.name, root.originalName), in: root)
+        for member in root.classes.dropFirst() {
+          noteLost(lost, of: owner, (member.name, member.originalName), in: root)
+        }
       }
+    }
+  }
+
+  private mutating func noteLost(
+    _ lost: Set<String>,
+    of owner: CataloguedEntity,
+    _ heir: (name: String, originalName: String?),
+    in root: EntityDescription
+  ) {
+    guard !madeAnew.contains(heir.name), !madeAnew.contains(root.name),
+      let former = [heir.name, heir.originalName].compactMap(\.self).first(where: lost.contains)
+    else { return }
+    let place = heir.name == root.name ? "an entity" : "a subclass of \(root.name)"
+    note(
+      heir.name,
+      nil,
+      "\(former) is a subclass of \(owner.name) in the store, and \(heir.name) can't become \(place)"
+    )
+  }
+
+  /// Refuses to make a subclass anew that the store has: a stage copies its objects with those of the other classes.
+  private mutating func noteKnownClasses(
+    _ members: [ClassDescription],
+    _ matches: [Int?],
+    _ entity: CataloguedEntity
+  ) {
+    for (member, match) in zip(members, matches) where match != nil && madeAnew.contains(member.name) {
+      note(
+        member.name,
+        nil,
+        "\(member.name) is a subclass of \(entity.name) in the store as well: only the whole of \(entity.name) can be made anew"
+      )
     }
   }
 

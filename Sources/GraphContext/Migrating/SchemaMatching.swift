@@ -178,6 +178,9 @@ struct SchemaMatching {
   /// Whether a property of the store goes on.
   func continues(_ property: PropertyNumber) -> Bool { continuedProperties.contains(property) }
 
+  /// Whether an entity of the store goes on.
+  func continues(_ entity: CataloguedEntity) -> Bool { entities.contains { $0.old?.number == entity.number } }
+
   func entity(named name: String) -> Entity? { entityPlaces[name].map { entities[$0] } }
 
   private static func places(of names: [String]) -> [String: Int] {

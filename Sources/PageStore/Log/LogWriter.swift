@@ -97,8 +97,8 @@ final class LogWriter: @unchecked Sendable {
   var hasClosingMark: Bool { closingAnchor != nil }
 
   /// Removes the closing mark from its anchor, durably. A crash that tears the anchor leaves the other one,
-  /// which is durable and, with the log, leads to the same checkpoint. Called before the first write to any
-  /// other part of the file.
+  /// which is durable and, with the log, leads to the same checkpoint. Called before the first write behind
+  /// the anchors.
   func removeClosingMark() throws(StoreError) {
     guard let (closed, offset) = closingAnchor else { return }
     var anchor = closed

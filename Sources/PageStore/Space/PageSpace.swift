@@ -315,7 +315,8 @@ struct PageSpace {
   /// Runs `body`, and if it throws makes the map as before. What was written of headers stays noted, because it may not be
   /// durable.
   ///
-  /// - Parameter divided: the page extent that `body` divides.
+  /// - Parameter divided: the page extent that `body` divides. If its header can't be made whole again, the room stays unused until
+  ///   the store is opened again; also after a failure that isn't a full disk, which may have fenced the store.
   private mutating func undoingTake<Result>(
     of divided: Extent?,
     _ body: (inout PageSpace) throws(StoreError) -> Result
@@ -324,8 +325,10 @@ struct PageSpace {
     do throws(StoreError) {
       return try body(&self)
     } catch {
+      if let divided {
+        guard error.code == .diskFull, (try? headers.rewrite(divided)) != nil else { throw error }
+      }
       (self.map, self.tail) = (map, tail)
-      if let divided { try? headers.rewrite(divided) }
       throw error
     }
   }

@@ -50,6 +50,8 @@ extension Committer {
     if !isReadOnly {
       // Headers that this process writes need not be durable when it dies, and the next one must know that.
       try log.removeClosingMark()
+      // If what follows throws, the next attempt doesn't know what this one has written.
+      areHeadersDurable = false
       try space.rewriteTailHeader()
       try space.mendHeaders(logExtents, wasClosed: wasClosed)
     }

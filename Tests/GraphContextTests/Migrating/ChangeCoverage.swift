@@ -1,4 +1,5 @@
 import GraphContext
+import Predicates
 
 /// How often random changes of schemas met each kind of property in entities that had objects.
 struct ChangeCoverage {

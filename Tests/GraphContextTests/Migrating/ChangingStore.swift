@@ -52,6 +52,13 @@ struct ChangingStore {
     of entities: EntityDescription...,
     sourceLocation: Testing.SourceLocation = #_sourceLocation
   ) async throws -> ContextError {
+    try await refusal(of: entities, sourceLocation: sourceLocation)
+  }
+
+  func refusal(
+    of entities: [EntityDescription],
+    sourceLocation: Testing.SourceLocation = #_sourceLocation
+  ) async throws -> ContextError {
     let before = try Data(contentsOf: url)
     let schema = try Schema(entities: entities)
     let error = await #expect(throws: ContextError.self, sourceLocation: sourceLocation) {

@@ -68,6 +68,8 @@ extension RandomSchema {
     let staysAlone = chance(1, in: 2)
     remove(key)
     if staysAlone {
+      // In one step with a new inverse it may lose its links, which is refused.
+      settled.insert(inverse)
       draft.changeRelationship(inverse) {
         $0.inverse = nil
         $0.isOrdered = false
@@ -264,9 +266,11 @@ extension RandomSchema {
 
   /// Gives a relationship without an inverse one: to many, or to one where no two objects share a destination.
   private mutating func nameInverse() -> Bool {
+    let settled = settled
     guard
       let key = pickProperty(where: { property in
         property.relationship.map { $0.inverse == nil && $0.cardinality != .required } ?? false
+          && !settled.contains(property.key)
       })
     else { return false }
     let owner = draft.entities[draft.place(of: key).entity].key

@@ -13,7 +13,7 @@ extension RandomSchema {
   /// Whether names and original names say everything: what goes on is found, and what is new takes nobody's place.
   var isRecognisable: Bool {
     let entities = draft.entities.map { Named(key: $0.key, name: $0.name, originalName: $0.originalName) }
-    return isRecognisable(entities)
+    return isRecognisable(entities) && areClassesRecognisable
       && draft.entities.allSatisfy { entity in
         isRecognisable(
           entity.properties.map { Named(key: $0.key, name: $0.name, originalName: $0.originalName) },
@@ -24,6 +24,18 @@ extension RandomSchema {
             among: Self.ownerOfClasses(entity.key)
           )
       }
+  }
+
+  /// Returns true if no new class has the name of one that the store has in another entity.
+  private var areClassesRecognisable: Bool {
+    let known = storedNames.filter { storedOwners[$0.key].map { $0 < 0 } ?? false }
+    return draft.entities.allSatisfy { entity in
+      entity.classes.allSatisfy { member in
+        known.allSatisfy { key, name in
+          name != member.name || storedOwners[key] == Self.ownerOfClasses(entity.key)
+        }
+      }
+    }
   }
 
   private func isRecognisable(_ items: [Named], among entity: Int? = nil) -> Bool {

@@ -2,18 +2,52 @@ import Predicates
 
 // Objects of the new graph that go on as objects of the old one.
 
+/// Where the numbers of objects that are made anew come from.
+struct SuccessorNumbers {
+  /// Entities and classes of the new schema whose objects the passes make.
+  private let madeAnew: Set<String>
+  /// What is added to the sequences of an old entity that doesn't go on, so that no two old objects have one successor.
+  private let offsets: [String: UInt64]
+  /// The end of the numbers of all successors.
+  let end: UInt64
+
+  /// - Parameters:
+  ///   - old: the entities of the old schema that don't go on, each with the end of the numbers that are leased of it. These ends don't change any more, so a
+  ///     stage that is interrupted gives the same numbers when it goes on.
+  ///   - madeAnew: entities and classes of the new schema.
+  init(of old: [(entity: CataloguedEntity, leaseEnd: UInt64)], madeAnew: Set<String>) {
+    self.madeAnew = madeAnew
+    var end: UInt64 = 0
+    var offsets: [String: UInt64] = [:]
+    for (entity, leaseEnd) in old.sorted(by: { $0.entity.number < $1.entity.number }) {
+      offsets[entity.name] = end
+      end += leaseEnd
+    }
+    (self.offsets, self.end) = (offsets, end)
+  }
+
+  /// What is added to the sequence of an old object for that of its successor; nil for what has none: its entity goes on elsewhere, or the class isn't
+  /// made anew.
+  func offset(of oldEntity: String, in className: String, of entity: String) -> UInt64? {
+    isMadeAnew(className) || isMadeAnew(entity) ? offsets[oldEntity] : nil
+  }
+
+  func isMadeAnew(_ name: String) -> Bool { madeAnew.contains(name) }
+}
+
 extension MigrationBatch {
   /// The object of the new graph that goes on as one of the old graph.
   ///
-  /// If the entity goes on, the stage has made the object: it has the old one's number, and what could be inferred of its values. Otherwise it is what
-  /// ``makeSuccessor(of:as:)`` has made, in any batch.
+  /// If the entity goes on, the stage has made the object: it has the old one's number, and what could be inferred of its values. If a pass has given it
+  /// another class, it is found as well. If the entity doesn't go on, the object is what ``makeSuccessor(of:as:)`` has made of this one, in any batch.
   ///
   /// - Parameters:
   ///   - object: an object of the old graph.
-  ///   - className: the entity or the class of the new schema; nil for the one that goes on, or else for that of the old name.
-  /// - Returns: nil if there is none: the entity doesn't go on, no pass has made the object, or a pass has deleted it.
-  /// - Throws: `otherContext` for an object that is not of the old graph; `unknownEntity` for a name that the new schema doesn't have; `store` or `corrupt` if
+  ///   - className: the entity or the class of the new schema, as given to ``makeSuccessor(of:as:)``.
+  /// - Returns: nil if there is none: no pass has made the object, or a pass has deleted it.
+  /// - Throws: `otherContext` for an object that is not of the old graph; `unknownEntity` or `abstractClass` for a wrong name; `store` or `corrupt` if
   ///   the new graph can't be read.
+  /// - Complexity: O(log *n*) for each class that the object may have.
   public func successor(
     of object: ManagedRecord,
     as className: String? = nil
@@ -22,29 +56,29 @@ extension MigrationBatch {
     if className == nil, let name = entityNames[object.entity.name],
       let entity = new.coordinator.schema.entity(named: name)
     {
-      return try existing(object._$state.number, entity)
+      return try copy(of: object._$state.number, entity)
     }
-    guard className != nil || new.coordinator.schema.entity(named: object.className) != nil else {
-      return nil
-    }
-    let (number, entity) = try place(of: object, in: className ?? object.className)
-    return try existing(number, entity)
+    guard className != nil || new.coordinator.schema.entity(named: object.className) != nil,
+      let place = try place(of: object, in: className ?? object.className)
+    else { return nil }
+    return try existing(place.number, place.entity)
   }
 
-  /// Makes an object of the new graph that goes on as one of the old graph, in an entity or a class that the stage makes anew.
+  /// Makes an object of the new graph that goes on as one of the old graph: in an entity or a class that the stage makes anew, if the old entity doesn't go on, or
+  /// in another class of the same entity.
   ///
-  /// Its number has the old one's place in the order of insertion, so ``successor(of:as:)`` finds it from any batch. It is of another entity, or of another class of
-  /// its entity: an ID of the old object doesn't name it. It has the values of the attributes of the same name whose kind is the same or wider. The pass sets the others,
-  /// and its relationships.
+  /// Its number follows from the old one's, so ``successor(of:as:)`` finds it from any batch. The objects of one old entity keep their order. An ID of the old object doesn't
+  /// name it. It has the values of the attributes of the same name whose kind is the same or wider; a nil that the new attribute can't have isn't
+  /// copied. The pass sets the others, and its relationships. What a required attribute or relationship lacks when the pass's body returns fails the stage.
   ///
-  /// An object that the stage has copied, because its entity goes on, changes its class in this way once the pass has deleted the copy.
+  /// An object that the stage has copied, because its entity goes on, changes its class in this way. A pass deletes the copy besides, before or after.
   ///
   /// - Parameters:
   ///   - object: an object of the old graph.
   ///   - className: the entity or the class of the new schema; nil for that of the old object's name.
-  /// - Throws: `otherContext` for an object that is not of the old graph; `unknownEntity` for a name that the new schema doesn't have; `abstractClass`;
-  ///   `saveNotAllowed` for a name of another entity that the stage doesn't make anew; `notUnique` if the new graph has an object of this number, as the objects of two old entities may have equal numbers; what reading the old
-  ///   object throws.
+  /// - Throws: `otherContext` for an object that is not of the old graph; `unknownEntity` or `abstractClass` for a wrong name;
+  ///   `saveNotAllowed` for a class that isn't made anew, or an object whose entity goes on as another one; `notUnique` if the object has its
+  ///   successor already, or had it in this batch; `tooManyObjects`; what reading the old object throws.
   @discardableResult
   public func makeSuccessor(
     of object: ManagedRecord,
@@ -52,14 +86,10 @@ extension MigrationBatch {
   ) throws(ContextError) -> ManagedRecord {
     try checkIsOld(object)
     let name = className ?? object.className
-    let (number, entity) = try place(of: object, in: name)
-    guard
-      entityNames[object.entity.name] == entity.name || madeAnew.contains(name)
-        || madeAnew.contains(entity.name)
-    else {
+    guard let (number, entity) = try place(of: object, in: name) else {
       throw ContextError(
         .saveNotAllowed,
-        "the stage doesn't make \(name) anew: its objects have numbers of their own, so insert one",
+        "no \(name) can have a number of \(object.entity.name): the stage doesn't make \(name) anew, or \(object.entity.name) goes on; insert an object instead",
         context: .init(entity: name)
       )
     }
@@ -67,46 +97,50 @@ extension MigrationBatch {
     guard new.entities[entity.ordinal].known[number] == nil, try existing(number, entity) == nil else {
       throw ContextError(
         .notUnique,
-        "the new graph has a \(name) with the number of this \(object.className) already",
+        "this \(object.className) has its \(name) already, or had it in this batch",
         context: .init(entity: name)
       )
     }
     let successor = ManagedRecord(newOf: new.coordinator.models[entity.ordinal], named: name)
     // Values that can't be read are found before there is an object without them.
-    try successor.set(values(of: object, for: successor))
-    // It leases numbers behind those of the old graph, so that no later object gets this one.
+    try successor.set(SuccessorValues(of: object, for: successor).values)
+    // It leases numbers behind those of all successors, so that no later object gets this one.
     _ = try new.coordinator.engine.takeNumber(of: entity, timeout: nil)
     new.adopt(successor, numbered: number)
     try new.checkUsable()
     return successor
   }
 
-  /// What an old object has for the attributes of its successor.
-  private func values(
-    of object: ManagedRecord,
-    for successor: ManagedRecord
-  ) throws(ContextError) -> [String: AttributeValue] {
-    let known = object.entity.attributes.dictionary(by: \.name)
-    var values: [String: AttributeValue] = [:]
-    for attribute in successor.entity.attributes where attribute.derivation == nil {
-      guard successor.hasProperty(attribute.name), object.hasProperty(attribute.name),
-        let former = known[attribute.name], former.canContinue(as: attribute)
-      else { continue }
-      let value = try object[attribute.name]
-      if attribute.elementKind == former.elementKind, let widened = value.widened(to: attribute.kind) {
-        values[attribute.name] = widened
-      }
-    }
-    return values
-  }
-
+  /// The number of an object's successor; nil if it can have none of this class.
   private func place(
     of object: ManagedRecord,
     in className: String
-  ) throws(ContextError) -> (number: ObjectNumber, entity: StoredEntity) {
+  ) throws(ContextError) -> (number: ObjectNumber, entity: StoredEntity)? {
     let entity = try new.recordEntity(named: className)
     let tag = try new.coordinator.classTag(named: className, entity)
-    return (object._$state.number.tagged(tag), entity)
+    let (known, name) = (object._$state.number, object.entity.name)
+    if entityNames[name] == entity.name {
+      // The numbers of that class are those of objects of other entities.
+      return successors.isMadeAnew(className) ? nil : (known.tagged(tag), entity)
+    }
+    guard let offset = successors.offset(of: name, in: className, of: entity.name) else { return nil }
+    guard let number = ObjectNumber(sequence: known.sequence + offset, classTag: tag) else {
+      throw ContextError(.tooManyObjects, "no number is left for another \(className)")
+    }
+    return (number, entity)
+  }
+
+  /// The object of an entity that goes on, which may have got another class.
+  private func copy(
+    of number: ObjectNumber,
+    _ entity: StoredEntity
+  ) throws(ContextError) -> ManagedRecord? {
+    if let same = try existing(number, entity) { return same }
+    for member in entity.classes
+    where !member.isAbstract && member.tag != number.classTag && !successors.isMadeAnew(member.name) {
+      if let other = try existing(number.tagged(member.tag), entity) { return other }
+    }
+    return nil
   }
 
   private func existing(
@@ -128,5 +162,39 @@ extension MigrationBatch {
         context: .init(entity: object.entity.name)
       )
     }
+  }
+}
+
+/// What an old object has for the attributes of its successor.
+private struct SuccessorValues {
+  private(set) var values: [String: AttributeValue] = [:]
+
+  init(of object: ManagedRecord, for successor: ManagedRecord) throws(ContextError) {
+    let known = object.entity.attributes.dictionary(by: \.name)
+    let entity = successor.entity
+    for attribute in entity.attributes where attribute.derivation == nil {
+      guard successor.hasProperty(attribute.name), object.hasProperty(attribute.name),
+        let former = known[attribute.name], former.canContinue(as: attribute),
+        entity.isFlag(attribute) == object.entity.isFlag(former)
+      else { continue }
+      let value = try object[attribute.name]
+      let isRequired = !attribute.isOptional || entity.isRequiredOfSomeClass(attribute.name)
+      if value.isNull, isRequired || attribute.isRequiredPart == true { continue }
+      values[attribute.name] = attribute.kind == former.kind ? value : value.widened(to: attribute.kind)
+    }
+    // An embedded value that could not be nil is there.
+    for flag in entity.attributes where entity.isFlag(flag) && known[flag.name] == nil {
+      if values.keys.contains(where: { PropertyDescription.isPart($0, of: flag.name) }) {
+        values[flag.name] = .bool(true)
+      }
+    }
+  }
+}
+
+extension EntityDescription {
+  /// Returns true for the attribute that says whether an embedded value is there.
+  fileprivate func isFlag(_ attribute: AttributeDescription) -> Bool {
+    attribute.kind == .bool
+      && attributes.contains { PropertyDescription.isPart($0.name, of: attribute.name) }
   }
 }

@@ -13,20 +13,19 @@ public final class MigrationBatch {
   public let objects: [ManagedRecord]
   /// The new names of old entities that go on.
   let entityNames: [String: String]
-  /// Entities and classes of the new schema whose objects the passes make.
-  let madeAnew: Set<String>
+  let successors: SuccessorNumbers
 
   init(
     old: ManagedObjectContext,
     new: ManagedObjectContext,
     objects: [ManagedRecord],
     entityNames: [String: String],
-    madeAnew: Set<String>
+    successors: SuccessorNumbers
   ) {
     self.old = old
     self.new = new
     self.objects = objects
     self.entityNames = entityNames
-    self.madeAnew = madeAnew
+    self.successors = successors
   }
 }

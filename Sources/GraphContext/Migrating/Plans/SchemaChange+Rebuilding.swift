@@ -28,7 +28,11 @@ extension SchemaChange {
       )
       // A relationship that begins anew may keep its inverse from going on.
       let known = rebuilding.begunAnew
-      rebuilding.begunAnew.formUnion(change.obstacles.compactMap(\.propertyName))
+      for name in change.obstacles.compactMap(\.propertyName) {
+        // The places in an ordered relationship begin with it.
+        let place = RelationshipDescription.placeName(name.property)
+        rebuilding.begunAnew.formUnion([name, .init(entity: name.entity, property: place)])
+      }
       rebuilding.begunAnew = rebuilding.begunAnew.filter { given.entities.contains($0.entity) }
       if rebuilding.begunAnew == known { return change }
     }

@@ -9,10 +9,10 @@ struct PassRunner {
   private let new: OpenedStore
   private let saves: StageSaves
   private let entityNames: [String: String]
-  private let madeAnew: Set<String>
+  private let successors: SuccessorNumbers
 
   init(_ stage: CustomStage, _ change: SchemaChange, on store: Store, _ monitor: MigrationMonitor) throws {
-    (passes, madeAnew) = (stage.passes, stage.madeAnew)
+    passes = stage.passes
     let (known, after) = try (StoredSchema(change.old), StoredSchema(change.loosenedTarget))
     let before = try change.isRefolding ? known.withoutFoldedIndexes() : known
     // A new entity has nothing that could be lost.
@@ -26,12 +26,16 @@ struct PassRunner {
       monitor
     )
     let leased = try SchemaTree.leasedNumbers(in: try store.snapshot(), before)
+    let ended = change.old.entities.filter { change.target.entity($0.number) == nil }
+    successors = SuccessorNumbers(
+      of: ended.map { entity in (entity, before.entity(entity.number).map { leased[$0.ordinal] } ?? 0) },
+      madeAnew: stage.madeAnew
+    )
     old = try Self.graph(of: before, on: store, leased, companion: ReadOnlyGraph())
     var following = try SchemaTree.leasedNumbers(in: try store.snapshot(), after)
     if !stage.madeAnew.isEmpty {
-      // Passes may give the numbers of old objects to objects of any entity. No other object gets one of these.
-      let first = leased.max() ?? 0
-      following = following.map { max($0, first) }
+      // No object but a successor gets the number of one.
+      following = following.map { [successors] in max($0, successors.end) }
     }
     new = try Self.graph(of: after, on: store, following, companion: saves)
     let earlier = change.old.entities.dictionary(by: \.number)
@@ -63,7 +67,7 @@ struct PassRunner {
       new: after,
       objects: objects,
       entityNames: entityNames,
-      madeAnew: madeAnew
+      successors: successors
     )
     do {
       try pass.body(batch)
