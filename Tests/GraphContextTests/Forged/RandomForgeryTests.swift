@@ -15,7 +15,7 @@ struct RandomForgeryTests {
     ProcessInfo.processInfo.environment["CAMBIUM_FORGERIES"].flatMap(Int.init) ?? 60
 
   private static let models: [any ManagedObject.Type] =
-    Media.models + [Chest.self, ChestItem.self, Sticker.self]
+    Media.models + [Chest.self, ChestItem.self, Jar.self, Sticker.self]
 
   @Test func forgedTreesTrapNothing() async throws {
     var random = SeededGenerator()
@@ -73,7 +73,7 @@ private struct Forger {
     context.insert(chest)
     for sticker in stickers { context.insert(sticker) }
     for code in 0..<6 {
-      let item = ChestItem(code)
+      let item = code % 2 == 0 ? Jar(code) : ChestItem(code)
       context.insert(item)
       (item.tags, item.weight, item.packing) = (["y"], code, Packing(material: "m", layers: [code]))
       item.size = ItemSize(width: code, grip: ItemGrip(side: "left", depth: code))
@@ -248,7 +248,7 @@ private struct Forger {
 
   private static func readValues(_ context: ManagedObjectContext) throws {
     _ = try context.fetch(From<Media.Disc>().select(\.title, \.shelf?.name, \.slot?.width))
-    _ = try context.fetch(From<ChestItem>().values())
+    _ = try context.fetch(From<Jar>().values(Jar.Values.self))
     try context.forEach(From<ChestItem>(), inBatchesOf: 2) { _ = $0.notes }
     context.refreshAllObjects()
   }

@@ -30,16 +30,20 @@ struct ItemTint: Hashable, Sendable {
 @Model final class Chest {
   @Attribute(.unique) var name: String
   @Relationship(.ordered, deleteRule: .cascade) var items: OrderedToMany<ChestItem> = []
+  @Attribute(.derived("items.@count")) var itemCount: Int
+  @Attribute(.derived("items.@sum.weight")) var load: Int
 
   init(_ name: String) { self.name = name }
 }
 
 /// A model with a property of every kind.
-@Model final class ChestItem {
+@Model(subclasses: ["Jar"])
+class ChestItem {
   #Index<ChestItem>([\.tags, \.weight], [\.weight], [\.chest, \.weight])
   #Index<ChestItem>([\.size?.width], [\.size?.grip.depth], [\.tint])
   @Attribute(.unique(ifExists: .merge)) var code: Int
   var title: String = ""
+  @Attribute(.derived("title[cd]")) var plainTitle: String
   var tags: [String] = []
   var weight: Int = 0
   var packing: Packing?
@@ -61,6 +65,15 @@ struct ItemTint: Hashable, Sendable {
   init(_ code: Int) { self.code = code }
 }
 
+/// An item of a class of its own.
+@Model(superclass: "ChestItem")
+final class Jar: ChestItem {
+  #Index<Jar>([\.volume])
+  var volume: Int?
+
+  override init(_ code: Int) { super.init(code) }
+}
+
 @Model final class Sticker {
   var word: String
   @Relationship(inverse: \ChestItem.stickers) var items: Set<ChestItem> = []
@@ -80,6 +93,8 @@ struct PlainItem: Equatable {
   var photo: Data?
   var notes = ""
   var stickers: Set<String> = []
+  var isJar = false
+  var volume: Int?
 }
 
 /// What a store of chests shows.
@@ -110,7 +125,9 @@ extension PlainItem {
       size: item.size,
       photo: item.photo,
       notes: item.notes,
-      stickers: Set(item.stickers.map(\.word))
+      stickers: Set(item.stickers.map(\.word)),
+      isJar: item is Jar,
+      volume: (item as? Jar)?.volume
     )
   }
 }
