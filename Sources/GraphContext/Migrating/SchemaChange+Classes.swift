@@ -105,9 +105,12 @@ extension SchemaChange {
       let lost = Set(owner.classes.dropFirst().map(\.name)).subtracting(kept)
       for match in matching.entities where match.old?.number != owner.number {
         let root = match.description
-        noteLost(lost, of: owner, (root.name, root.originalName), in: root)
+        // An original name says nothing of what has found its own, or another one.
+        noteLost(lost, of: owner, (root.name, match.old == nil ? root.originalName : nil), in: root)
+        let known = Set((match.old?.classes ?? []).map(\.name))
         for member in root.classes.dropFirst() {
-          noteLost(lost, of: owner, (member.name, member.originalName), in: root)
+          let original = known.contains(member.name) ? nil : member.originalName
+          noteLost(lost, of: owner, (member.name, original), in: root)
         }
       }
     }

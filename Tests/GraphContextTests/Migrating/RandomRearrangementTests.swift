@@ -98,8 +98,8 @@ private struct Rearrangement {
   }
 
   private var generator: SeededGenerator
-  private let before: Arrangement
-  private let after: Arrangement
+  private var before: Arrangement
+  private var after: Arrangement
   /// By code.
   private var things: [Int64: Thing] = [:]
   private var hubs: [ManagedRecord] = []
@@ -113,10 +113,18 @@ private struct Rearrangement {
   mutating func run() throws {
     let store = try Store.inMemory()
     try fill(store)
+    for version in 2...3 {
+      try rearrange(store, version: Schema.Version(UInt32(version)))
+      (before, after) = (after, Arrangement(&generator))
+    }
+  }
+
+  private mutating func rearrange(_ store: Store, version: Schema.Version) throws {
     let (known, wanted) = (before, after)
     try takeStage(
       store,
       to: wanted.schema(),
+      at: version,
       makingAnew: Set((0..<Self.kindCount).map { "K\($0)" }),
       passes: known.roots.map { .forEach("K\($0)", inBatchesOf: 7, Self.make) } + [
         .forEach("Hub", inBatchesOf: 2, Self.relink)

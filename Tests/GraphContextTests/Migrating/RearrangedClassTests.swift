@@ -80,15 +80,36 @@ struct RearrangedClassTests {
     #expect(throws: ContextError.self) { try takeStage(store, to: after, .init(), .once { _ in }) }
     try takeStage(store, to: after, makingAnew: ["Film"], .init(), .forEach("Film", Rearranging.make))
     #expect(try stagedProblems(store) == [])
-    let context = try openStaged(store, after).context()
-    defer { context.end() }
-    #expect(try context.values("Film", "minutes") == (0..<1_100).map { .int($0) })
-    for _ in 0..<200 { try context.make("Film", ["title": .string("Ikiru"), "minutes": .int(143)]) }
-    try context.save()
-    #expect(try context.values("Film", "minutes").count == 1_300)
-    #expect(try context.values("Book", "pages") == [.int(400)])
-    #expect(Set(try context.texts("Media", "title")) == ["Emma", "Ran", "Ikiru"])
+    do {
+      let context = try openStaged(store, after).context()
+      #expect(try context.values("Film", "minutes") == (0..<1_100).map { .int($0) })
+      for _ in 0..<200 { try context.make("Film", ["title": .string("Ikiru"), "minutes": .int(143)]) }
+      try context.save()
+      #expect(try context.values("Film", "minutes").count == 1_300)
+      #expect(try context.values("Book", "pages") == [.int(400)])
+      #expect(Set(try context.texts("Media", "title")) == ["Emma", "Ran", "Ikiru"])
+      #expect(try stagedProblems(store) == [])
+      context.end()
+    }
+    // A later stage tells the objects apart as well.
+    try takeStage(
+      store,
+      to: before,
+      at: Schema.Version(3),
+      makingAnew: ["Media", "Film"],
+      .init(),
+      .forEach("Media") { batch in
+        for object in batch.objects {
+          let book = try batch.makeSuccessor(of: object, as: "Book")
+          try book.set("pages", to: try object[object.className == "Film" ? "minutes" : "pages"])
+          guard try batch.successor(of: object, as: "Book") === book else { throw StopsStage() }
+        }
+      }
+    )
     #expect(try stagedProblems(store) == [])
+    let last = try openStaged(store, before).context()
+    defer { last.end() }
+    #expect(try last.values("Book", "pages").count == 1_301)
   }
 
   // MARK: Classes become entities

@@ -162,7 +162,8 @@ struct SuccessorTests {
     #expect(try context.values("Album", "tracks").filter { $0 == .int(-1) }.count == 17)
   }
 
-  @Test func anObjectHasOneSuccessor() throws {
+  /// In the same class or another one of the entity.
+  @Test(arguments: ["Album", "Book"]) func anObjectHasOneSuccessor(className: String) throws {
     let store = try Store.inMemory()
     try Rearranging.fillApart(store)
     let error = #expect(throws: ContextError.self) {
@@ -172,7 +173,9 @@ struct SuccessorTests {
         makingAnew: ["Media"],
         .init(chunkByteCount: 500),
         .forEach("Album", Rearranging.make),
-        .forEach("Album", Rearranging.make)
+        .forEach("Album") { batch in
+          for album in batch.objects { try batch.makeSuccessor(of: album, as: className) }
+        }
       )
     }
     #expect(error?.code == .stageFailed)

@@ -2,37 +2,40 @@ import Predicates
 
 // Objects of the new graph that go on as objects of the old one.
 
-/// Where the numbers of objects that are made anew come from.
+/// The numbers of objects that are made anew.
+///
+/// A sequence names one object of an entity, whatever its class: so the objects of an entity that ends get sequences behind those of all entities that go on, and
+/// apart from those of other entities that end. The old graph doesn't change while a stage runs, so a stage that is interrupted gives the same numbers when it goes on.
 struct SuccessorNumbers {
   /// Entities and classes of the new schema whose objects the passes make.
   private let madeAnew: Set<String>
-  /// What is added to the sequences of an old entity that doesn't go on, so that no two old objects have one successor.
+  /// What is added to the sequences of an old entity that ends.
   private let offsets: [String: UInt64]
-  /// The end of the numbers of all successors.
-  let end: UInt64
+  /// The greatest sequence that a successor can have; 0 if no entity ends.
+  let greatest: UInt64
 
   /// - Parameters:
-  ///   - old: the entities of the old schema that don't go on, each with the end of the numbers that are leased of it. These ends don't change any more, so a
-  ///     stage that is interrupted gives the same numbers when it goes on.
+  ///   - old: the entities of the old schema, each with the greatest sequence of its objects.
+  ///   - ended: those of them that don't go on.
   ///   - madeAnew: entities and classes of the new schema.
-  init(of old: [(entity: CataloguedEntity, leaseEnd: UInt64)], madeAnew: Set<String>) {
+  init(_ old: [EntityNumber: UInt64], ending ended: [CataloguedEntity], madeAnew: Set<String>) {
     self.madeAnew = madeAnew
-    var end: UInt64 = 0
+    let numbers = Set(ended.map(\.number))
+    var greatest = old.filter { !numbers.contains($0.key) }.values.max() ?? 0
     var offsets: [String: UInt64] = [:]
-    for (entity, leaseEnd) in old.sorted(by: { $0.entity.number < $1.entity.number }) {
-      offsets[entity.name] = end
-      end += leaseEnd
+    for entity in ended.sorted(by: { $0.number < $1.number }) {
+      offsets[entity.name] = greatest
+      greatest += old[entity.number, default: 0]
     }
-    (self.offsets, self.end) = (offsets, end)
+    self.offsets = offsets
+    self.greatest = ended.isEmpty ? 0 : greatest
   }
 
-  /// What is added to the sequence of an old object for that of its successor; nil for what has none: its entity goes on elsewhere, or the class isn't
+  /// What is added to the sequence of an old object for that of its successor; nil for what has none: its entity goes on as another one, or the class isn't
   /// made anew.
   func offset(of oldEntity: String, in className: String, of entity: String) -> UInt64? {
-    isMadeAnew(className) || isMadeAnew(entity) ? offsets[oldEntity] : nil
+    madeAnew.contains(className) || madeAnew.contains(entity) ? offsets[oldEntity] : nil
   }
-
-  func isMadeAnew(_ name: String) -> Bool { madeAnew.contains(name) }
 }
 
 extension MigrationBatch {
@@ -56,7 +59,7 @@ extension MigrationBatch {
     if className == nil, let name = entityNames[object.entity.name],
       let entity = new.coordinator.schema.entity(named: name)
     {
-      return try copy(of: object._$state.number, entity)
+      return try self.object(of: object._$state.number, entity)
     }
     guard className != nil || new.coordinator.schema.entity(named: object.className) != nil,
       let place = try place(of: object, in: className ?? object.className)
@@ -71,14 +74,14 @@ extension MigrationBatch {
   /// name it. It has the values of the attributes of the same name whose kind is the same or wider; a nil that the new attribute can't have isn't
   /// copied. The pass sets the others, and its relationships. What a required attribute or relationship lacks when the pass's body returns fails the stage.
   ///
-  /// An object that the stage has copied, because its entity goes on, changes its class in this way. A pass deletes the copy besides, before or after.
+  /// An object that the stage has copied, because its entity goes on, changes its class in this way, once the pass has deleted the copy.
   ///
   /// - Parameters:
   ///   - object: an object of the old graph.
   ///   - className: the entity or the class of the new schema; nil for that of the old object's name.
   /// - Throws: `otherContext` for an object that is not of the old graph; `unknownEntity` or `abstractClass` for a wrong name;
-  ///   `saveNotAllowed` for a class that isn't made anew, or an object whose entity goes on as another one; `notUnique` if the object has its
-  ///   successor already, or had it in this batch; `tooManyObjects`; what reading the old object throws.
+  ///   `saveNotAllowed` for a class that isn't made anew, or an object whose entity goes on as another one; `notUnique` if the object has a
+  ///   successor in the entity already, or had it in this batch; `tooManyObjects`; what reading the old object throws.
   @discardableResult
   public func makeSuccessor(
     of object: ManagedRecord,
@@ -94,10 +97,10 @@ extension MigrationBatch {
       )
     }
     // One that was deleted is still known, by this number.
-    guard new.entities[entity.ordinal].known[number] == nil, try existing(number, entity) == nil else {
+    guard new.entities[entity.ordinal].known[number] == nil, try self.object(of: number, entity) == nil else {
       throw ContextError(
         .notUnique,
-        "this \(object.className) has its \(name) already, or had it in this batch",
+        "this \(object.className) has a successor among the objects of \(entity.name) already, or had it in this batch",
         context: .init(entity: name)
       )
     }
@@ -119,10 +122,7 @@ extension MigrationBatch {
     let entity = try new.recordEntity(named: className)
     let tag = try new.coordinator.classTag(named: className, entity)
     let (known, name) = (object._$state.number, object.entity.name)
-    if entityNames[name] == entity.name {
-      // The numbers of that class are those of objects of other entities.
-      return successors.isMadeAnew(className) ? nil : (known.tagged(tag), entity)
-    }
+    if entityNames[name] == entity.name { return (known.tagged(tag), entity) }
     guard let offset = successors.offset(of: name, in: className, of: entity.name) else { return nil }
     guard let number = ObjectNumber(sequence: known.sequence + offset, classTag: tag) else {
       throw ContextError(.tooManyObjects, "no number is left for another \(className)")
@@ -130,14 +130,13 @@ extension MigrationBatch {
     return (number, entity)
   }
 
-  /// The object of an entity that goes on, which may have got another class.
-  private func copy(
+  /// The object of an entity with the sequence of a number, whatever its class.
+  private func object(
     of number: ObjectNumber,
     _ entity: StoredEntity
   ) throws(ContextError) -> ManagedRecord? {
     if let same = try existing(number, entity) { return same }
-    for member in entity.classes
-    where !member.isAbstract && member.tag != number.classTag && !successors.isMadeAnew(member.name) {
+    for member in entity.classes where !member.isAbstract && member.tag != number.classTag {
       if let other = try existing(number.tagged(member.tag), entity) { return other }
     }
     return nil

@@ -26,17 +26,18 @@ struct PassRunner {
       monitor
     )
     let leased = try SchemaTree.leasedNumbers(in: try store.snapshot(), before)
-    let ended = change.old.entities.filter { change.target.entity($0.number) == nil }
+    old = try Self.graph(of: before, on: store, leased, companion: ReadOnlyGraph())
+    let view = try old.engine.newestView()
     successors = SuccessorNumbers(
-      of: ended.map { entity in (entity, before.entity(entity.number).map { leased[$0.ordinal] } ?? 0) },
+      Dictionary(
+        uniqueKeysWithValues: try before.entities.map { ($0.number, try view.greatestSequence(of: $0)) }
+      ),
+      ending: change.old.entities.filter { change.target.entity($0.number) == nil },
       madeAnew: stage.madeAnew
     )
-    old = try Self.graph(of: before, on: store, leased, companion: ReadOnlyGraph())
-    var following = try SchemaTree.leasedNumbers(in: try store.snapshot(), after)
-    if !stage.madeAnew.isEmpty {
-      // No object but a successor gets the number of one.
-      following = following.map { [successors] in max($0, successors.end) }
-    }
+    // No object but a successor gets the number of one.
+    let following = try SchemaTree.leasedNumbers(in: try store.snapshot(), after)
+      .map { [successors] in max($0, successors.greatest + 1) }
     new = try Self.graph(of: after, on: store, following, companion: saves)
     let earlier = change.old.entities.dictionary(by: \.number)
     entityNames = Dictionary(
@@ -110,6 +111,26 @@ extension PassRunner {
       companion: companion
     )
     return OpenedStore(engine, types: schema.entities.map { _ in ManagedRecord.self })
+  }
+}
+
+extension StoreView {
+  /// The greatest sequence of the objects of an entity; 0 if there are none. O(classes · log *n*).
+  fileprivate func greatestSequence(of entity: StoredEntity) throws -> UInt64 {
+    guard let tree = try records(of: entity) else { return 0 }
+    let tags = entity.classes.isEmpty ? [0] : entity.classes.map(\.tag)
+    return try tags.reduce(0) { greatest, tag in
+      let last = ObjectNumber(sequence: ObjectNumber.greatestSequence, classTag: tag) ?? .none
+      let first = ObjectNumber(sequence: 1, classTag: tag) ?? .none
+      var cursor = tree.cursor(
+        in: KeyRange(
+          lower: .including(KeyCoder.key(objectID: first)),
+          upper: .including(KeyCoder.key(objectID: last))
+        )
+      )
+      guard try cursor.previous() else { return greatest }
+      return max(greatest, KeyCoder.objectID(ending: try cursor.key())?.sequence ?? 0)
+    }
   }
 }
 
