@@ -279,7 +279,7 @@ struct PageSpace {
   }
 
   /// Takes room for a log extent from free pages inside a page extent, which is divided, and has `initialise` write to it: for
-  /// when the file can't grow. Throws `diskFull`. If it or `initialise` throws, nothing is taken.
+  /// when the file can't grow. Throws `diskFull`, with nothing taken. After another error of `initialise` the room stays unused.
   mutating func takeLogExtentAmongPages<Result>(
     byteCount: UInt64,
     _ initialise: (Extent) throws(StoreError) -> Result

@@ -41,13 +41,13 @@ struct SuccessorNumbers {
 extension MigrationBatch {
   /// The object of the new graph that goes on as one of the old graph.
   ///
-  /// If the entity goes on, the stage has made the object: it has the old one's number, and what could be inferred of its values. If a pass has given it
-  /// another class, it is found as well. If the entity doesn't go on, the object is what ``makeSuccessor(of:as:)`` has made of this one, in any batch.
+  /// If the entity goes on, the stage has made the object: it has the old one's number, and what could be inferred of its values. If a pass has deleted it
+  /// and made a successor of another class, it is that one. If the entity doesn't go on, the object is what ``makeSuccessor(of:as:)`` has made of this one, in any batch.
   ///
   /// - Parameters:
   ///   - object: an object of the old graph.
   ///   - className: the entity or the class of the new schema, as given to ``makeSuccessor(of:as:)``.
-  /// - Returns: nil if there is none: no pass has made the object, or a pass has deleted it.
+  /// - Returns: nil if there is none: no pass has made the object, or a pass has deleted it; also for a class of which ``makeSuccessor(of:as:)`` makes none.
   /// - Throws: `otherContext` for an object that is not of the old graph; `unknownEntity` or `abstractClass` for a wrong name; `store` or `corrupt` if
   ///   the new graph can't be read.
   /// - Complexity: O(log *n*) for each class that the object may have.

@@ -34,8 +34,8 @@ public struct MigrationStage: Sendable {
   ///   - to: the version that it leads to.
   ///   - entities: the entities of the new schema whose objects the passes insert, change or delete, beside those of new entities; nil for all. The store holds them twice until the
   ///     stage is done. The objects of others stay where they are, and a save that changes one throws `saveNotAllowed`.
-  ///   - madeAnew: entities, and classes of hierarchies, of the new schema that continue none of the old one. They begin without objects: passes make them, with
-  ///     ``MigrationBatch/makeSuccessor(of:as:)`` or without. So a hierarchy is made of entities, taken apart, or arranged in another way.
+  ///   - madeAnew: entities of the new schema, and classes that a hierarchy gets. The stage copies no objects of these, also if the old schema has an entity of the name: passes make the
+  ///     objects, with ``MigrationBatch/makeSuccessor(of:as:)`` or without. The entity of such a class is rebuilt. Entities whose relationships lead to objects made anew must be rebuilt as well.
   ///   - passes: what fills the new graph, in this order.
   public static func custom(
     from: any VersionedSchema.Type,
