@@ -178,7 +178,7 @@ struct SchemaMatching {
   /// Whether a property of the store goes on.
   func continues(_ property: PropertyNumber) -> Bool { continuedProperties.contains(property) }
 
-  /// Whether an entity of the store goes on.
+  /// Returns true if an entity of the new schema continues this entity of the store.
   func continues(_ entity: CataloguedEntity) -> Bool { entities.contains { $0.old?.number == entity.number } }
 
   func entity(named name: String) -> Entity? { entityPlaces[name].map { entities[$0] } }

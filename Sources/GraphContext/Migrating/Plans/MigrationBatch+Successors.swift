@@ -4,19 +4,19 @@ import Predicates
 
 /// The numbers of objects that are made anew.
 ///
-/// A sequence names one object of an entity, whatever its class: so the objects of an entity that ends get sequences behind those of all entities that go on, and
-/// apart from those of other entities that end. The old graph doesn't change while a stage runs, so a stage that is interrupted gives the same numbers when it goes on.
+/// A sequence names one object of an entity, whatever its class. So the objects of a dropped entity get sequences above those of all kept entities, and no two
+/// dropped entities share a sequence. The old graph doesn't change while a stage runs, so an interrupted stage computes the same numbers when it is resumed.
 struct SuccessorNumbers {
   /// Entities and classes of the new schema whose objects the passes make.
   private let madeAnew: Set<String>
-  /// What is added to the sequences of an old entity that ends.
+  /// The number to add to the sequences of a dropped entity, by the entity's name.
   private let offsets: [String: UInt64]
-  /// The greatest sequence that a successor can have; 0 if no entity ends.
+  /// The greatest sequence that a successor can have; 0 if no entity is dropped.
   let greatest: UInt64
 
   /// - Parameters:
   ///   - old: the entities of the old schema, each with the greatest sequence of its objects.
-  ///   - ended: those of them that don't go on.
+  ///   - ended: the dropped entities: no entity of the new schema continues them.
   ///   - madeAnew: entities and classes of the new schema.
   init(_ old: [EntityNumber: UInt64], ending ended: [CataloguedEntity], madeAnew: Set<String>) {
     self.madeAnew = madeAnew
@@ -31,8 +31,8 @@ struct SuccessorNumbers {
     self.greatest = ended.isEmpty ? 0 : greatest
   }
 
-  /// What is added to the sequence of an old object for that of its successor; nil for what has none: its entity goes on as another one, or the class isn't
-  /// made anew.
+  /// Returns the number to add to the sequence of an old object to get that of its successor. Returns nil if the old entity isn't dropped, or if the stage doesn't
+  /// make the class anew.
   func offset(of oldEntity: String, in className: String, of entity: String) -> UInt64? {
     madeAnew.contains(className) || madeAnew.contains(entity) ? offsets[oldEntity] : nil
   }
@@ -164,7 +164,7 @@ extension MigrationBatch {
   }
 }
 
-/// What an old object has for the attributes of its successor.
+/// The values that a successor takes from the old object.
 private struct SuccessorValues {
   private(set) var values: [String: AttributeValue] = [:]
 

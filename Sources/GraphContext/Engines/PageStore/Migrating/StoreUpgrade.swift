@@ -90,7 +90,7 @@ struct UpgradeStep {
   /// Nil if every change is inferred.
   var custom: CustomStage?
 
-  /// What a custom stage takes over.
+  /// The names of the entities and classes that a custom stage rebuilds or makes anew; none without a custom stage.
   var rebuilding: SchemaRebuilding {
     guard let custom else { return SchemaRebuilding() }
     let named = custom.rebuiltEntities ?? Set(schema.entities.map(\.name))
