@@ -52,6 +52,19 @@ public struct CrashPoint: Sendable {
   /// Bytes written and not synced.
   public var unsyncedByteCount: Int { pending.reduce(0) { $0 + $1.bytes.count } }
 
+  /// Whether the file was made shorter, and may have its old size.
+  public var hasUnsyncedCut: Bool { pendingSizes.contains { $0 < durable.byteCount } }
+  /// Whether holes were made that the disk may not have.
+  public var hasUnsyncedHole: Bool { pending.contains { $0.kind == .hole } }
+
+  /// Whether whole pages were written, and not synced, where the disk has other bytes than zeros.
+  public func overwritesPages(of pageSize: Int) -> Bool {
+    pending.contains { write in
+      write.isGarbled && write.offset % UInt64(pageSize) == 0 && write.bytes.count % pageSize == 0
+        && durable.bytes(in: write.range).contains { $0 != 0 }
+    }
+  }
+
   /// Where the last unsynced write went.
   public var lastUnsyncedWrite: Range<UInt64>? { pending.last?.range }
 
@@ -61,8 +74,8 @@ public struct CrashPoint: Sendable {
     return Damage.allCases.filter { damage in
       switch damage {
       case .size: hasUnsyncedSize
-      case .cut: pendingSizes.contains { $0 < durable.byteCount }
-      case .holes: pending.contains { $0.kind == .hole }
+      case .cut: hasUnsyncedCut
+      case .holes: hasUnsyncedHole
       case .allLost, .allKept: true
       case .prefix, .reordered, .oldOrNew, .zeroed, .garbage, .mixed, .oneSector, .overwritten:
         !pending.isEmpty

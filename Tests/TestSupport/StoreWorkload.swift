@@ -14,6 +14,8 @@ public struct StoreWorkload {
     case range
     /// Values that make the file grow, short enough for the log.
     case growth
+    /// The large values removed, most of them.
+    case shrinkage
     /// A tree dropped, another created.
     case trees
   }
@@ -35,6 +37,7 @@ public struct StoreWorkload {
     case .largeValue: return smallChanges(2) + [largePut()] + smallChanges(1)
     case .bulk: return bulkPuts()
     case .growth: return growingPuts()
+    case .shrinkage: return removalsOfLargeValues(from: state)
     case .range: return [generator.chance(1, in: 2) ? append() : removal(from: state)]
     case .trees: return treeChanges(on: state)
     }
@@ -91,6 +94,12 @@ public struct StoreWorkload {
     (0..<generator.number(in: 3...7)).map { number in
       .put(tree: "large", key: key(number), value: generator.bytes(StoreLimits.loggedValueByteCount - number))
     }
+  }
+
+  /// Removes all large values but for one, and changes a little, so that it is never without effect.
+  private mutating func removalsOfLargeValues(from state: StoreState) -> [StoreOperation] {
+    let entries = state.trees["large"]?.entries.shuffled(using: &generator) ?? []
+    return entries.dropFirst().map { .remove(tree: "large", key: $0.key) } + smallChanges(1)
   }
 
   private mutating func bulkPuts() -> [StoreOperation] {

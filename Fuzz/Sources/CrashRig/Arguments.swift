@@ -11,6 +11,7 @@ struct Arguments: ParsableArguments {
   @Option(help: "How many threads work at once.") var workers = Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))
   @Option(help: "What every scenario's seed is made from.") var seed = SeededGenerator.seedOfThisRun()
   @Option(help: "The only scenario to run, by its own seed.") var scenario: UInt64?
+  @Option(help: "Run scenarios of this kind alone.") var only: ScenarioKind?
   @Option(name: .customLong("keep"), help: "A folder that gets a copy of each image that failed.")
   var keptImages: String?
   @Flag(

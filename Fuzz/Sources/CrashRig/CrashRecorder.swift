@@ -12,6 +12,7 @@ struct Moment<State: Sendable>: Sendable {
 final class CrashRecorder<State: Sendable>: Sendable {
   private struct Record {
     var operation = Operation.creation
+    var isKept: @Sendable (CrashPoint) -> Bool = { _ in true }
     var moments: [Moment<State>] = []
     var seen = 0
     var generator: SeededGenerator
@@ -33,12 +34,19 @@ final class CrashRecorder<State: Sendable>: Sendable {
     disk.witness { [self] point in record(point) }
   }
 
-  /// Says what is going on from now on.
-  func begin(_ operation: Operation) { state.withLock { $0.operation = operation } }
+  /// Says what is going on from now on, and which moments of it are kept.
+  func begin(_ operation: Operation, keeping isKept: @escaping @Sendable (CrashPoint) -> Bool = { _ in true })
+  {
+    state.withLock { state in
+      state.operation = operation
+      state.isKept = isKept
+    }
+  }
 
   func record(_ point: CrashPoint) {
     let model = ledger.model
     state.withLock { state in
+      guard state.isKept(point) else { return }
       let moment = Moment(point: point, operation: state.operation, model: model)
       state.seen += 1
       if state.moments.count < capacity {

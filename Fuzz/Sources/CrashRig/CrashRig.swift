@@ -50,8 +50,10 @@ struct CrashRig: ParsableCommand {
     DispatchQueue.concurrentPerform(iterations: arguments.workers) { worker in
       var number: UInt64 = 0
       while !isOver() {
-        runScenario(seed(of: number, worker: UInt64(worker), arguments.seed), tally, until: isOver)
+        let seed = seed(of: number, worker: UInt64(worker), arguments.seed)
         number += 1
+        if let only = arguments.only, ScenarioKind(seed: seed) != only { continue }
+        runScenario(seed, tally, until: isOver)
       }
     }
   }
@@ -59,10 +61,9 @@ struct CrashRig: ParsableCommand {
   /// The seed of a worker's scenario. Its last digit goes round, so that a short run has scenarios of all kinds.
   private static func seed(of number: UInt64, worker: UInt64, _ seed: UInt64) -> UInt64 {
     let random = mixed(mixed(seed, worker), number)
-    return random / kindCount * kindCount + (5 * number + kindCount / 2 * worker) % kindCount
+    let round = ScenarioKind.roundLength
+    return random / round * round + (5 * number + round / 2 * worker) % round
   }
-
-  private static let kindCount: UInt64 = 16
 
   /// Prints a line at once: a crash of the rig itself must not take the seed with it.
   private static func say(_ line: String) {
@@ -73,21 +74,20 @@ struct CrashRig: ParsableCommand {
   private static func runScenario(_ seed: UInt64, _ tally: Tally, until isOver: () -> Bool) {
     // These take no time.
     SecondCrashScenario(seed: seed, tally: tally).run(until: isOver)
-    // The seed alone says which kind it is, so that it can be repeated.
-    switch seed % kindCount {
-    case 0, 4: RotScenario(seed: seed, tally: tally).run(until: isOver)
-    case 8: ReplacementScenario(seed: seed, tally: tally).run(until: isOver)
-    case 12: FlipScenario(seed: seed, tally: tally).run(until: isOver)
-    case 1, 9: FaultScenario(seed: seed, tally: tally).run(until: isOver)
-    case 5, 13: FullDiskScenario(seed: seed, tally: tally).run(until: isOver)
-    case 2, 10, 15:
+    switch ScenarioKind(seed: seed) {
+    case .rot: RotScenario(seed: seed, tally: tally).run(until: isOver)
+    case .replacement: ReplacementScenario(seed: seed, tally: tally).run(until: isOver)
+    case .flips: FlipScenario(seed: seed, tally: tally).run(until: isOver)
+    case .faults: FaultScenario(seed: seed, tally: tally).run(until: isOver)
+    case .fullDisk: FullDiskScenario(seed: seed, tally: tally).run(until: isOver)
+    case .graph:
       var scenario = GraphScenario(seed: seed, tally: tally)
       scenario.run(until: isOver)
-    case 14:
+    case .migration:
       KilledMigration.run(seed: seed, tally: tally, until: isOver)
       var scenario = MigrationScenario(seed: seed, tally: tally)
       scenario.run(until: isOver)
-    default:
+    case .store:
       var scenario = CrashScenario(seed: seed, tally: tally)
       scenario.run(until: isOver)
     }
@@ -99,6 +99,7 @@ struct CrashRig: ParsableCommand {
     for failure in counts.failures { print(failure) }
     let emptyCells =
       arguments.allowsEmptyCells || arguments.flipsEveryBit || arguments.scenario != nil
+        || arguments.only != nil
       ? [] : counts.emptyCells
     for cell in emptyCells { print("no image: \(cell)") }
     print("\(counts.scenarios) scenarios")

@@ -21,9 +21,14 @@ struct RecordedSteps<Subject: CrashSubject> {
   /// Watches the disk that the subject has from now on.
   func watch() { recorder.watch(subject.disk) }
 
-  /// Does `body` while its moments are kept, and judges images of these.
-  mutating func step(_ operation: Operation, imageCount: Int, _ body: (Subject) throws -> Void) throws {
-    recorder.begin(operation)
+  /// Does `body` while its moments are kept, or those for which `isKept` is true, and judges images of these.
+  mutating func step(
+    _ operation: Operation,
+    imageCount: Int,
+    keeping isKept: @escaping @Sendable (CrashPoint) -> Bool = { _ in true },
+    _ body: (Subject) throws -> Void
+  ) throws {
+    recorder.begin(operation, keeping: isKept)
     try body(subject)
     // Between two calls, right after the acknowledgement, the power may fail too.
     recorder.record(subject.disk.crashPoint)

@@ -48,7 +48,7 @@ struct CrashScenario {
 
   private mutating func randomStep() throws {
     let isUnsynced = subject.options.durability == .none
-    switch generator.number(in: 0...28) {
+    switch generator.number(in: 0...31) {
     case 0...7:
       let shape = generator.pick([StoreWorkload.Shape.small, .small, .range, .trees])
       try step(.commitFull) { try Self.commit(shape, durability: .full, on: $0) }
@@ -89,6 +89,9 @@ struct CrashScenario {
       try reopen()
     case 23, 24: try groupCommit()
     case 27, 28: try compaction()
+    case 29: try reuse()
+    case 30: try truncation()
+    case 31: try punching()
     default:
       subject.loseThePower(generator.pick(Damage.allCases), seed: generator.next())
       try reopen()
@@ -129,29 +132,75 @@ struct CrashScenario {
 
   /// The file made short, with small commits in between, and most often after much was removed.
   private mutating func compaction() throws {
-    let isUnsynced = subject.options.durability == .none
+    let durability = relaxedDurability
     if generator.chance(2, in: 3) {
-      let operation = isUnsynced ? Operation.commitNone : .commitRelaxed
-      let durability: Durability? = isUnsynced ? nil : .relaxed
-      try step(operation, imageCount: 1) { try Self.commit(.growth, durability: durability, on: $0) }
-      try step(operation, imageCount: 1) { try Self.commit(.range, durability: durability, on: $0) }
+      try step(relaxedCommit, imageCount: 1) { try Self.commit(.growth, durability: durability, on: $0) }
+      try step(relaxedCommit, imageCount: 1) { try Self.commit(.range, durability: durability, on: $0) }
     }
     let seed = generator.next()
     try step(.compaction) { subject in
       var generator = SeededGenerator(seed: seed)
       try subject.compact {
         guard generator.chance(1, in: 2) else { return }
-        try Self.commit(.small, durability: isUnsynced ? nil : .relaxed, on: subject)
+        try Self.commit(.small, durability: durability, on: subject)
       }
     }
   }
 
+  /// Much removed and checkpointed, and then new values in the place of what was removed.
+  private mutating func reuse() throws {
+    try growAndShrink()
+    try step(.checkpoint, imageCount: 1) { subject in
+      // The second one makes the first one's dead pages free.
+      try subject.checkpoint()
+      try subject.checkpoint()
+    }
+    let pageSize = subject.options.pageSize
+    let durability = relaxedDurability
+    try step(.reuse, keeping: { $0.overwritesPages(of: pageSize) }) { subject in
+      try Self.commit(.growth, durability: durability, on: subject)
+      try subject.checkpoint()
+    }
+  }
+
+  /// Much removed from the end of the file, which is then cut.
+  private mutating func truncation() throws {
+    try growAndShrink()
+    try step(.truncation, keeping: { $0.hasUnsyncedCut }) { try $0.compact() }
+  }
+
+  /// Much removed that lies before pages of a snapshot: what can't be moved stays, with holes before it.
+  private mutating func punching() throws {
+    try growAndShrink()
+    let durability = relaxedDurability
+    try step(.punching, keeping: { $0.hasUnsyncedHole }) { subject in
+      try subject.besideSnapshot {
+        try Self.commit(.shrinkage, durability: durability, on: subject)
+        try subject.compact()
+      }
+    }
+  }
+
+  /// Leaves dead pages in the file, and live ones behind them.
+  private mutating func growAndShrink() throws {
+    let durability = relaxedDurability
+    for shape in [StoreWorkload.Shape.growth, .growth, .shrinkage] {
+      try step(relaxedCommit, imageCount: 1) { subject in
+        try Self.commit(shape, durability: durability, on: subject)
+        try subject.checkpoint()
+      }
+    }
+  }
+
+  /// What a commit of this store is that isn't durable when it returns.
+  private var relaxedDurability: Durability? { subject.options.durability == .none ? nil : .relaxed }
+  private var relaxedCommit: Operation { relaxedDurability == nil ? .commitNone : .commitRelaxed }
+
   /// Every other time leaves the file longer, and that not yet durable.
   private mutating func maybeGrow() throws {
     guard generator.chance(1, in: 2) else { return }
-    let durability: Durability? = subject.options.durability == .none ? nil : .relaxed
-    let operation = durability == nil ? Operation.commitNone : .commitRelaxed
-    try step(operation, imageCount: 1) { try Self.commit(.growth, durability: durability, on: $0) }
+    let durability = relaxedDurability
+    try step(relaxedCommit, imageCount: 1) { try Self.commit(.growth, durability: durability, on: $0) }
   }
 
   private mutating func reopen() throws {
@@ -173,9 +222,10 @@ struct CrashScenario {
   private mutating func step(
     _ operation: Operation,
     imageCount: Int = 3,
+    keeping isKept: @escaping @Sendable (CrashPoint) -> Bool = { _ in true },
     _ body: (StoreUnderTest) throws -> Void
   ) throws {
-    try steps.step(operation, imageCount: imageCount, body)
+    try steps.step(operation, imageCount: imageCount, keeping: isKept, body)
   }
 }
 

@@ -9,10 +9,12 @@ enum Layer: String, CaseIterable, Sendable {
   /// Objects and their relationships.
   case graph = "images of graphs"
 
-  /// Whether it goes on in scenarios of this layer. How records of several threads share a write doesn't depend on what is in them.
+  /// Whether it goes on in scenarios of this layer. How records of several threads share a write, and what becomes
+  /// of a file's pages, doesn't depend on what is in them.
   func has(_ operation: Operation) -> Bool {
     switch (self, operation) {
-    case (.store, .refusedSave), (.store, .migration), (.graph, .groupCommit): false
+    case (.store, .refusedSave), (.store, .migration): false
+    case (.graph, .groupCommit), (.graph, .reuse), (.graph, .truncation), (.graph, .punching): false
     default: true
     }
   }
@@ -30,6 +32,12 @@ enum Operation: String, CaseIterable, Sendable {
   case checkpoint
   case concurrentCheckpoint = "concurrent checkpoint"
   case compaction
+  /// The moments at which pages have been written over dead ones, and not synced.
+  case reuse = "reuse of pages"
+  /// Those at which the file has been cut, and may have its old size.
+  case truncation
+  /// Those at which holes have been made that the disk may not have.
+  case punching = "punching of holes"
   case refusedSave = "refused save"
   case migration = "change of schema"
   case idle = "going idle"
@@ -41,7 +49,8 @@ enum Operation: String, CaseIterable, Sendable {
   /// Whether anchors are what it is mostly about.
   var writesAnchors: Bool {
     switch self {
-    case .checkpoint, .concurrentCheckpoint, .compaction, .largeValue, .close, .firstCommit, .recovery: true
+    case .checkpoint, .concurrentCheckpoint, .largeValue, .close, .firstCommit, .recovery: true
+    case .compaction, .reuse, .truncation, .punching: true
     default: false
     }
   }
@@ -51,7 +60,8 @@ extension Damage {
   /// Whether a run of any length has images of it. Files become shorter, and get holes, when they are compacted.
   func isExpected(in operation: Operation) -> Bool {
     switch self {
-    case .cut, .holes: operation == .compaction
+    case .cut: operation == .compaction || operation == .truncation
+    case .holes: operation == .compaction || operation == .punching
     default: true
     }
   }

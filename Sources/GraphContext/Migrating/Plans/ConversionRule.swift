@@ -68,7 +68,8 @@ struct AttributeConversion: Sendable {
   func convert(_ batch: MigrationBatch) throws {
     for object in batch.objects {
       let value = try object[attribute]
-      guard let successor = try batch.successor(of: object) else { continue }
+      // The attribute may belong to subclasses from now on: other objects lose their values.
+      guard let successor = try batch.successor(of: object), successor.hasProperty(newName) else { continue }
       let attribute = successor.entity.attribute(named: newName)
       // A nil that can't stay one becomes the default, which the successor has.
       if value.isNull, attribute?.isOptional != true || attribute?.isRequiredPart == true { continue }
