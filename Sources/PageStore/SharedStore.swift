@@ -18,7 +18,7 @@ final class SharedStore: Sendable {
   let environment: StoreEnvironment
   /// The identity under which the process registry has the file; nil for a file that the caller provided,
   /// which has one handle.
-  private let registration: PosixFile.Identity?
+  let registration: PosixFile.Identity?
   private let isSettling = Atomic(false)
   private let isCheckpointing = Atomic(false)
   private let isSyncing = Atomic(false)

@@ -35,16 +35,9 @@ enum FileLock {
   /// Releases the lock, for every descriptor of the same opening. Does nothing if there is no lock.
   static func release(_ descriptor: Int32) { _ = clinux_unlock(descriptor, offset, 1) }
 
-  /// A process that holds a store's lock.
-  struct Holder: CustomStringConvertible {
-    var process: Int32
-    var command: String
-    var description: String { "process \(process) (\(command))" }
-  }
-
   /// Searches /proc for processes whose descriptors hold a store lock on the file. Processes of other users
   /// aren't visible there.
-  static func holders(of file: PosixFile.Identity) -> [Holder] {
+  static func holders(of file: PosixFile.Identity) -> [StoreProcess] {
     folderEntries("/proc").compactMap { Int32($0) }.sorted().compactMap { process in
       let descriptors = "/proc/\(process)/fdinfo"
       let holds = folderEntries(descriptors).contains { name in
@@ -52,7 +45,7 @@ enum FileLock {
       }
       guard holds else { return nil }
       let command = contents("/proc/\(process)/comm").prefix { $0 != "\n" }
-      return Holder(process: process, command: String(command))
+      return StoreProcess(id: process, command: String(command))
     }
   }
 

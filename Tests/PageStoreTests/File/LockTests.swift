@@ -107,6 +107,15 @@ struct LockTests {
     try Store.open(at: path).close()
   }
 
+  @Test func aStoreNamesTheProcessesThatHaveItOpen() throws {
+    let store = try Store.open(at: folder.file("store"))
+    #expect(try store.processes().map(\.id) == [getpid()])
+    #expect(try store.processes().allSatisfy { !$0.command.isEmpty })
+    try store.close()
+    #expect(code { _ = try store.processes() } == .closed)
+    #expect(try Store.inMemory().processes() == [])
+  }
+
   @Test func readersShareAndKeepWritersOut() throws {
     let path = folder.file("store")
     try Store.open(at: path).close()
