@@ -26,7 +26,6 @@ final class SharedStore: Sendable {
   let isTidying = Atomic(false)
   /// Whether the store is making its file shorter by itself.
   let isCompacting = Atomic(false)
-  let compactionDebt = CompactionDebt()
 
   init(_ committer: Committer, path: String, options: StoreOptions, registration: PosixFile.Identity?) {
     self.path = path

@@ -34,13 +34,13 @@ struct StoreInfo: Encodable {
   /// What the file's bytes are used for.
   var space: Space
   /// The other processes that have the store open. Like this one, they only read.
-  var readers: [Reader]
+  var otherProcesses: [Process]
   /// The version of the schema, if it has one.
   var schemaVersion: Schema.Version?
   var entities: [Entity]
 
-  struct Reader: Encodable {
-    var process: Int32
+  struct Process: Encodable {
+    var id: Int32
     var command: String
   }
 
@@ -97,8 +97,8 @@ struct StoreInfo: Encodable {
     cachedByteCount = statistics.cachedBytes
     cacheHits = statistics.cacheHits
     cacheMisses = statistics.cacheMisses
-    readers = try store.processes().filter { $0.id != getpid() }
-      .map { Reader(process: $0.id, command: $0.command) }
+    otherProcesses = try store.processes().filter { $0.id != getpid() }
+      .map { Process(id: $0.id, command: $0.command) }
     space = Space(try store.spaceLedger(), TreeTitles(snapshot))
   }
 
@@ -139,9 +139,9 @@ extension StoreInfo: CustomStringConvertible {
         + "\(Self.bytes(Int(space.headerByteCount))) headers"
     )
     lines += space.trees.map { "    \(Self.bytes(Int($0.liveByteCount)))  \($0.title)" }
-    if !readers.isEmpty {
-      let names = readers.map { "process \($0.process) (\($0.command))" }
-      lines.append("  readers   \(names.joined(separator: ", "))")
+    if !otherProcesses.isEmpty {
+      let names = otherProcesses.map { "process \($0.id) (\($0.command))" }
+      lines.append("  also in   \(names.joined(separator: ", "))")
     }
     if let schemaVersion { lines += ["", "schema version \(schemaVersion)"] }
     if entities.isEmpty { lines += ["", "There are no entities."] }

@@ -169,16 +169,16 @@ struct StoreStateTests {
   @Test func infoNamesOtherProcessesThatRead() async throws {
     let library = try await Library()
     let id = ProcessInfo.processInfo.processIdentifier
-    #expect(try !ToolRun("info", library.path).output.contains("readers"))
+    #expect(try !ToolRun("info", library.path).output.contains("also in"))
     var options = StoreOptions()
     options.isReadOnly = true
     let store = try Store.open(at: library.path, options: options)
     let run = try ToolRun("info", library.path)
-    #expect(run.status == 0 && run.output.contains("\n  readers   process \(id) ("), "\(run)")
+    #expect(run.status == 0 && run.output.contains("\n  also in   process \(id) ("), "\(run)")
     let json = try ToolRun("info", library.path, "--json").output
     let info = try #require(try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any])
-    let readers = try #require(info["readers"] as? [[String: Any]])
-    #expect(readers.map { $0["process"] as? Int } == [Int(id)])
+    let processes = try #require(info["otherProcesses"] as? [[String: Any]])
+    #expect(processes.contains { $0["id"] as? Int == Int(id) })
     try await store.close()
   }
 

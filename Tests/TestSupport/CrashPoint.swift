@@ -52,12 +52,12 @@ public struct CrashPoint: Sendable {
   /// Bytes written and not synced.
   public var unsyncedByteCount: Int { pending.reduce(0) { $0 + $1.bytes.count } }
 
-  /// Whether the file was made shorter, and may have its old size.
+  /// True if the file was made shorter, and that isn't synced.
   public var hasUnsyncedCut: Bool { pendingSizes.contains { $0 < durable.byteCount } }
-  /// Whether holes were made that the disk may not have.
+  /// True if holes were made, and that isn't synced.
   public var hasUnsyncedHole: Bool { pending.contains { $0.kind == .hole } }
 
-  /// Whether whole pages were written, and not synced, where the disk has other bytes than zeros.
+  /// Returns true if whole pages were written, and not synced, where the disk has other bytes than zeros.
   public func overwritesPages(of pageSize: Int) -> Bool {
     pending.contains { write in
       write.isGarbled && write.offset % UInt64(pageSize) == 0 && write.bytes.count % pageSize == 0

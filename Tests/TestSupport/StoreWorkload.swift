@@ -96,7 +96,7 @@ public struct StoreWorkload {
     }
   }
 
-  /// Removes all large values but for one, and changes a little, so that it is never without effect.
+  /// Removes all large values but for one, and makes one small change.
   private mutating func removalsOfLargeValues(from state: StoreState) -> [StoreOperation] {
     let entries = state.trees["large"]?.entries.shuffled(using: &generator) ?? []
     return entries.dropFirst().map { .remove(tree: "large", key: $0.key) } + smallChanges(1)

@@ -163,19 +163,20 @@ struct CrashScenario {
     }
   }
 
-  /// Much removed from the end of the file, which is then cut.
+  /// Much removed, and the file made short: its end is cut.
   private mutating func truncation() throws {
     try growAndShrink()
     try step(.truncation, keeping: { $0.hasUnsyncedCut }) { try $0.compact() }
   }
 
-  /// Much removed that lies before pages of a snapshot: what can't be moved stays, with holes before it.
+  /// Much removed, and the file made short beside a snapshot: pages that the snapshot reads can't be moved, and the free room
+  /// before them becomes holes.
   private mutating func punching() throws {
     try growAndShrink()
     let durability = relaxedDurability
     try step(.punching, keeping: { $0.hasUnsyncedHole }) { subject in
       try subject.besideSnapshot {
-        try Self.commit(.shrinkage, durability: durability, on: subject)
+        try Self.commit(.small, durability: durability, on: subject)
         try subject.compact()
       }
     }

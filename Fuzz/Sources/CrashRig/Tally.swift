@@ -32,11 +32,11 @@ enum Operation: String, CaseIterable, Sendable {
   case checkpoint
   case concurrentCheckpoint = "concurrent checkpoint"
   case compaction
-  /// The moments at which pages have been written over dead ones, and not synced.
+  /// Dead pages were written over, and that isn't synced.
   case reuse = "reuse of pages"
-  /// Those at which the file has been cut, and may have its old size.
+  /// The file was cut, and that isn't synced.
   case truncation
-  /// Those at which holes have been made that the disk may not have.
+  /// Holes were made, and that isn't synced.
   case punching = "punching of holes"
   case refusedSave = "refused save"
   case migration = "change of schema"

@@ -41,7 +41,9 @@ enum FileLock {
     folderEntries("/proc").compactMap { Int32($0) }.sorted().compactMap { process in
       let descriptors = "/proc/\(process)/fdinfo"
       let holds = folderEntries(descriptors).contains { name in
+        // Files of other file systems may have the same number.
         Int32(name) != nil && holdsLock(contents("\(descriptors)/\(name)"), inode: file.inode)
+          && (try? PosixFile.identity(at: "/proc/\(process)/fd/\(name)")) == file
       }
       guard holds else { return nil }
       let command = contents("/proc/\(process)/comm").prefix { $0 != "\n" }

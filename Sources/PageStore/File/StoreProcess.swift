@@ -9,11 +9,10 @@ public struct StoreProcess: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Store {
-  /// The processes that have the store open, this one among them, in order of their numbers: one that writes,
-  /// or any number that only read. Processes that /proc doesn't show to this user are missing. Empty for a
-  /// store in memory. O(open files of all processes).
-  ///
-  /// What the snapshots of other processes keep isn't known, and needn't be: nobody writes meanwhile.
+  /// The processes that have the store open, in order of their numbers: this one and, if it only reads, others
+  /// that read. A child that was forked while the store was open is one of them until it calls `exec`.
+  /// Processes that /proc doesn't show to this user are missing; where /proc isn't mounted, and for a store in
+  /// memory, the list is empty. O(open files of all processes).
   public func processes() throws(StoreError) -> [StoreProcess] {
     try checkOpen()
     return shared.registration.map(FileLock.holders) ?? []

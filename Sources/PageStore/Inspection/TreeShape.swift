@@ -69,15 +69,14 @@ extension TreeCore {
     shape.levels[slot].unusedBytes += page.freeBytes + page.garbage
     shape.levels[slot].prefixBytes += page.prefixLength
     if reference.location.isFrame, pool.storedPlace(ofPage: reference).isNone { shape.pagesInMemoryOnly += 1 }
+    for offset in page.overflowReferences {
+      let overflow = ChildReference(loading: page.base + offset)
+      shape.overflows += 1
+      shape.overflowPages += pages.geometry.overflowPageCount(Int(clamping: overflow.count))
+    }
+    if level == 0 { return }
     for index in 0..<page.count {
-      for offset in page.overflowReferences(index) {
-        let overflow = ChildReference(loading: page.base + offset)
-        shape.overflows += 1
-        shape.overflowPages += pages.geometry.overflowPageCount(Int(clamping: overflow.count))
-      }
-      if level > 0 {
-        try add(ChildReference(loading: page.reference(index)), level: level - 1, to: &shape, &visited)
-      }
+      try add(ChildReference(loading: page.reference(index)), level: level - 1, to: &shape, &visited)
     }
   }
 }

@@ -89,26 +89,17 @@ struct Partition {
       starts.append(middle)
       return
     }
-    var start = 0
-    for end in 1...entries.count where sizes.byteCount(start, end) > capacity {
-      start = end - 1
-      starts.append(start)
-    }
+    starts = sizes.starts(upTo: capacity)
   }
 
   /// Divides the entries of leaves into pages of at most `budget` bytes, the last two of even size.
   init(filling entries: UnsafeBufferPointer<PageEntry>, upTo budget: Int, geometry: PageGeometry) {
     let sizes = EntrySizes(entries, isLeaf: true, geometry: geometry)
-    var start = 0
-    for end in stride(from: 2, through: entries.count, by: 1)
-    where end - start > 1 && sizes.byteCount(start, end) > budget {
-      start = end - 1
-      starts.append(start)
-    }
+    starts = sizes.starts(upTo: budget)
     guard starts.count > 1 else { return }
-    let beforeLast = starts[starts.count - 2]
+    let (beforeLast, last) = (starts[starts.count - 2], starts[starts.count - 1])
     let middle = sizes.halfway(from: beforeLast, to: entries.count)
-    if middle > beforeLast, middle < start, sizes.byteCount(middle, entries.count) <= budget {
+    if middle > beforeLast, middle < last, sizes.byteCount(middle, entries.count) <= budget {
       starts[starts.count - 1] = middle
     }
   }
@@ -175,6 +166,31 @@ private struct EntrySizes {
     guard end - firstKeyed > 1 else { return whole - unstored }
     let prefix = min(entries[firstKeyed].commonPrefix(with: entries[end - 1]), geometry.prefixLimit)
     return whole - unstored - (end - firstKeyed - 1) * prefix
+  }
+
+  /// The entries with which pages begin that take at most `budget` bytes, or have one entry. Each page is as
+  /// full as possible.
+  func starts(upTo budget: Int) -> [Int] {
+    var starts = [0]
+    var end = endOfPage(from: 0, upTo: budget)
+    while end < count {
+      starts.append(end)
+      end = endOfPage(from: end, upTo: budget)
+    }
+    return starts
+  }
+
+  /// The end of the longest run of entries from `first` on that takes at most `budget` bytes; of one entry at
+  /// least. Compares O(log n) keys: a longer run never takes fewer bytes, because the common prefix of sorted
+  /// keys only becomes shorter.
+  private func endOfPage(from first: Int, upTo budget: Int) -> Int {
+    var low = first + 1
+    var high = count
+    while low < high {
+      let middle = (low + high + 1) / 2
+      if byteCount(first, middle) <= budget { low = middle } else { high = middle - 1 }
+    }
+    return low
   }
 
   /// The index at which half of the bytes of the entries `first..<end` are reached.

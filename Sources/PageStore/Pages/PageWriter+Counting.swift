@@ -17,7 +17,7 @@ extension PageWriter {
     guard reference.location.isFrame, pool.storedPlace(ofPage: reference).isNone else { return }
     let page = PageImage(UnsafeRawPointer(pool.arena.address(reference.location.number)))
     demand.singles += 1
-    if page.flags & PageFlags.hasOverflow != 0 { addOverflow(of: page, in: pool, to: &demand) }
+    addOverflow(of: page, in: pool, to: &demand)
     if page.isLeaf { return }
     if page.level == 1, mode == .replacing { return addPackedLeaves(of: page, in: pool, to: &demand) }
     for index in 0..<page.count {
@@ -43,12 +43,10 @@ extension PageWriter {
   }
 
   private static func addOverflow(of page: PageImage, in pool: PagePool, to demand: inout PageDemand) {
-    for index in 0..<page.count {
-      for offset in page.overflowReferences(index) {
-        let reference = ChildReference(loading: page.base + offset)
-        guard reference.location.isFrame, pool.storedPlace(ofOverflow: reference).isNone else { continue }
-        demand.add(overflowOf: UInt64(pool.geometry.overflowPageCount(Int(reference.count))))
-      }
+    for offset in page.overflowReferences {
+      let reference = ChildReference(loading: page.base + offset)
+      guard reference.location.isFrame, pool.storedPlace(ofOverflow: reference).isNone else { continue }
+      demand.add(overflowOf: UInt64(pool.geometry.overflowPageCount(Int(reference.count))))
     }
   }
 }

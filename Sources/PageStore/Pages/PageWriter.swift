@@ -84,16 +84,16 @@ struct PageWriter {
     let image = pool.arena.address(frame)
     do throws(StoreError) {
       if isUnseen { zeroFreeSpace(image) } else { copy(page, to: image) }
-      for index in 0..<page.count {
-        if !page.isLeaf {
+      if !page.isLeaf {
+        for index in 0..<page.count {
           let child = ChildReference(loading: page.reference(index))
           let written = try writePage(child, treeID: treeID, to: sink)
           written.store(to: image + page.slot(index).offset)
         }
-        for offset in page.overflowReferences(index) {
-          let overflow = ChildReference(loading: page.base + offset)
-          try writeOverflow(overflow, treeID: page.treeID, to: sink).store(to: image + offset)
-        }
+      }
+      for offset in page.overflowReferences {
+        let overflow = ChildReference(loading: page.base + offset)
+        try writeOverflow(overflow, treeID: page.treeID, to: sink).store(to: image + offset)
       }
       let written = try finish(image, birth: reference.birth, count: reference.count, to: sink)
       keep(frame, as: written, insteadOf: reference, treeID: page.treeID)
@@ -170,13 +170,15 @@ struct PageWriter {
     // An evicted frame refers to nothing in memory.
     if pool.isEvicted(reference) { return }
     let page = PageImage(UnsafeRawPointer(pool.arena.address(reference.location.number)))
-    for index in 0..<page.count {
-      if !page.isLeaf { replaceAll(below: ChildReference(loading: page.reference(index)), treeID: treeID) }
-      for offset in page.overflowReferences(index) {
-        let overflow = ChildReference(loading: page.base + offset)
-        if overflow.location.isFrame {
-          replacedBlobs.append(RetiredItem(reference: overflow, treeID: treeID))
-        }
+    if !page.isLeaf {
+      for index in 0..<page.count {
+        replaceAll(below: ChildReference(loading: page.reference(index)), treeID: treeID)
+      }
+    }
+    for offset in page.overflowReferences {
+      let overflow = ChildReference(loading: page.base + offset)
+      if overflow.location.isFrame {
+        replacedBlobs.append(RetiredItem(reference: overflow, treeID: treeID))
       }
     }
   }
@@ -326,6 +328,13 @@ struct PageWriter {
 }
 
 extension PageImage {
+  /// The offsets in the page of all references to overflow pages. No entry is looked at in a page that has
+  /// none.
+  var overflowReferences: [Int] {
+    guard flags & PageFlags.hasOverflow != 0 else { return [] }
+    return (0..<count).flatMap { overflowReferences($0) }
+  }
+
   /// The offsets in the page of an entry's references to overflow pages: that of the key's rest, and that of
   /// the value.
   func overflowReferences(_ index: Int) -> [Int] {

@@ -37,8 +37,7 @@ extension TreeEditor {
 
   /// The offsets in a page of references to overflow at `limit` or after it.
   private func overflowBehind(_ limit: UInt64, in page: PageImage) -> [Int] {
-    guard page.flags & PageFlags.hasOverflow != 0 else { return [] }
-    return (0..<page.count).flatMap { page.overflowReferences($0) }.filter { offset in
+    page.overflowReferences.filter { offset in
       isBehind(limit, pool.filePage(ofOverflow: ChildReference(loading: page.base + offset)))
     }
   }

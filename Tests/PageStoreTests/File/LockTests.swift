@@ -109,7 +109,7 @@ struct LockTests {
 
   @Test func aStoreNamesTheProcessesThatHaveItOpen() throws {
     let store = try Store.open(at: folder.file("store"))
-    #expect(try store.processes().map(\.id) == [getpid()])
+    #expect(try store.processes().map(\.id).contains(getpid()))
     #expect(try store.processes().allSatisfy { !$0.command.isEmpty })
     try store.close()
     #expect(code { _ = try store.processes() } == .closed)
