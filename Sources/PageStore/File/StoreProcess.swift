@@ -5,6 +5,7 @@ public struct StoreProcess: Sendable, Hashable, CustomStringConvertible {
   /// The name of its command, at most 15 bytes, as the system has it.
   public var command: String
 
+  /// The number and the command, as messages name the process.
   public var description: String { "process \(id) (\(command))" }
 }
 
