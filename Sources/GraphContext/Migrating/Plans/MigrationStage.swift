@@ -105,6 +105,9 @@ public struct MigrationPass: Sendable {
   /// .converting("year", of: "Song", to: "released", .orNil)      // String to Int
   /// ```
   ///
+  /// Where only a subclass has the attribute from now on, objects of other classes lose their values. `.refusing`
+  /// checks these values all the same.
+  ///
   /// - Parameters:
   ///   - attribute: an attribute of the old schema.
   ///   - entity: its entity, by the old name.
