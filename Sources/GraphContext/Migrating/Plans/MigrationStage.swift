@@ -105,8 +105,8 @@ public struct MigrationPass: Sendable {
   /// .converting("year", of: "Song", to: "released", .orNil)      // String to Int
   /// ```
   ///
-  /// Where only a subclass has the attribute from now on, objects of other classes lose their values. `.refusing`
-  /// checks these values all the same.
+  /// If only a subclass has the attribute in the new schema, objects of other classes lose their values. The rule
+  /// `.refusing` still checks those values.
   ///
   /// - Parameters:
   ///   - attribute: an attribute of the old schema.
