@@ -31,7 +31,14 @@ struct LeafPacking {
     self.branch = branch
     self.pool = pool
     // Overflowing keys would make separators that overflow; such branches and leaves are not packed.
-    guard branch.flags & PageFlags.hasOverflow == 0 else { return }
+    if branch.flags & PageFlags.hasOverflow == 0 { packRuns() }
+    guard !packsAny || !Partition.fitsOnePage(separators, geometry: pool.geometry) else { return }
+    packsAny = false
+    parts = (0..<branch.count).map(Part.kept)
+    separators = []
+  }
+
+  private mutating func packRuns() {
     var index = 0
     while index < branch.count {
       let end = endOfRun(from: index)
@@ -44,7 +51,6 @@ struct LeafPacking {
         index = max(end, index + 1)
       }
     }
-    packsAny = packsAny && Partition.fitsOnePage(separators, geometry: pool.geometry)
   }
 
   /// A leaf below a branch, if it is only in memory; otherwise nil.

@@ -148,19 +148,21 @@ struct PageEditor {
     let keyLength = entry.keyCount &- skipped
     let cell = page + offset
     let key = cell + (isLeaf ? LeafCell.keyOffset : BranchCell.keyOffset)
-    entry.copyKey(from: skipped, to: key)
-    var end = key + keyLength
-    if let rest = entry.keyRest {
-      end.copyMemory(from: rest, byteCount: ChildReference.byteCount)
-      end += ChildReference.byteCount
-    }
-    if isLeaf {
-      cell.storeLittle(UInt16(truncatingIfNeeded: entry.payloadCount), LeafCell.valueLength)
-      end.copyMemory(from: entry.payload, byteCount: entry.payloadCount)
+    let bytes = entry.keyBytes(from: skipped)
+    if isLeaf { cell.storeLittle(UInt16(truncatingIfNeeded: entry.payloadCount), LeafCell.valueLength) }
+    if isLeaf, let bytes, entry.isInOneCell {
+      ShortCopy.copy(from: bytes, to: key, count: keyLength &+ entry.payloadCount)
     } else {
-      cell.copyMemory(from: entry.payload, byteCount: ChildReference.byteCount)
+      entry.copyKey(from: skipped, to: key)
+      var end = key + keyLength
+      if let rest = entry.keyRest {
+        end.copyMemory(from: rest, byteCount: ChildReference.byteCount)
+        end += ChildReference.byteCount
+      }
+      (isLeaf ? end : cell).copyMemory(from: entry.payload, byteCount: entry.payloadCount)
     }
-    let head = ByteComparison.head(UnsafeRawPointer(key), keyLength)
+    // A load from the source needn't wait for the copy.
+    let head = ByteComparison.head(bytes ?? UnsafeRawPointer(key), keyLength)
     return PageSlotWord(head: head, offset: offset, keyLength: keyLength, flags: entry.flags)
   }
 }

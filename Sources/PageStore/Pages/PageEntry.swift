@@ -106,6 +106,16 @@ struct PageEntry {
     ShortCopy.copy(from: suffix + start, to: target + written, count: suffixCount &- start)
   }
 
+  /// The key's bytes in the page from `offset` on, where they lie side by side; otherwise nil.
+  @inline(__always)
+  func keyBytes(from offset: Int) -> UnsafeRawPointer? {
+    offset >= prefixCount ? suffix + (offset &- prefixCount) : nil
+  }
+
+  /// True if the payload follows the key, as it does in the cell of a leaf.
+  @inline(__always)
+  var isInOneCell: Bool { payload == suffix + suffixCount && keyRest == nil }
+
   /// The key's bytes in the page.
   var keyInPage: [UInt8] {
     [UInt8](unsafeUninitializedCapacity: keyCount) { buffer, count in

@@ -6,8 +6,8 @@
 /// visible yet become images in place.
 ///
 /// ```
-/// let demand = PageWriter.demand(of: roots, .replacing, in: pool)        // take that many pages, then
-/// var writer = PageWriter(pool: pool, mode: .replacing, placement: taken)
+/// let plan = WritingPlan(roots, .replacing, in: pool)                    // take that many pages, then
+/// var writer = PageWriter(pool: pool, mode: .replacing, placement: taken, packings: plan.packings)
 /// let written = roots.map { writer.write($0, to: sink) }                 // sync, then
 /// pool.adopt(writer.images)                                              // or, after a failure, discard
 /// ```
@@ -29,6 +29,8 @@ struct PageWriter {
   private let mode: Mode
   /// The transaction that is being committed, whose frames no other thread can see.
   private let unseenCommit: UInt64?
+  /// Plans for branches of level 1, by frame; others are made when they are needed.
+  private let packings: [UInt64: LeafPacking]
   /// The page numbers that are left.
   private(set) var placement: PagePlacement
   /// Pages written so far.
@@ -45,9 +47,16 @@ struct PageWriter {
   /// The pages to which frames and buffers that stay were written.
   private(set) var stored = StoredFrames()
 
-  init(pool: PagePool, mode: Mode, placement: PagePlacement, unseenCommit: UInt64? = nil) {
+  init(
+    pool: PagePool,
+    mode: Mode,
+    placement: PagePlacement,
+    packings: [UInt64: LeafPacking] = [:],
+    unseenCommit: UInt64? = nil
+  ) {
     self.pool = pool
     self.mode = mode
+    self.packings = packings
     self.unseenCommit = unseenCommit
     geometry = pool.geometry
     self.placement = placement
@@ -76,7 +85,7 @@ struct PageWriter {
     }
     let page = PageImage(UnsafeRawPointer(pool.arena.address(reference.location.number)))
     if page.level == 1, mode == .replacing {
-      let packing = LeafPacking(page, in: pool)
+      let packing = packings[reference.location.number] ?? LeafPacking(page, in: pool)
       if packing.packsAny { return try writePacked(page, packing, reference, to: sink) }
     }
     let isUnseen = page.birth == unseenCommit

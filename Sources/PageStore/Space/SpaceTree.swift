@@ -83,7 +83,7 @@ enum SpaceTree {
       if fresh.isEmpty, !touched.isEmpty || editor.dirty.retiredPages.isEmpty { break }
       // The values are known last, but take as much room as these.
       for chunk in fresh { try put(PageBitmap(), chunk, editor) }
-      let needed = PageWriter.demand(of: [editor.root], .replacing, in: editor.pool).count
+      let needed = WritingPlan([editor.root], .replacing, in: editor.pool).demand.count
       while takenCount < needed {
         guard let run = take(needed - takenCount, from: &spare) else {
           throw StoreError(.diskFull, "room for the record of pages in use is missing")
@@ -95,7 +95,7 @@ enum SpaceTree {
       for page in editor.dirty.retiredPages { new.remove(page.range) }
     }
     // Leaves may be packed more tightly than in an earlier round, so pages may be left over.
-    let needed = PageWriter.demand(of: [editor.root], .replacing, in: editor.pool).count
+    let needed = WritingPlan([editor.root], .replacing, in: editor.pool).demand.count
     while takenCount > needed, let last = taken.popLast() {
       let surplus = min(takenCount - needed, last.upperBound - last.lowerBound)
       let middle = last.upperBound - surplus

@@ -9,6 +9,8 @@ struct CheckpointPlan {
   /// Pages of the file that the checkpoint before reaches and this one doesn't.
   let dying: [PageRun]
   let demand: PageDemand
+  /// How the leaves of the store's trees are written. The catalogue changes once more before it is.
+  let packings: [UInt64: LeafPacking]
   let taken: PageSpace.Taken
 
   /// Counts and takes room. Called with `checkpointing` and `state` held. Throws `diskFull`, with nothing
@@ -34,8 +36,10 @@ struct CheckpointPlan {
         for tree in [editor, spaceEditor] { _ = try tree.relocate(behind: limit, from: [], pageLimit: .max) }
       }
       let frames = Set(draft.roots.filter(\.reference.location.isFrame))
-      var demand = PageWriter.demand(of: frames, mode, in: committer.pool)
-      demand += PageWriter.demand(of: [editor.root], .replacing, in: committer.pool)
+      let trees = WritingPlan(frames, mode, in: committer.pool)
+      packings = trees.packings
+      var demand = trees.demand
+      demand += WritingPlan([editor.root], .replacing, in: committer.pool).demand
       self.demand = demand
       taken = try committer.withSpace { (space) throws(StoreError) in
         let spareCount = committer.spaceTreePageLimit(end: space.map.end)
@@ -151,6 +155,7 @@ extension Committer {
       pool: pool,
       mode: plan.mode,
       placement: plan.taken.placement,
+      packings: plan.packings,
       unseenCommit: draft.isUnseen ? draft.commit : nil
     )
     // Images that were written are in `images` even if this fails.

@@ -97,8 +97,14 @@ final class TreeFixture {
   }
 
   private func write(_ mode: PageWriter.Mode) throws -> (PageWriter, UInt64) {
-    let expected = PageWriter.demand(of: [root], mode, in: pool).count
-    var writer = PageWriter(pool: pool, mode: mode, placement: .consecutive(from: nextPage))
+    let plan = WritingPlan([root], mode, in: pool)
+    let expected = plan.demand.count
+    var writer = PageWriter(
+      pool: pool,
+      mode: mode,
+      placement: .consecutive(from: nextPage),
+      packings: plan.packings
+    )
     var written: UInt64 = 0
     root = try writer.write(root) { number, image in
       file.store(image, at: number)
