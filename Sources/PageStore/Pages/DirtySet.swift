@@ -15,8 +15,8 @@ final class DirtySet {
   private var retired = RetiredMemory()
   private var blobByteCount = 0
   private var blobPageCount = 0
-  /// Pages of overflows that take several pages. The pages of one overflow must be adjacent.
-  private(set) var runPageCount = 0
+  /// Overflows that take several pages.
+  private(set) var runs = RunDemand()
 
   /// Whether a checkpoint has begun to write the frames, which it changes in place: the transaction can't be
   /// tried again.
@@ -77,7 +77,9 @@ final class DirtySet {
     blobs.append(blob)
     own?.blobs.insert(blob)
     blobByteCount += bytes.count
-    noteBlobPages(of: bytes.count, sign: 1)
+    let pageCount = pool.geometry.overflowPageCount(bytes.count)
+    blobPageCount += pageCount
+    runs.add(overflowOf: UInt64(pageCount))
     return ChildReference(location: .frame(blob), checksum: 0, birth: commit, count: UInt64(bytes.count))
   }
 
@@ -105,7 +107,9 @@ final class DirtySet {
     } else if reference.birth == commit, own?.blobs.contains(reference.location.number) ?? true {
       spareBlobs.insert(reference.location.number)
       blobByteCount -= Int(reference.count)
-      noteBlobPages(of: Int(reference.count), sign: -1)
+      let pageCount = pool.geometry.overflowPageCount(Int(reference.count))
+      blobPageCount -= pageCount
+      runs.remove(overflowOf: UInt64(pageCount))
     } else {
       retired.blobs.append(RetiredItem(reference: reference, treeID: treeID))
     }
@@ -116,12 +120,6 @@ final class DirtySet {
     retired.pages.append(
       PageRun(first: first, count: UInt64(count), birth: reference.birth, treeID: treeID)
     )
-  }
-
-  private func noteBlobPages(of byteCount: Int, sign: Int) {
-    let count = pool.geometry.overflowPageCount(byteCount)
-    blobPageCount += sign * count
-    if count > 1 { runPageCount += sign * count }
   }
 
   /// Pages of the file that the transaction has replaced so far.
@@ -151,6 +149,6 @@ final class DirtySet {
     retired = RetiredMemory()
     blobByteCount = 0
     blobPageCount = 0
-    runPageCount = 0
+    runs = RunDemand()
   }
 }

@@ -37,10 +37,12 @@ struct PageSpace {
 
   // MARK: Pages
 
-  /// Makes sure that `count` pages can be taken, and that `run` of them are adjacent. Throws `diskFull`.
-  mutating func ensure(_ count: UInt64, run: UInt64 = 0) throws(StoreError) {
+  /// Makes sure that `count` pages can be taken, among them those of the overflows of `runs`. Throws
+  /// `diskFull`.
+  mutating func ensure(_ count: UInt64, runs: RunDemand = RunDemand()) throws(StoreError) {
     try makeReady(count)
-    if run > 0, !map.hasReadyRun(of: run) { try extend(by: run) }
+    let shortfall = map.room(for: runs).shortfall
+    if shortfall > 0 { try extend(by: shortfall) }
     if map.ready.count < count { try extend(by: count - map.ready.count) }
   }
 
@@ -165,16 +167,16 @@ struct PageSpace {
   /// - Parameters:
   ///   - reserved: the number of pages that stay ready, because commits were accepted for which they were set
   ///     aside.
-  ///   - run: how many of these are adjacent.
+  ///   - runs: the overflows among them.
   mutating func beginCut(
     keeping: UInt64,
     reserving reserved: UInt64,
-    run: UInt64,
+    runs: RunDemand,
     before recordedEnd: UInt64
   ) -> Cut? {
     let usedEnd = usedEndWithoutHeaders
     let least = usedEnd + (usedEnd == map.usedEnd ? keeping : 0)
-    guard let newEnd = map.end(from: least, keepingReady: reserved, run: run),
+    guard let newEnd = map.end(from: least, keepingReady: reserved, runs: runs),
       newEnd < map.end, newEnd * pageSize <= recordedEnd,
       let newTail = try? Optional(pageExtent(around: (newEnd - 1) * pageSize))
     else { return nil }

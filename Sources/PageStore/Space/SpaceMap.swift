@@ -113,16 +113,12 @@ struct SpaceMap {
     return run
   }
 
-  /// Whether `count` ready pages are adjacent.
-  func hasReadyRun(of count: UInt64) -> Bool { Self.firstRun(of: count, in: ready) != nil }
-
-  /// The lowest end of the file from `least` on before which `count` pages are ready, and `run` of them
-  /// adjacent; nil if there are not so many.
-  func end(from least: UInt64, keepingReady count: UInt64, run: UInt64) -> UInt64? {
-    guard ready.count >= count else { return nil }
-    let end = max(least, Self.lowest(count, in: ready).last?.upperBound ?? 0)
-    if run == 0 { return end }
-    return Self.firstRun(of: run, in: ready).map { max(end, $0.upperBound) }
+  /// The lowest end of the file from `least` on before which `count` pages are ready, among them those of the
+  /// overflows of `runs`; nil if there are not so many.
+  func end(from least: UInt64, keepingReady count: UInt64, runs: RunDemand) -> UInt64? {
+    let room = room(for: runs)
+    guard ready.count >= count, room.shortfall == 0 else { return nil }
+    return max(least, Self.lowest(count, in: ready).last?.upperBound ?? 0, room.end)
   }
 
   /// The first `count` adjacent free pages, ready or bare; nil if there are none.

@@ -194,7 +194,7 @@ extension Committer {
     pool.adopt(pages.images)
     versions.install(version)
     dirtyByteCount = 0
-    dirtyRunPageCount = 0
+    dirtyRuns = RunDemand()
     dirtyAfterCommit = draft.commit
     noteLog(upTo: log.appendedByteCount)
     note(draft, pages, replayEpoch: appended.position.use.epoch)

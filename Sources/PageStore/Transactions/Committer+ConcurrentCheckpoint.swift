@@ -87,11 +87,11 @@ extension Committer {
       beingWritten = BeingWritten(
         generation: base.generation,
         byteCount: dirtyByteCount,
-        runPageCount: dirtyRunPageCount,
+        runs: dirtyRuns,
         afterCommit: dirtyAfterCommit
       )
       dirtyByteCount = 0
-      dirtyRunPageCount = 0
+      dirtyRuns = RunDemand()
       dirtyAfterCommit = base.commit
       return start
     } catch {
@@ -152,7 +152,7 @@ extension Committer {
     diedMeanwhile = DiedMeanwhile()
     guard let written = beingWritten else { return }
     dirtyByteCount += written.byteCount
-    dirtyRunPageCount += written.runPageCount
+    dirtyRuns = dirtyRuns + written.runs
     dirtyAfterCommit = written.afterCommit
     beingWritten = nil
   }

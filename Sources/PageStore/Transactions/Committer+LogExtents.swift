@@ -2,12 +2,15 @@
 /// before the store is shared.
 extension Committer {
   /// Begins a use of a free log extent, or of a new one. New extents double in size, up to a limit.
+  ///
+  /// A free extent of half the size will do: the limit follows the store's size, and where a store grows slowly
+  /// each extent would be a little too short for the next limit. New ones lie at the end of the file.
   func nextLogExtent(forRecord byteCount: Int) throws(StoreError) -> LogExtentUse {
     try checkSpace()
     let needed = LogWriter.extentByteCount(forRecord: byteCount)
     let largest = limits.logExtentByteCount(storing: storedPageCount * pageSize)
     let current = min(log.tail.position.use.extent.byteCount, largest)
-    if let free = extents.freeExtent(byteCount: max(needed, current)) {
+    if let free = extents.freeExtent(byteCount: max(needed, current / 2)) {
       return try extents.beginUse(of: free, salt: environment.random())
     }
     do {

@@ -91,7 +91,7 @@ extension Committer {
   /// Called with `state` held.
   func account(for transaction: TransactionState, dirtyAfter byteCount: UInt64, in version: Version) {
     dirtyByteCount = byteCount
-    dirtyRunPageCount += UInt64(transaction.dirty.runPageCount)
+    dirtyRuns = dirtyRuns + transaction.dirty.runs
     let retired = transaction.dirty.finish()
     noteDeaths(of: retired, from: version.generation)
     retire(retired, from: version.generation)
@@ -183,7 +183,7 @@ extension Committer {
         cut = space?.beginCut(
           keeping: keeping,
           reserving: isDirty ? reservedPageCount(end: record.end / pageSize) : 0,
-          run: isDirty ? dirtyRunPageCount : 0,
+          runs: isDirty ? dirtyRuns : RunDemand(),
           before: record.end
         )
         if let proposed = cut, extents.extents.contains(where: { $0.end > proposed.end }) {

@@ -59,8 +59,8 @@ final class Committer: @unchecked Sendable {
   var reclamation: Reclamation
   /// Bytes that the pages changed since the start of the last checkpoint will take in the file.
   var dirtyByteCount: UInt64 = 0
-  /// The number of those pages that belong to overflows of several adjacent pages.
-  var dirtyRunPageCount: UInt64 = 0
+  /// Overflows of several pages among them.
+  var dirtyRuns = RunDemand()
   /// Frames whose birth is this commit or an earlier one are written or being written.
   var dirtyAfterCommit: UInt64
   /// What a concurrent checkpoint is writing.
@@ -116,7 +116,7 @@ final class Committer: @unchecked Sendable {
   struct BeingWritten {
     var generation: UInt64
     var byteCount: UInt64
-    var runPageCount: UInt64
+    var runs: RunDemand
     var afterCommit: UInt64
   }
 
@@ -269,7 +269,7 @@ final class Committer: @unchecked Sendable {
       let pages =
         (grown + reserve) / pageSize
         + checkpointOverhead(end: space.map.end, transaction.directory)
-      try space.ensure(pages, run: dirtyRunPageCount + UInt64(transaction.dirty.runPageCount))
+      try space.ensure(pages, runs: dirtyRuns + transaction.dirty.runs)
     }
     return grown
   }

@@ -79,7 +79,7 @@ struct RestatingTests {
         let map = try #require(committer.space).map
         try #require(committer.dirtyByteCount > 500_000)
         #expect(map.ready.count * committer.pageSize >= committer.dirtyByteCount)
-        #expect(map.hasReadyRun(of: committer.dirtyRunPageCount))
+        #expect(map.room(for: committer.dirtyRuns).shortfall == 0)
       }
     }
     #expect(fixture.disk.content.byteCount < longest / 2)
@@ -121,7 +121,7 @@ struct CutTests {
     let middle = first + 10
     let extents = [first..<middle, middle..<middle + 10]
     var space = try space(extents, inUse: [first..<first + 4, middle..<middle + 1])
-    let found = space.beginCut(keeping: 0, reserving: 0, run: 0, before: .max)
+    let found = space.beginCut(keeping: 0, reserving: 0, runs: RunDemand(), before: .max)
     let cut = try #require(found)
     #expect(cut.end == (first + 4) * 4_096)
     #expect(cut.tailOffset == first * 4_096)
@@ -133,7 +133,7 @@ struct CutTests {
     let last = extent(first + 3..<first + 4)
     let forged = ExtentHeader(kind: .pages, extent: last, salt: 0, commit: 0).encodedBlock(identity)
     try forged.withBytes { bytes throws(StoreError) in try file.write(bytes, at: last.offset) }
-    let found = space.beginCut(keeping: 0, reserving: 0, run: 0, before: .max)
+    let found = space.beginCut(keeping: 0, reserving: 0, runs: RunDemand(), before: .max)
     let cut = try #require(found)
     #expect(cut.end == last.end)
   }

@@ -74,4 +74,32 @@ struct SpaceMapTests {
       #expect(listed == pages.sorted())
     }
   }
+
+  /// Wherever room is promised, overflows of any lengths get their pages in any order, also in a file that is cut
+  /// at the end that is given. Where it isn't, as many adjacent pages more are enough.
+  @Test func promisedRoomIsEnoughForOverflows() throws {
+    var generator = SeededGenerator()
+    var promised = 0
+    for _ in 0..<400 {
+      var map = map(end: 400, recorded: [0..<1])
+      for _ in 0..<generator.number(in: 1...60) {
+        let first = UInt64(generator.number(in: 1...398))
+        map.take(first..<min(400, first + UInt64(generator.number(in: 1...12))))
+      }
+      let lengths = (0..<generator.number(in: 1...12)).map { _ in UInt64(generator.number(in: 2...20)) }
+      var runs = RunDemand()
+      for length in lengths { runs.add(overflowOf: length) }
+      var room = map.room(for: runs)
+      if room.shortfall > 0 {
+        map.release(try map.extend(by: room.shortfall))
+        room = map.room(for: runs)
+      } else {
+        promised += 1
+      }
+      try #require(room.shortfall == 0)
+      map.cut(to: room.end)
+      for length in lengths.shuffled(using: &generator) { #expect(map.take(run: length) != nil) }
+    }
+    #expect(promised > 100)
+  }
 }

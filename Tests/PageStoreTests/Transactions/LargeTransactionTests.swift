@@ -76,22 +76,4 @@ struct LargeTransactionTests {
     for index in 0..<50 { #expect(try snapshot.tree("t").value(for: bytes("k\(index)")) == bytes("old")) }
     #expect(try store.value("k7") == "newer")
   }
-
-  @Test func theLogMovesThroughItsExtentsAndUsesThemAgain() throws {
-    var fixture = StoreFixture()
-    fixture.options.checkpointLogBytes = 200 << 10
-    let store = try fixture.open()
-    var sizes: [UInt64] = []
-    for round in 0..<40 {
-      for index in 0..<10 { try store.put("k\(index)", String(repeating: "\(round % 10)", count: 9_000)) }
-      sizes.append(try store.statistics.logExtentBytes)
-    }
-    #expect(try store.statistics.checkpoints > 5)
-    #expect(sizes.last == sizes[20])
-    #expect(try store.verify() == [])
-    let reopened = try fixture.reopened(powerFailed: true)
-    #expect(reopened.lastCommit == 400)
-    #expect(try reopened.value("k3") == String(repeating: "9", count: 9_000))
-    #expect(try reopened.verify() == [])
-  }
 }

@@ -1,0 +1,67 @@
+/// The overflows of several pages that a checkpoint will write: the pages of each must be adjacent.
+///
+/// The lengths of all but the longest are left out, so that sums are cheap. Whatever they are,
+/// ``SpaceMap/room(for:)`` says whether there is room for them.
+struct RunDemand: Hashable {
+  /// Pages of all overflows.
+  private(set) var pageCount: UInt64 = 0
+  /// Pages of the longest one.
+  private(set) var longest: UInt64 = 0
+
+  var isEmpty: Bool { pageCount == 0 }
+
+  /// Adds an overflow of `count` pages, of which a single one can be anywhere.
+  mutating func add(overflowOf count: UInt64) {
+    guard count > 1 else { return }
+    pageCount += count
+    longest = max(longest, count)
+  }
+
+  /// Removes an overflow of `count` pages. ``longest`` stays.
+  mutating func remove(overflowOf count: UInt64) {
+    if count > 1 { pageCount -= min(pageCount, count) }
+    if isEmpty { longest = 0 }
+  }
+
+  static func + (left: RunDemand, right: RunDemand) -> RunDemand {
+    var sum = left
+    sum.pageCount += right.pageCount
+    sum.longest = max(left.longest, right.longest)
+    return sum
+  }
+}
+
+extension SpaceMap {
+  /// The room that ready pages have for overflows.
+  struct RunRoom {
+    /// The number of adjacent pages that the file must get so that all fit; 0 if they fit.
+    var shortfall: UInt64
+    /// The lowest end of the file before which all fit, if they do.
+    var end: UInt64
+  }
+
+  /// The room for the overflows of `runs`, in whatever order each takes the first run of ready pages in which
+  /// it fits.
+  ///
+  /// An overflow of *p* pages that doesn't fit has found less than *p* pages left in each run. So of a run of
+  /// *n* pages at least *n* − *p* + 1 were taken by others, which have *p* pages less than all together. That
+  /// is impossible if the sum of *n* − *m* + 1 over all runs of at least *m* pages, *m* being the length of the
+  /// longest overflow, is greater than the pages of all but the longest. O(*n*) for *n* words of the bitmap.
+  func room(for runs: RunDemand) -> RunRoom {
+    if runs.isEmpty { return RunRoom(shortfall: 0, end: 0) }
+    var missing = runs.pageCount - runs.longest + 1
+    var page: UInt64 = 0
+    while let run = ready.nextRun(from: page) {
+      let length = run.upperBound - run.lowerBound
+      if length >= runs.longest {
+        let counted = length - runs.longest + 1
+        if counted >= missing {
+          return RunRoom(shortfall: 0, end: run.lowerBound + missing + runs.longest - 1)
+        }
+        missing -= counted
+      }
+      page = run.upperBound
+    }
+    return RunRoom(shortfall: missing + runs.longest - 1, end: end)
+  }
+}
