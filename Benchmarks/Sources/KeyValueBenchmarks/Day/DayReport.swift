@@ -8,7 +8,7 @@ struct DayReport {
 
   /// The most that the file may take after the warm-up, as a multiple of its live pages: while it is open, with up to two readers, and
   /// when it is closed. An open file keeps the room that readers have needed.
-  static let openBound = 2.5
+  static let openBound = 2.1
   static let closedBound = 1.4
 
   private var settled: [DayWorkload.Sample] { samples.filter { $0.hour >= DayPlan.warmUp } }
