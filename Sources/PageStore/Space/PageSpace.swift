@@ -41,7 +41,12 @@ struct PageSpace {
   /// `diskFull`.
   mutating func ensure(_ count: UInt64, runs: RunDemand = RunDemand()) throws(StoreError) {
     try makeReady(count)
-    let shortfall = map.room(for: runs).shortfall
+    var shortfall = map.room(for: runs).shortfall
+    while shortfall > 0, !map.bare.isEmpty {
+      // At least twice as many each time, because each time takes a walk over the map.
+      try makeReady(map.ready.count + max(map.ready.count, shortfall))
+      shortfall = map.room(for: runs).shortfall
+    }
     if shortfall > 0 { try extend(by: shortfall) }
     if map.ready.count < count { try extend(by: count - map.ready.count) }
   }
@@ -95,6 +100,11 @@ struct PageSpace {
 
   private mutating func take(run count: UInt64) throws(StoreError) -> Range<UInt64> {
     if let run = map.take(run: count) { return run }
+    if let run = map.firstFreeRun(of: count) {
+      try file.allocate(run.lowerBound * pageSize..<run.upperBound * pageSize)
+      map.take(run)
+      return run
+    }
     try extend(by: count)
     return map.take(run: count) ?? map.end..<map.end
   }

@@ -5,7 +5,7 @@
 struct RunDemand: Hashable {
   /// Pages of all overflows.
   private(set) var pageCount: UInt64 = 0
-  /// Pages of the longest one.
+  /// Pages of the longest one, or more, but never more than ``pageCount``.
   private(set) var longest: UInt64 = 0
 
   var isEmpty: Bool { pageCount == 0 }
@@ -17,10 +17,12 @@ struct RunDemand: Hashable {
     longest = max(longest, count)
   }
 
-  /// Removes an overflow of `count` pages. ``longest`` stays.
+  /// Removes an overflow of `count` pages. The others may all be shorter than ``longest`` says then, but have
+  /// no more pages than that many together.
   mutating func remove(overflowOf count: UInt64) {
-    if count > 1 { pageCount -= min(pageCount, count) }
-    if isEmpty { longest = 0 }
+    guard count > 1 else { return }
+    pageCount -= min(pageCount, count)
+    longest = min(longest, pageCount)
   }
 
   static func + (left: RunDemand, right: RunDemand) -> RunDemand {
@@ -43,10 +45,12 @@ extension SpaceMap {
   /// The room for the overflows of `runs`, in whatever order each takes the first run of ready pages in which
   /// it fits.
   ///
-  /// An overflow of *p* pages that doesn't fit has found less than *p* pages left in each run. So of a run of
-  /// *n* pages at least *n* − *p* + 1 were taken by others, which have *p* pages less than all together. That
-  /// is impossible if the sum of *n* − *m* + 1 over all runs of at least *m* pages, *m* being the length of the
-  /// longest overflow, is greater than the pages of all but the longest. O(*n*) for *n* words of the bitmap.
+  /// An overflow of *p* pages that doesn't fit has found less than *p* pages left in each run. So the others
+  /// have taken at least *n* − *p* + 1 pages of each run of *n* pages, and they have *p* pages less than all
+  /// overflows together. Let *m* be the length of the longest. If *n* − *m* + 1, summed over all runs of at
+  /// least *m* pages, is greater than the pages of all overflows but the longest, that is impossible for *p* =
+  /// *m*. For a smaller *p* the sum is greater by *m* − *p* for each run, and the other side by *m* − *p* once.
+  /// O(*n*) for *n* words of the bitmap.
   func room(for runs: RunDemand) -> RunRoom {
     if runs.isEmpty { return RunRoom(shortfall: 0, end: 0) }
     var missing = runs.pageCount - runs.longest + 1

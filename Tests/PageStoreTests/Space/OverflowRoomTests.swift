@@ -1,34 +1,85 @@
-@_spi(Testing) import PageStore
 @_spi(Testing) import TestSupport
 import Testing
 
+@_spi(Testing) @testable import PageStore
+
 /// Room for values of several pages, whose pages must be adjacent.
 struct OverflowRoomTests {
-  /// Values of three pages.
-  private func put(_ numbers: some Sequence<Int>, in store: Store) throws {
+  private let fixture: StoreFixture
+
+  init() {
+    var fixture = StoreFixture()
+    fixture.options.initialLogByteCount = 4 << 20
+    self.fixture = fixture
+  }
+
+  private func put(_ numbers: some Sequence<Int>, byteCount: Int, in store: Store) throws {
     try store.write { transaction in
       let tree = try transaction.tree("t")
-      for number in numbers { try tree.put(bytes("\(number)"), [UInt8](repeating: 1, count: 10_000)) }
+      for number in numbers { try tree.put(bytes("\(number)"), [UInt8](repeating: 1, count: byteCount)) }
     }
   }
 
-  /// No free run is as long as all values of the transaction together.
-  @Test func aFullDiskTakesValuesThatFitIntoSeveralRuns() throws {
-    var fixture = StoreFixture()
-    fixture.options.initialLogByteCount = 4 << 20
+  /// A store with many short runs of free pages, on a full disk.
+  private func fragmentedStore() throws -> Store {
     let store = try fixture.open()
-    try put(0..<200, in: store)
+    try put(0..<200, byteCount: 10_000, in: store)
     try store.checkpoint()
     try store.write { transaction in
       let tree = try transaction.tree("t")
       for number in stride(from: 0, to: 200, by: 2) { try tree.remove(bytes("\(number)")) }
     }
     for _ in 0..<2 { try store.checkpoint() }
-    fixture.disk.setCapacity(fixture.disk.content.byteCount)
-    try put(200..<240, in: store)
+    return store
+  }
+
+  /// Puts values of three pages for which no run of free pages is long enough if they have to lie side by side.
+  private func fill(_ store: Store, _ disk: SimulatedDisk) throws {
+    let map = try #require(store.committer.space).map
+    let longest = map.free.runs(in: 0..<map.end).map(\.count).max() ?? 0
+    #expect(longest < 120)
+    disk.setCapacity(disk.content.byteCount)
+    try put(200..<240, byteCount: 10_000, in: store)
     #expect(throws: Never.self) { try store.checkpoint() }
-    let reopened = try fixture.reopened(powerFailed: true)
-    #expect(try reopened.snapshot().tree("t").count == 140)
-    #expect(try reopened.verify() == [])
+    #expect(try store.snapshot().tree("t").value(for: bytes("239"))?.count == 10_000)
+    #expect(try store.verify() == [])
+  }
+
+  @Test func aFullDiskTakesValuesThatFitIntoSeveralRuns() throws {
+    let store = try fragmentedStore()
+    try fill(store, fixture.disk)
+    #expect(try fixture.reopened(powerFailed: true).snapshot().tree("t").count == 140)
+  }
+
+  /// After opening, no free page is known to have blocks.
+  @Test func soItDoesAfterTheProcessHasDied() throws {
+    _ = try fragmentedStore()
+    let disk = fixture.disk.afterProcessDeath()
+    let store = try Store.open(
+      file: disk,
+      path: "test",
+      options: fixture.options,
+      environment: fixture.environment
+    )
+    try store.put("first", "1")
+    try fill(store, disk)
+  }
+
+  /// What a transaction has removed again needs no room.
+  @Test func aTransactionMayRemoveItsLongestValue() throws {
+    let store = try fixture.open()
+    for shorter in [0, 5_000, 20_000] {
+      try store.write { transaction in
+        let tree = try transaction.tree("t")
+        try tree.put(bytes("long"), [UInt8](repeating: 1, count: 60_000))
+        try tree.put(bytes("short"), [UInt8](repeating: 1, count: 20_000))
+        if shorter > 0 {
+          try tree.put(bytes("long"), [UInt8](repeating: 1, count: shorter))
+        } else {
+          try tree.remove(bytes("long"))
+        }
+      }
+    }
+    #expect(try fixture.reopened(powerFailed: true).verify() == [])
   }
 }

@@ -88,7 +88,9 @@ struct SpaceMapTests {
       }
       let lengths = (0..<generator.number(in: 1...12)).map { _ in UInt64(generator.number(in: 2...20)) }
       var runs = RunDemand()
-      for length in lengths { runs.add(overflowOf: length) }
+      let removed = (0..<generator.number(in: 0...3)).map { _ in UInt64(generator.number(in: 2...30)) }
+      for length in removed + lengths { runs.add(overflowOf: length) }
+      for length in removed { runs.remove(overflowOf: length) }
       var room = map.room(for: runs)
       if room.shortfall > 0 {
         map.release(try map.extend(by: room.shortfall))
