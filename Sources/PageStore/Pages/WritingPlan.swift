@@ -1,8 +1,8 @@
 /// The pages that writing trees will take, counted before any is written.
 struct WritingPlan {
   private(set) var demand = PageDemand()
-  /// How the leaves below branches of level 1 are written, by the branch's frame. Only pages that don't change
-  /// until they are written can be written by it.
+  /// Plans for the leaves below branches of level 1, by the branch's frame. The writer may use them only if no
+  /// transaction changes these pages before it writes them.
   private(set) var packings: [UInt64: LeafPacking] = [:]
   private let mode: PageWriter.Mode
   private let pool: PagePool

@@ -9,7 +9,8 @@ struct CheckpointPlan {
   /// Pages of the file that the checkpoint before reaches and this one doesn't.
   let dying: [PageRun]
   let demand: PageDemand
-  /// How the leaves of the store's trees are written. The catalogue changes once more before it is.
+  /// Plans for the leaves of the store's trees. There are none for the catalogue: the checkpoint changes it
+  /// again before writing it.
   let packings: [UInt64: LeafPacking]
   let taken: PageSpace.Taken
 

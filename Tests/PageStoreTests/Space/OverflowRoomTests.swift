@@ -20,7 +20,7 @@ struct OverflowRoomTests {
     }
   }
 
-  /// A store with many short runs of free pages, on a full disk.
+  /// A store with many short runs of free pages.
   private func fragmentedStore() throws -> Store {
     let store = try fixture.open()
     try put(0..<200, byteCount: 10_000, in: store)
@@ -33,7 +33,8 @@ struct OverflowRoomTests {
     return store
   }
 
-  /// Puts values of three pages for which no run of free pages is long enough if they have to lie side by side.
+  /// Makes the disk full, and puts forty values of three pages each: no run of free pages has room for all of
+  /// them.
   private func fill(_ store: Store, _ disk: SimulatedDisk) throws {
     let map = try #require(store.committer.space).map
     let longest = map.free.runs(in: 0..<map.end).map(\.count).max() ?? 0
@@ -52,7 +53,7 @@ struct OverflowRoomTests {
   }
 
   /// After opening, no free page is known to have blocks.
-  @Test func soItDoesAfterTheProcessHasDied() throws {
+  @Test func aFullDiskTakesThemAfterTheProcessHasDied() throws {
     _ = try fragmentedStore()
     let disk = fixture.disk.afterProcessDeath()
     let store = try Store.open(
