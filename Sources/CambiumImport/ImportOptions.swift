@@ -4,8 +4,8 @@ import Cambium
 public struct ImportOptions: Sendable {
   /// When what was imported is stored.
   public enum Commits: Sendable, Hashable {
-    /// In one commit, at the end: a failed or cancelled import changes nothing. All objects of the import are in memory until then, all pages that
-    /// the commit changes, and the IDs of ``ImportReport/changes``: about 1.1 KB for a short record.
+    /// In one commit, at the end: a failed or cancelled import changes nothing. All objects of the import are in memory until then,
+    /// and the IDs of ``ImportReport/changes``: about 1.1 KB for a short record.
     case once
     /// In a commit for each so many records: memory holds one batch. What a failed or cancelled import has committed stays.
     case eachBatch(of: Int)

@@ -38,6 +38,9 @@ public struct StoreOptions: Sendable, Hashable {
   /// pages of the file, a checkpoint starts earlier: down to a forty-eighth of the stored bytes, or a
   /// mebibyte.
   ///
+  /// A single transaction may take as much, and what ``cacheBytes`` has unused. Beyond that it writes pages to the file
+  /// before it is committed, and its commit is synced, however durable it is meant to be.
+  ///
   /// Memory that commits have replaced counts as well until a sync makes them durable: a sync starts at an
   /// eighth of these bytes; at a quarter commits wait for it. Snapshots hold another quarter at most; more
   /// than that is spilled to a file.
@@ -52,6 +55,9 @@ public struct StoreOptions: Sendable, Hashable {
 
   /// Bytes of the first log extent of a new store, 16 KiB at least. Later log extents are larger.
   @_spi(Testing) public var initialLogByteCount: Int = 64 << 10
+
+  /// Bytes of memory that a transaction may take before it writes pages to the file; nil for ``dirtyMemoryBytes``.
+  @_spi(Testing) public var transactionByteCount: Int?
 
   /// Makes the default options.
   public init() {}

@@ -238,6 +238,10 @@ extension StoreOptions {
     options.checkpointLogBytes = generator.pick([16 << 10, 64 << 10, 256 << 10, 16 << 20])
     options.cacheBytes = generator.pick([64 << 10, 256 << 20])
     options.durability = generator.pick([.full, .full, .relaxed, .none])
+    // Transactions of a third of the scenarios write pages before they are committed.
+    if generator.chance(1, in: 3) {
+      options.transactionByteCount = generator.pick([1, 32 << 10, 128 << 10])
+    }
     // Idle stores of half the scenarios look after their size by themselves.
     options.compaction?.leastLooseBytes = generator.pick([64 << 10, 1 << 40])
     options.compaction?.looseShare = 0.25

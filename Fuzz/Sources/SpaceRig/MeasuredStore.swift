@@ -39,11 +39,20 @@ final class MeasuredStore {
     mostFileBytes = 0
   }
 
+  /// Puts all entries in one commit. Calls `afterEach` within the transaction.
+  func load(inOneCommit count: Int, afterEach: () throws -> Void) throws {
+    versions = Array(repeating: nil, count: count)
+    try put(0..<count, version: 0, afterEach: afterEach)
+  }
+
   /// One commit that gives entries another version.
-  func put(_ numbers: some Sequence<Int>, version: UInt32) throws {
+  func put(_ numbers: some Sequence<Int>, version: UInt32, afterEach: () throws -> Void = {}) throws {
     try store.write { transaction in
       let tree = try transaction.tree("t")
-      for number in numbers { try tree.put(Self.key(number), Self.value(number, version)) }
+      for number in numbers {
+        try tree.put(Self.key(number), Self.value(number, version))
+        try afterEach()
+      }
     }
     for number in numbers { note(number, version) }
     look()

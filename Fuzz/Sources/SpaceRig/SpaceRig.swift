@@ -45,6 +45,7 @@ enum Trial: String, CaseIterable {
   case oneRow = "one-row"
   case oneReader = "one-reader"
   case staggeredReaders = "staggered-readers"
+  case oneTransaction = "one-transaction"
   case randomDeletion = "random-deletion"
   case rangeDeletion = "range-deletion"
 
@@ -53,6 +54,7 @@ enum Trial: String, CaseIterable {
     case .oneRow: try OneRowTrial.run(arguments)
     case .oneReader: try OneReaderTrial.run(arguments)
     case .staggeredReaders: try StaggeredReadersTrial.run(arguments)
+    case .oneTransaction: try OneTransactionTrial.run(arguments)
     case .randomDeletion: try DeletionTrial.run(arguments, isRandom: true)
     case .rangeDeletion: try DeletionTrial.run(arguments, isRandom: false)
     }

@@ -188,6 +188,9 @@ final class PageCache: Sendable {
     var evictions: UInt64 = 0
   }
 
+  /// Bytes of the budget that no page takes.
+  var unusedByteCount: Int { max(0, capacity - statistics.pageCount) * arena.pageSize }
+
   var statistics: Statistics {
     state.withLock { state in
       Statistics(

@@ -45,6 +45,8 @@ final class Monitor: @unchecked Sendable {
   }
 
   func lock() { pthread_mutex_lock(mutex) }
+  /// Locks the mutex unless a thread has locked it; false if one has.
+  func lockIfFree() -> Bool { pthread_mutex_trylock(mutex) == 0 }
   func unlock() { pthread_mutex_unlock(mutex) }
   /// Unlocks the mutex, sleeps until woken, perhaps spuriously, and locks the mutex again.
   func wait() { wait(on: condition) }

@@ -12,7 +12,12 @@ final class DirtySet {
   /// Frames of the transaction that it no longer needs.
   private var spareFrames: [UInt64] = []
   private var spareBlobs: Set<UInt64> = []
+  private var spareBlobByteCount = 0
   private var retired = RetiredMemory()
+  /// Memory from before the transaction whose pages its trees refer to now. Unlike ``retired`` it says nothing of the file.
+  private var unneeded = RetiredMemory()
+  /// Pages of the file that the transaction has written.
+  var early = EarlyPages()
   private var blobByteCount = 0
   private var blobPageCount = 0
   /// Overflows that take several pages.
@@ -54,10 +59,21 @@ final class DirtySet {
   }
 
   /// Memory that the transaction has taken, in bytes.
-  var byteCount: Int { (frames.count - spareFrames.count) * pool.geometry.pageSize + blobByteCount }
+  var byteCount: Int {
+    (frames.count - spareFrames.count) * pool.geometry.pageSize + blobByteCount + spareBlobByteCount
+  }
 
   /// Pages that the transaction's frames and buffers will take in the file.
   var filePageCount: Int { frames.count - spareFrames.count + blobPageCount }
+
+  /// Bytes of memory above which ``isOverLimit`` is true.
+  var byteLimit = Int.max {
+    didSet { checkLimit() }
+  }
+  /// Whether the transaction has come to take more memory than ``byteLimit``.
+  private(set) var isOverLimit = false
+
+  private func checkLimit() { isOverLimit = byteCount > byteLimit }
 
   /// Notes that a checkpoint begins to write the frames.
   func useUp() { isUsedUp = true }
@@ -67,6 +83,7 @@ final class DirtySet {
     if let frame = spareFrames.popLast() { return frame }
     let frame = pool.arena.allocate()
     frames.append(frame)
+    checkLimit()
     own?.frames.insert(frame)
     return frame
   }
@@ -80,6 +97,7 @@ final class DirtySet {
     let pageCount = pool.geometry.overflowPageCount(bytes.count)
     blobPageCount += pageCount
     runs.add(overflowOf: UInt64(pageCount))
+    checkLimit()
     return ChildReference(location: .frame(blob), checksum: 0, birth: commit, count: UInt64(bytes.count))
   }
 
@@ -106,17 +124,25 @@ final class DirtySet {
       retirePages(reference, count: pool.geometry.overflowPageCount(Int(reference.count)), treeID)
     } else if reference.birth == commit, own?.blobs.contains(reference.location.number) ?? true {
       spareBlobs.insert(reference.location.number)
-      blobByteCount -= Int(reference.count)
-      let pageCount = pool.geometry.overflowPageCount(Int(reference.count))
-      blobPageCount -= pageCount
-      runs.remove(overflowOf: UInt64(pageCount))
+      spareBlobByteCount += Int(reference.count)
+      forgetBlob(of: reference)
+      checkLimit()
     } else {
       retired.blobs.append(RetiredItem(reference: reference, treeID: treeID))
     }
   }
 
+  /// Takes a buffer of the transaction out of the counts.
+  private func forgetBlob(of reference: ChildReference) {
+    blobByteCount -= Int(reference.count)
+    let pageCount = pool.geometry.overflowPageCount(Int(reference.count))
+    blobPageCount -= pageCount
+    runs.remove(overflowOf: UInt64(pageCount))
+  }
+
   private func retirePages(_ reference: ChildReference, count: Int, _ treeID: UInt32) {
     let first = reference.location.number
+    if early.retire(first..<first + UInt64(count), treeID: treeID) { return }
     retired.pages.append(
       PageRun(first: first, count: UInt64(count), birth: reference.birth, treeID: treeID)
     )
@@ -127,11 +153,63 @@ final class DirtySet {
   /// Everything that existed before the transaction and that it has replaced so far.
   var retiredSoFar: RetiredMemory { retired }
 
+  // MARK: Pages that are written early
+
+  /// Frames and buffers that the transaction has no longer, because they were written.
+  struct Written {
+    fileprivate var frames: Set<UInt64> = []
+    fileprivate var blobs: Set<UInt64> = []
+  }
+
+  /// Notes what has become of frames and buffers that were written to pages of the file. The caller passes `written` to
+  /// ``forget(_:)`` before the transaction goes on.
+  ///
+  /// - Parameters:
+  ///   - cached: frames that belong to the cache now.
+  ///   - replaced: frames and buffers that the trees have ceased to reach. Those of the transaction are freed as soon as no
+  ///     ``FoundValue`` protects them.
+  func noteWritten(cached: [UInt64], replaced: RetiredMemory, in written: inout Written) {
+    let (ownFrames, ownBlobs) = (replaced.frames.filter(isOwn), replaced.blobs.filter(isOwn))
+    for item in ownBlobs { forgetBlob(of: item.reference) }
+    pool.free(frames: ownFrames.map(\.number), blobs: ownBlobs.map(\.number), mayBeNamed: true)
+    written.frames.formUnion(cached)
+    written.frames.formUnion(ownFrames.map(\.number))
+    written.blobs.formUnion(ownBlobs.map(\.number))
+    for item in replaced.frames where !isOwn(item) {
+      let isStored = !pool.storedPlace(ofPage: item.reference).isNone
+      if isStored { unneeded.frames.append(item) } else { retired.frames.append(item) }
+    }
+    for item in replaced.blobs where !isOwn(item) {
+      let isStored = !pool.storedPlace(ofOverflow: item.reference).isNone
+      if isStored { unneeded.blobs.append(item) } else { retired.blobs.append(item) }
+    }
+  }
+
+  private func isOwn(_ item: RetiredItem) -> Bool { item.reference.birth == commit }
+
+  /// Removes what was written from the memory of the transaction.
+  func forget(_ written: Written) {
+    if !written.frames.isEmpty { frames.removeAll(where: written.frames.contains) }
+    if !written.blobs.isEmpty { blobs.removeAll(where: written.blobs.contains) }
+  }
+
+  /// Frees the buffers that the transaction no longer needs, as soon as no ``FoundValue`` protects them.
+  func freeSpareBlobs() {
+    if spareBlobs.isEmpty { return }
+    blobs.removeAll(where: spareBlobs.contains)
+    pool.free(frames: [], blobs: Array(spareBlobs), mayBeNamed: true)
+    spareBlobs = []
+    spareBlobByteCount = 0
+  }
+
+  // MARK: The end
+
   /// Ends a transaction that takes effect. Returns the memory that it has replaced, to be freed when no
   /// snapshot from before this commit is left.
   func finish() -> RetiredMemory {
     pool.free(frames: spareFrames, blobs: Array(spareBlobs))
     defer { reset() }
+    retired += unneeded
     return retired
   }
 
@@ -146,7 +224,10 @@ final class DirtySet {
     blobs = []
     spareFrames = []
     spareBlobs = []
+    spareBlobByteCount = 0
     retired = RetiredMemory()
+    unneeded = RetiredMemory()
+    early = EarlyPages()
     blobByteCount = 0
     blobPageCount = 0
     runs = RunDemand()

@@ -29,6 +29,9 @@ struct PageWriter {
   private let mode: Mode
   /// The transaction that is being committed, whose frames no other thread can see.
   private let unseenCommit: UInt64?
+  /// Whether frames of that transaction that packing has replaced become images of other pages. As long as the transaction
+  /// hasn't ended, a ``FoundValue`` may point into them.
+  private let reusesFrames: Bool
   /// Plans for branches of level 1, by frame; others are made when they are needed.
   private let packings: [UInt64: LeafPacking]
   /// The page numbers that are left.
@@ -52,12 +55,14 @@ struct PageWriter {
     mode: Mode,
     placement: PagePlacement,
     packings: [UInt64: LeafPacking] = [:],
-    unseenCommit: UInt64? = nil
+    unseenCommit: UInt64? = nil,
+    reusesFrames: Bool = true
   ) {
     self.pool = pool
     self.mode = mode
     self.packings = packings
     self.unseenCommit = unseenCommit
+    self.reusesFrames = reusesFrames
     geometry = pool.geometry
     self.placement = placement
   }
@@ -229,7 +234,11 @@ struct PageWriter {
   /// Lists a frame that other pages have replaced.
   private mutating func replace(_ old: ChildReference, treeID: UInt32) {
     let item = RetiredItem(reference: old, treeID: treeID)
-    if old.birth == unseenCommit { spareFrames.append(item) } else { replacedFrames.append(item) }
+    if reusesFrames, old.birth == unseenCommit {
+      spareFrames.append(item)
+    } else {
+      replacedFrames.append(item)
+    }
   }
 
   private mutating func writeBranch(

@@ -2,8 +2,8 @@ extension Committer {
   /// The uses of all pages. Called with `state` held.
   ///
   /// The pages in use follow from the record of the last checkpoint. It doesn't distinguish header pages from
-  /// those of trees; the extents' headers do. Pages in no list are being written or cut off, and count as
-  /// reserved.
+  /// those of trees; the extents' headers do. Pages in no list are being written or cut off, or belong to a
+  /// transaction that isn't committed yet, and count as reserved.
   func pageUses() throws(StoreError) -> PageUses {
     let ledger = try spaceLedger()
     return try withSpace { (space) throws(StoreError) in

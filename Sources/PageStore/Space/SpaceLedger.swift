@@ -11,7 +11,7 @@ public struct SpaceLedger: Sendable, Hashable {
   /// Log extents, in use or free.
   public var logBytes: UInt64 = 0
   /// Free pages that are kept for pages that are only in memory, and for removals on a full disk; and pages
-  /// that a checkpoint being written, or a cut of the file, has taken.
+  /// that a checkpoint being written, a transaction that isn't committed yet, or a cut of the file has taken.
   public var reservedBytes: UInt64 = 0
   /// Other free pages.
   public var freeBytes: UInt64 = 0

@@ -187,7 +187,8 @@ extension Committer {
     let roots = plan.draft.roots
     var counts: [Int] = roots.indices.map { slot in
       let isSameTree = slot < catalogued.roots.count && catalogued.roots[slot].treeID == roots[slot].treeID
-      return isSameTree ? catalogued.pageCounts[slot] : 0
+      let before = isSameTree ? catalogued.pageCounts[slot] : 0
+      return before + (plan.draft.changes?.early.counts[roots[slot].treeID] ?? 0)
     }
     var dead: [UInt32: Int] = [:]
     for run in plan.dying + filePages(of: plan.replaced) {
@@ -211,6 +212,7 @@ extension Committer {
         spare += extra
         var reached = space.map.recordable
         for run in plan.taken.singles + plan.taken.runs { reached.insert(run) }
+        if let changes = plan.draft.changes { reached.formUnion(changes.early.reached) }
         for run in pages.spare { reached.remove(run) }
         for run in plan.dying + deaths { reached.remove(run.range) }
         for use in givenUp {

@@ -100,6 +100,7 @@ extension Committer {
       try state.withLock { () throws(StoreError) in
         try checkNumbersLeft(for: transaction)
         try log.drain()
+        giveBackUnusedEarlyPages(of: transaction.dirty)
         let version = try checkpoint(draft)
         restateIfWorthwhile { (body) throws(StoreError) in try body() }
         return version

@@ -3,8 +3,8 @@
 /// Three locks serialise the work. They are always taken in this order:
 ///
 /// 1. The *writer lock* (``WriterLock``), which the store owns: its holder runs a transaction.
-/// 2. `checkpointing`: its holder writes a checkpoint. A concurrent checkpoint takes it without the writer
-///    lock.
+/// 2. `checkpointing`: its holder writes a checkpoint, or pages of a transaction that isn't committed yet. A
+///    concurrent checkpoint takes it without the writer lock.
 /// 3. `state`: its holder appends to the log and takes room in the file. A concurrent checkpoint holds it for
 ///    short moments only.
 // Safety: mutable state is only touched with `state` held, with these exceptions. `spareRecord` is guarded by
@@ -131,11 +131,19 @@ final class Committer: @unchecked Sendable {
     try log.checkFence()
     var buffer: [UInt8] = []
     swap(&buffer, &spareRecord)
-    return TransactionState(base: versions.latest, pool: pool, log: TransactionLog(reusing: buffer))
+    let transaction = TransactionState(
+      base: versions.latest,
+      pool: pool,
+      log: TransactionLog(reusing: buffer),
+      writingEarlyTo: self
+    )
+    transaction.dirty.byteLimit = limits.transactionByteCount
+    return transaction
   }
 
   func abort(_ transaction: TransactionState) {
     transaction.end()
+    giveBackEarlyPages(of: transaction)
     transaction.dirty.abort()
     keepBuffer(of: transaction)
   }

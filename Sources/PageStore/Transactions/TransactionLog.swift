@@ -62,7 +62,8 @@ struct TransactionLog {
     if record.count > StoreLimits.logRecordByteCount { giveUp() }
   }
 
-  private mutating func giveUp() {
+  /// Makes the transaction one that is written as a checkpoint.
+  mutating func giveUp() {
     isTooLarge = true
     record = []
   }

@@ -16,13 +16,25 @@ final class TransactionState {
   /// The editors of trees, by slot. They are made when a tree is first used.
   private var editors: [TreeEditor?]
   private var isEnded = false
+  /// Writes pages of the transaction to the file when it takes more memory than ``DirtySet/byteLimit``; nil if all of
+  /// them stay in memory until its end.
+  private let committer: Committer?
 
   /// The longest name of a tree.
   static let nameByteLimit = 1_024
 
-  /// - Parameter stamp: the commit with which its pages are stamped; nil for its own.
-  init(base: Version, pool: PagePool, log: consuming TransactionLog, stampingPages stamp: UInt64? = nil) {
+  /// - Parameters:
+  ///   - stamp: the commit with which its pages are stamped; nil for its own.
+  ///   - committer: writes pages to the file before the transaction ends; nil if none may be.
+  init(
+    base: Version,
+    pool: PagePool,
+    log: consuming TransactionLog,
+    stampingPages stamp: UInt64? = nil,
+    writingEarlyTo committer: Committer? = nil
+  ) {
     self.base = base
+    self.committer = committer
     self.log = log
     commit = stamp ?? base.commit + 1
     dirty = DirtySet(commit: commit, pool: pool, isCommitTaken: stamp == base.commit)
@@ -128,14 +140,35 @@ extension TransactionState: ChangeRecorder {
     value: UnsafeRawBufferPointer
   ) throws(StoreError) {
     log.notePut(key, value, tree: treeID)
+    try keepMemoryLimit()
   }
 
   func recordRemove(treeID: UInt32, key: UnsafeRawBufferPointer) throws(StoreError) {
     log.note(.remove(key: key), tree: treeID)
+    try keepMemoryLimit()
   }
 
   func recordRemoveRange(treeID: UInt32, range: KeyRange) throws(StoreError) {
     log.note(.removeRange(range), tree: treeID)
+    try keepMemoryLimit()
+  }
+
+  @inline(__always)
+  private func keepMemoryLimit() throws(StoreError) {
+    if dirty.isOverLimit { try writeEarly() }
+  }
+
+  /// Writes pages to the file, so that their memory can be used again. If that fails, the transaction can only be
+  /// abandoned.
+  @inline(never)
+  private func writeEarly() throws(StoreError) {
+    guard let committer else { return }
+    do throws(StoreError) {
+      try committer.writeEarly(self, editors.compactMap(\.self))
+    } catch {
+      end()
+      throw error
+    }
   }
 }
 

@@ -23,6 +23,8 @@ struct UpkeepLimits {
   init(_ options: StoreOptions) {
     checkpointLogBytes = UInt64(options.checkpointLogBytes)
     dirtyMemoryBytes = UInt64(options.dirtyMemoryBytes)
+    transactionByteCount = options.transactionByteCount ?? options.dirtyMemoryBytes
+    lendsCacheToTransactions = options.transactionByteCount == nil
   }
 
   /// Commits wait for a checkpoint when the log is so many times as long as the log that makes one due.
@@ -73,6 +75,12 @@ struct UpkeepLimits {
 
   /// Bytes of changed pages, and of memory that waits for a sync, before commits wait for a checkpoint.
   var memoryByteCount: UInt64 { dirtyMemoryBytes }
+
+  /// Bytes that a transaction may take in memory before it writes pages to the file, besides what the cache leaves
+  /// unused.
+  let transactionByteCount: Int
+  /// Whether a transaction may use what the cache doesn't.
+  let lendsCacheToTransactions: Bool
 
   /// Bytes of memory that may wait for a sync before commits wait for it.
   var unsettledByteCount: Int { Int(dirtyMemoryBytes / 4) }

@@ -4,7 +4,7 @@
 /// It sees the store after the last commit, with its own changes. Other threads don't see those before they
 /// are committed.
 public struct WriteTransaction: ~Copyable {
-  private let state: TransactionState
+  let state: TransactionState
 
   init(_ state: TransactionState) {
     self.state = state

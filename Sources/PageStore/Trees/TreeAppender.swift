@@ -55,11 +55,13 @@ struct TreeAppender: ~Copyable {
     lastKey.append(contentsOf: key)
     hasLastKey = true
     count &+= 1
+    editor.isPathInUse = true
   }
 
   /// Updates all counts and evens out the last pages. Returns how many entries were appended.
   mutating func finish() throws(StoreError) -> Int {
     editor.isAppending = false
+    editor.isPathInUse = false
     guard count > 0 else { return 0 }
     let uncounted = self.uncounted
     try editor.change { () throws(StoreError) in

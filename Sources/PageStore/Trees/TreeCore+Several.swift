@@ -103,6 +103,8 @@ extension OrderedTree {
   /// The keys may be in any order. Several are looked up side by side, which takes a fraction of the time of as many lookups where the
   /// tree is larger than the processor's caches.
   ///
+  /// In a write transaction, `body` must not change any tree.
+  ///
   /// - Parameter keys: the keys' bytes as they lie in memory.
   package func forEachValue(
     ofKeys keys: [UInt64],

@@ -32,6 +32,8 @@ public struct TreeCursor: ~Copyable {
   let core: TreeCore
   /// Keeps the version alive.
   let owner: AnyObject
+  /// Counts the cursors over the tree of a transaction; nil for a snapshot's. It belongs to ``owner``.
+  private let count: UnsafeMutablePointer<Int>?
   /// The current value if it overflows.
   var loaded: ValueBytes?
   /// Protects the leaf and the current value; nil before the first search.
@@ -50,10 +52,18 @@ public struct TreeCursor: ~Copyable {
     case beforeFirst
   }
 
-  init(core: TreeCore, range: KeyRange, owner: AnyObject, changes: UnsafePointer<UInt64>) {
+  init(
+    core: TreeCore,
+    range: KeyRange,
+    owner: AnyObject,
+    changes: UnsafePointer<UInt64>,
+    countedIn count: UnsafeMutablePointer<Int>? = nil
+  ) {
     self.core = core
     self.range = range
     self.owner = owner
+    self.count = count
+    count?.pointee += 1
     self.changes = changes
     expectedChanges = changes.pointee
     // Not read before a step has found a leaf: `index` and `end` are equal until then.
@@ -67,6 +77,7 @@ public struct TreeCursor: ~Copyable {
 
   deinit {
     keyBuffer.deallocate()
+    count?.pointee -= 1
     reader?.leave()
   }
 

@@ -14,6 +14,8 @@ extension TreeEditor {
       guard position.isEqual else { return false }
       let leaf = path[0].page
       let old = try core.value(leaf, leaf.slot(position.index))
+      isPathInUse = true
+      defer { isPathInUse = false }
       guard let new = try old.withBytes(body) else { return true }
       try change { () throws(StoreError) in
         path[0].index = position.index

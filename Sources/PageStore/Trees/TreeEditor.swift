@@ -16,6 +16,10 @@ final class TreeEditor {
   /// False after a failure in the middle of a change.
   private(set) var isIntact = true
 
+  /// True if an operation will need the path when its caller has done something else: between two entries of a bulk append,
+  /// and while ``replace(near:_:)`` runs its closure.
+  var isPathInUse = false
+
   /// Whether a bulk append waits for its next entry. The tree's counts aren't up to date then.
   var isAppending = false
 
@@ -26,6 +30,10 @@ final class TreeEditor {
 
   /// Counts changes, so that cursors notice that their leaf may have changed.
   let changes: UnsafeMutablePointer<UInt64>
+  /// The value of ``changes`` for which the newest cursor is valid.
+  var cursorChanges = TreeEditor.noFinger
+  /// The number of cursors over the tree that exist.
+  let cursorCount: UnsafeMutablePointer<Int>
   /// The path of the current operation: its pages from the leaf (level 0) to the root.
   let path: UnsafeMutablePointer<PathStep>
   /// Room for the references of an overflowing entry (value, key's rest), and for that of an overflowing
@@ -46,12 +54,15 @@ final class TreeEditor {
     geometry = dirty.pool.geometry
     changes = .allocate(capacity: 1)
     changes.initialize(to: 0)
+    cursorCount = .allocate(capacity: 1)
+    cursorCount.initialize(to: 0)
     path = .allocate(capacity: TreeLimits.height + 1)
     references = .allocate(byteCount: 3 * ChildReference.byteCount, alignment: 8)
   }
 
   deinit {
     changes.deallocate()
+    cursorCount.deallocate()
     path.deallocate()
     references.deallocate()
   }
@@ -127,6 +138,12 @@ final class TreeEditor {
     else { return nil }
     return position
   }
+
+  /// Whether there may be a cursor that is still valid.
+  var hasValidCursor: Bool { cursorCount.pointee > 0 && cursorChanges == changes.pointee }
+
+  /// The path may lead to memory that is used for something else from now on.
+  func forgetFinger() { fingerChanges = Self.noFinger }
 
   /// The path leads to a change that was just made in its leaf, and stays valid for the next one.
   func keepFinger() { fingerChanges = changes.pointee }

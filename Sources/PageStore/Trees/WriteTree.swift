@@ -25,8 +25,8 @@ public struct WriteTree: OrderedTree {
     self.recorder = recorder
   }
 
-  /// The tree with all changes of the transaction so far. Throws `.transactionEnded` after the transaction,
-  /// `.nestedWrite` in a bulk append.
+  /// The tree with all changes of the transaction so far, valid until its next change of any tree. Throws
+  /// `.transactionEnded` after the transaction, `.nestedWrite` in a bulk append.
   public var core: TreeCore {
     get throws(StoreError) {
       try editor.checkIntact()
@@ -37,7 +37,15 @@ public struct WriteTree: OrderedTree {
   /// A cursor over the entries whose key is in `range`. Throws `.transactionEnded` after the transaction,
   /// `.nestedWrite` in a bulk append.
   public func cursor(in range: KeyRange = .all) throws(StoreError) -> TreeCursor {
-    TreeCursor(core: try core, range: range, owner: editor, changes: UnsafePointer(editor.changes))
+    let core = try core
+    editor.cursorChanges = editor.changes.pointee
+    return TreeCursor(
+      core: core,
+      range: range,
+      owner: editor,
+      changes: UnsafePointer(editor.changes),
+      countedIn: editor.cursorCount
+    )
   }
 }
 
