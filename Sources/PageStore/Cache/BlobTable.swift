@@ -109,6 +109,13 @@ final class BlobTable: Sendable {
     }
   }
 
+  /// Deallocates all freed buffers that no reader uses.
+  func reuseFreed() {
+    state.withLock { state in
+      for buffer in state.retired.sweep(readers, regardless: true) { buffer.start.deallocate() }
+    }
+  }
+
   /// Takes a buffer out of the table, so that no new reader finds it.
   private func take(_ index: UInt64, _ state: inout State) -> Buffer? {
     guard let start = UnsafeMutableRawPointer(bitPattern: buffers.exchange(0, at: index)) else { return nil }

@@ -282,6 +282,12 @@ final class PagePool: Sendable {
     arena.free(named.sweep(readers))
   }
 
+  /// Makes all freed memory available again that no reader uses.
+  func reuseFreed() {
+    named.withLock { arena.free($0.sweep(readers, regardless: true)) }
+    blobs.reuseFreed()
+  }
+
   /// Publishes the images of pages that a checkpoint has written under their numbers, so that they need not
   /// be read from the file.
   func adopt(_ written: WrittenPages) {

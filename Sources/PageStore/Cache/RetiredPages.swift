@@ -27,8 +27,10 @@ struct RetiredPages<Element> {
 
   /// Removes and returns the elements that no reader uses any more. Returns nothing while there are too few
   /// entries for a look at the readers.
-  mutating func sweep(_ readers: ReaderTable) -> [Element] {
-    guard entries.count >= sweepCount else { return [] }
+  ///
+  /// - Parameter regardless: whether to look at the readers however few entries there are.
+  mutating func sweep(_ readers: ReaderTable, regardless: Bool = false) -> [Element] {
+    guard regardless ? !entries.isEmpty : entries.count >= sweepCount else { return [] }
     let protection = readers.protection()
     var freed: [Element] = []
     entries.removeAll { entry in

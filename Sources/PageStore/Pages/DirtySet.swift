@@ -60,7 +60,7 @@ final class DirtySet {
 
   /// Memory that the transaction has taken, in bytes.
   var byteCount: Int {
-    (frames.count - spareFrames.count) * pool.geometry.pageSize + blobByteCount + spareBlobByteCount
+    frames.count * pool.geometry.pageSize + blobByteCount + spareBlobByteCount
   }
 
   /// Pages that the transaction's frames and buffers will take in the file.
@@ -70,7 +70,7 @@ final class DirtySet {
   var byteLimit = Int.max {
     didSet { checkLimit() }
   }
-  /// Whether the transaction has come to take more memory than ``byteLimit``.
+  /// Whether the transaction took more memory than ``byteLimit`` when it last took some.
   private(set) var isOverLimit = false
 
   private func checkLimit() { isOverLimit = byteCount > byteLimit }
@@ -155,7 +155,7 @@ final class DirtySet {
 
   // MARK: Pages that are written early
 
-  /// Frames and buffers that the transaction has no longer, because they were written.
+  /// Frames and buffers that the transaction has no longer.
   struct Written {
     fileprivate var frames: Set<UInt64> = []
     fileprivate var blobs: Set<UInt64> = []
@@ -187,17 +187,20 @@ final class DirtySet {
 
   private func isOwn(_ item: RetiredItem) -> Bool { item.reference.birth == commit }
 
-  /// Removes what was written from the memory of the transaction.
+  /// Removes what was written, or isn't needed, from the memory of the transaction.
   func forget(_ written: Written) {
     if !written.frames.isEmpty { frames.removeAll(where: written.frames.contains) }
     if !written.blobs.isEmpty { blobs.removeAll(where: written.blobs.contains) }
   }
 
-  /// Frees the buffers that the transaction no longer needs, as soon as no ``FoundValue`` protects them.
-  func freeSpareBlobs() {
-    if spareBlobs.isEmpty { return }
-    blobs.removeAll(where: spareBlobs.contains)
-    pool.free(frames: [], blobs: Array(spareBlobs), mayBeNamed: true)
+  /// Frees the frames and buffers that the transaction no longer needs, as soon as no ``FoundValue`` protects them.
+  func freeSpares() {
+    var spares = Written()
+    spares.frames.formUnion(spareFrames)
+    spares.blobs = spareBlobs
+    forget(spares)
+    pool.free(frames: spareFrames, blobs: Array(spareBlobs), mayBeNamed: true)
+    spareFrames = []
     spareBlobs = []
     spareBlobByteCount = 0
   }

@@ -32,7 +32,7 @@ struct LeafPacking {
     self.pool = pool
     // Overflowing keys would make separators that overflow; such branches and leaves are not packed.
     if branch.flags & PageFlags.hasOverflow == 0 { packRuns() }
-    guard !packsAny || !Partition.fitsOnePage(separators, geometry: pool.geometry) else { return }
+    if packsAny, Partition.fitsOnePage(separators, geometry: pool.geometry) { return }
     packsAny = false
     parts = (0..<branch.count).map(Part.kept)
     separators = []

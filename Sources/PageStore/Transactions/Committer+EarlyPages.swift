@@ -5,15 +5,16 @@
 /// to the pages of the file, and the frames are part of the cache. The transaction is committed as a checkpoint
 /// (``checkpoint(including:timestamp:)``), whose sync makes the pages durable.
 extension Committer {
-  /// Writes what a transaction has in memory to the file. Does nothing while a checkpoint is being written, or if the disk
-  /// has no room. If it throws, the trees can't be used any more. Called by the thread that runs the transaction, with the
+  /// Writes what a transaction has in memory to the file. Stops while a checkpoint is being written, or if the disk has no
+  /// room. If it throws, the trees can't be used any more. Called by the thread that runs the transaction, with the
   /// writer lock held.
   func writeEarly(_ transaction: TransactionState, _ editors: [TreeEditor]) throws(StoreError) {
     try log.checkFence()
     let (dirty, limit) = (transaction.dirty, limits.transactionByteCount)
     // If much stays in memory, the next attempt is worthwhile only when there is more.
     defer { dirty.byteLimit = max(limit, dirty.byteCount + limit / 4) }
-    dirty.freeSpareBlobs()
+    dirty.freeSpares()
+    defer { pool.reuseFreed() }
     if limits.lendsCacheToTransactions, dirty.byteCount < limit + pool.cache.unusedByteCount { return }
     // A checkpoint may write and evict frames that this transaction's trees share with earlier versions.
     guard checkpointing.lockIfFree() else { return }
@@ -35,7 +36,7 @@ extension Committer {
   }
 
   /// The least number of pages of a batch. Packed leaves are in memory twice while a batch is written.
-  private static let earlyBatchPageCount: UInt64 = 256
+  private var earlyBatchPageCount: UInt64 { min(256, UInt64(limits.transactionByteCount) / pageSize / 4) }
 
   private func earlyBatches(of editors: [TreeEditor]) -> [EarlyBatch] {
     var batches = [EarlyBatch()]
@@ -44,7 +45,7 @@ extension Committer {
       batches[batches.count - 1].subtrees.append(subtree)
       batches[batches.count - 1].demand += plan.demand
       batches[batches.count - 1].packings.merge(plan.packings) { $1 }
-      if batches[batches.count - 1].demand.count >= Self.earlyBatchPageCount { batches.append(EarlyBatch()) }
+      if batches[batches.count - 1].demand.count >= earlyBatchPageCount { batches.append(EarlyBatch()) }
     }
     return batches.filter { !$0.subtrees.isEmpty }
   }

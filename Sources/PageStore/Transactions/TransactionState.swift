@@ -140,28 +140,19 @@ extension TransactionState: ChangeRecorder {
     value: UnsafeRawBufferPointer
   ) throws(StoreError) {
     log.notePut(key, value, tree: treeID)
-    try keepMemoryLimit()
   }
 
   func recordRemove(treeID: UInt32, key: UnsafeRawBufferPointer) throws(StoreError) {
     log.note(.remove(key: key), tree: treeID)
-    try keepMemoryLimit()
   }
 
   func recordRemoveRange(treeID: UInt32, range: KeyRange) throws(StoreError) {
     log.note(.removeRange(range), tree: treeID)
-    try keepMemoryLimit()
-  }
-
-  @inline(__always)
-  private func keepMemoryLimit() throws(StoreError) {
-    if dirty.isOverLimit { try writeEarly() }
   }
 
   /// Writes pages to the file, so that their memory can be used again. If that fails, the transaction can only be
   /// abandoned.
-  @inline(never)
-  private func writeEarly() throws(StoreError) {
+  func writeEarly() throws(StoreError) {
     guard let committer else { return }
     do throws(StoreError) {
       try committer.writeEarly(self, editors.compactMap(\.self))

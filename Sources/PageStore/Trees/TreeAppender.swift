@@ -28,6 +28,7 @@ struct TreeAppender: ~Copyable {
     try TreeEditor.checkLengths(key, value)
     editor.isAppending = false
     defer { editor.isAppending = true }
+    try editor.checkIntact()
     guard !hasLastKey || isAboveLast(key) else {
       throw StoreError(
         .keysOutOfOrder,
@@ -57,6 +58,8 @@ struct TreeAppender: ~Copyable {
     count &+= 1
     editor.isPathInUse = true
   }
+
+  var isOverLimit: Bool { editor.dirty.isOverLimit }
 
   /// Updates all counts and evens out the last pages. Returns how many entries were appended.
   mutating func finish() throws(StoreError) -> Int {

@@ -17,7 +17,7 @@ final class TreeEditor {
   private(set) var isIntact = true
 
   /// True if an operation will need the path when its caller has done something else: between two entries of a bulk append,
-  /// and while ``replace(near:_:)`` runs its closure.
+  /// and while ``replace(near:_:)`` runs its closure, which may change other trees.
   var isPathInUse = false
 
   /// Whether a bulk append waits for its next entry. The tree's counts aren't up to date then.

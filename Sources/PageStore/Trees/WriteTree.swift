@@ -10,6 +10,8 @@ protocol ChangeRecorder: AnyObject {
   func recordRemove(treeID: UInt32, key: UnsafeRawBufferPointer) throws(StoreError)
   /// Called after every key in `range` was removed from the tree.
   func recordRemoveRange(treeID: UInt32, range: KeyRange) throws(StoreError)
+  /// Called after a change with which the transaction takes more memory than it may.
+  func writeEarly() throws(StoreError)
 }
 
 /// A tree of a write transaction. Reads see the transaction's own changes.
@@ -65,7 +67,9 @@ extension WriteTree {
     _ value: UnsafeRawBufferPointer
   ) throws(StoreError) -> Bool {
     try note(key, value)
-    return try editor.put(key, value)
+    let isReplaced = try editor.put(key, value)
+    try keepMemoryLimit()
+    return isReplaced
   }
 
   /// Does what ``put(_:_:)`` does, for a key that is probably near the one before.
@@ -75,7 +79,9 @@ extension WriteTree {
     _ value: UnsafeRawBufferPointer
   ) throws(StoreError) -> Bool {
     try note(key, value)
-    return try editor.put(near: key, value)
+    let isReplaced = try editor.put(near: key, value)
+    try keepMemoryLimit()
+    return isReplaced
   }
 
   /// Replaces the value of a key, which is probably near the one before, by what `body` makes of it; nil leaves it as it is. `body` mustn't use the tree.
@@ -87,11 +93,13 @@ extension WriteTree {
     near key: UnsafeRawBufferPointer,
     _ body: (UnsafeRawBufferPointer) -> UnsafeRawBufferPointer?
   ) throws(StoreError) -> Bool {
-    try editor.replace(near: key) { old throws(StoreError) in
+    let isThere = try editor.replace(near: key) { old throws(StoreError) in
       guard let new = body(old) else { return nil }
       try note(key, new)
       return new
     }
+    try keepMemoryLimit()
+    return isThere
   }
 
   /// Records a change before it is made, because the change moves the bytes if they are the tree's own. If
@@ -101,6 +109,12 @@ extension WriteTree {
     try editor.checkIntact()
     try TreeEditor.checkLengths(key, value)
     try recorder.recordPut(treeID: editor.root.treeID, key: key, value: value)
+  }
+
+  /// Called after each change, when no operation needs the path, and no cursor over the tree is valid.
+  @inline(__always)
+  private func keepMemoryLimit() throws(StoreError) {
+    if editor.dirty.isOverLimit { try recorder.writeEarly() }
   }
 
   /// Stores many entries; a key that the tree has gets the new value. Returns how many of the keys had a
@@ -139,6 +153,7 @@ extension WriteTree {
   package func remove(_ key: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
     guard try editor.remove(key) else { return false }
     try recorder.recordRemove(treeID: editor.root.treeID, key: key)
+    try keepMemoryLimit()
     return true
   }
 
@@ -147,6 +162,7 @@ extension WriteTree {
   package func remove(near key: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
     guard try editor.remove(near: key) else { return false }
     try recorder.recordRemove(treeID: editor.root.treeID, key: key)
+    try keepMemoryLimit()
     return true
   }
 
@@ -157,6 +173,7 @@ extension WriteTree {
   public func removeRange(_ range: KeyRange) throws(StoreError) -> Int {
     let removed = try editor.removeRange(range)
     if removed > 0 { try recorder.recordRemoveRange(treeID: editor.root.treeID, range: range) }
+    try keepMemoryLimit()
     return removed
   }
 
@@ -225,5 +242,6 @@ struct RecordingAppender: ~Copyable {
   ) throws(StoreError) {
     try appender.append(key, value)
     try recorder.recordPut(treeID: treeID, key: key, value: value)
+    if appender.isOverLimit { try recorder.writeEarly() }
   }
 }

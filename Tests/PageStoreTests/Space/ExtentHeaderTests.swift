@@ -174,12 +174,7 @@ struct ExtentHeaderTests {
     try header.encoded(identity).withBytes { bytes throws(StoreError) in
       try file.write(bytes, at: header.extent.offset)
     }
-    let later = try Store.open(
-      file: disk,
-      path: "test",
-      options: fixture.options,
-      environment: fixture.environment
-    )
+    let later = try fixture.open(disk)
     try later.put("k0", "x")
     #expect(try later.extents().first { $0.extent.offset == header.extent.offset }?.kind == .pages)
     #expect(try later.verify() == [])

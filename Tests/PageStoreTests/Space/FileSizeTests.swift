@@ -238,12 +238,7 @@ struct FileSizeTests {
     for round in 0..<12 {
       for number in 0..<40 { try store.put("k\(number)", String(repeating: "\(round % 10)", count: 1_000)) }
       if round % 3 == 0 { try store.compact() }
-      store = try Store.open(
-        file: fixture.disk.afterProcessDeath(),
-        path: "test",
-        options: fixture.options,
-        environment: fixture.environment
-      )
+      store = try fixture.open(fixture.disk.afterProcessDeath())
       try store.compact()
       #expect(try store.verify() == [])
       #expect(try store.value("k7") == String(repeating: "\(round % 10)", count: 1_000))

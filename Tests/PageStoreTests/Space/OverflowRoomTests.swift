@@ -56,12 +56,7 @@ struct OverflowRoomTests {
   @Test func aFullDiskTakesThemAfterTheProcessHasDied() throws {
     _ = try fragmentedStore()
     let disk = fixture.disk.afterProcessDeath()
-    let store = try Store.open(
-      file: disk,
-      path: "test",
-      options: fixture.options,
-      environment: fixture.environment
-    )
+    let store = try fixture.open(disk)
     try store.put("first", "1")
     try fill(store, disk)
   }

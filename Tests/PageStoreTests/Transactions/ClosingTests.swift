@@ -77,12 +77,7 @@ struct ClosingTests {
   @Test func aFencedStoreIsClosedWhenTheConcurrentCheckpointHasEnded() throws {
     let file = SlowFile()
     let fixture = StoreFixture()
-    let store = try Store.open(
-      file: file,
-      path: "test",
-      options: fixture.options,
-      environment: fixture.environment
-    )
+    let store = try fixture.open(file)
     try store.put("a", "1")
     file.holdNextWrite()
     let checkpoint = start { try? store.checkpointConcurrently() }
@@ -102,12 +97,7 @@ struct ClosingTests {
   @Test func aFencedStoreIsClosedWhenTheLogsWriteHasEnded() throws {
     let file = SlowFile()
     let fixture = StoreFixture()
-    let store = try Store.open(
-      file: file,
-      path: "test",
-      options: fixture.options,
-      environment: fixture.environment
-    )
+    let store = try fixture.open(file)
     try store.put("a", "1")
     // The checkpoint has written its pages when the log's write begins, and its sync fails beside that.
     file.holdNextWrite()
@@ -160,12 +150,7 @@ struct ClosingTests {
     try made.put("a", "1")
     try made.close()
     let file = SlowFile(fixture.disk)
-    let store = try Store.open(
-      file: file,
-      path: "test",
-      options: fixture.options,
-      environment: fixture.environment
-    )
+    let store = try fixture.open(file)
     let snapshot = try store.snapshot()
     file.holdNextRead()
     let reading = start {

@@ -125,12 +125,7 @@ struct DurabilityTests {
     try store.close()
     let calls = fixture.disk.statistics
     let later = SimulatedDisk(fixture.disk.crashPoint.image(.allLost, seed: 0))
-    let reopened = try Store.open(
-      file: later,
-      path: "test",
-      options: fixture.options,
-      environment: fixture.environment
-    )
+    let reopened = try fixture.open(later)
     #expect(reopened.lastCommit == 10)
     #expect(later.statistics.count(.write) + later.statistics.count(.writeDurably) == 0)
     #expect(calls.count(.truncate) > 0)

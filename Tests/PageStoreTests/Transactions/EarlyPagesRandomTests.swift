@@ -58,12 +58,7 @@ struct EarlyPagesRandomTests {
       if generator.chance(1, in: 4) {
         snapshots = []
         disk = SimulatedDisk(disk.crashPoint.image(generator.pick(Damage.allCases), seed: seed))
-        store = try Store.open(
-          file: disk,
-          path: "test",
-          options: fixture.options,
-          environment: fixture.environment
-        )
+        store = try fixture.open(disk)
       }
     }
     #expect(earlyCount > 0, "seed \(seed)")

@@ -91,12 +91,7 @@ struct FailureTests {
     fixture.disk.inject(DiskFault(.writeDurably, at: 0, .error(EIO)))
     #expect(code { try store.put("a", "2") } == .outcomeUnknown)
     let disk = fixture.disk.afterProcessDeath()
-    let second = try Store.open(
-      file: disk,
-      path: "test",
-      options: fixture.options,
-      environment: fixture.environment
-    )
+    let second = try fixture.open(disk)
     let accepted = try second.value("a")
     try second.put("b", "3")
     let third = try Store.open(

@@ -46,15 +46,18 @@ struct StoreFixture {
     )
   }
 
-  func open() throws -> Store {
-    try Store.open(file: disk, path: "test", options: options, environment: environment)
+  func open() throws -> Store { try open(disk) }
+
+  /// Opens the store in another file than ``disk``, such as its state at another moment.
+  func open(_ file: any RandomAccessFile) throws -> Store {
+    try Store.open(file: file, path: "test", options: options, environment: environment)
   }
 
   /// The same disk as a later process finds it, after a power failure that lost all that was not synced if `powerFailed`.
   func reopened(powerFailed: Bool = false, damage: Damage = .allLost, seed: UInt64 = 0) throws -> Store {
     let later =
       powerFailed ? SimulatedDisk(disk.crashPoint.image(damage, seed: seed)) : disk.afterProcessDeath()
-    return try Store.open(file: later, path: "test", options: options, environment: environment)
+    return try open(later)
   }
 }
 
