@@ -127,7 +127,9 @@ struct EarlyPagesRandomTests {
     _ generator: inout SeededGenerator
   ) throws {
     for _ in 0..<generator.number(in: 10...600) {
-      let key = key(generator.number(in: 0...3_000))
+      var key = key(generator.number(in: 0...3_000))
+      // A key with pages of its own.
+      if generator.chance(1, in: 40) { key += [UInt8](repeating: UInt8(key[3] % 3), count: 2_000) }
       if generator.chance(1, in: 5) {
         #expect(try tree.remove(key) == (content.removeValue(forKey: key) != nil))
       } else {
