@@ -70,7 +70,7 @@ final class DirtySet {
   var byteLimit = Int.max {
     didSet { checkLimit() }
   }
-  /// Whether the transaction took more memory than ``byteLimit`` when it last took some.
+  /// True if the transaction had more memory than ``byteLimit`` after its last allocation.
   private(set) var isOverLimit = false
 
   private func checkLimit() { isOverLimit = byteCount > byteLimit }

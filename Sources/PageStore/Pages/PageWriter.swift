@@ -29,8 +29,8 @@ struct PageWriter {
   private let mode: Mode
   /// The transaction that is being committed, whose frames no other thread can see.
   private let unseenCommit: UInt64?
-  /// Whether frames of that transaction that packing has replaced become images of other pages. As long as the transaction
-  /// hasn't ended, a ``FoundValue`` may point into them.
+  /// True if the writer may put new images into frames that packing has replaced. False while the transaction goes on: a
+  /// ``FoundValue`` of it may point into such a frame.
   private let reusesFrames: Bool
   /// Plans for branches of level 1, by frame; others are made when they are needed.
   private let packings: [UInt64: LeafPacking]

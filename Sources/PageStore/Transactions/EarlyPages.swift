@@ -10,7 +10,6 @@ struct EarlyPages {
   /// The number of pages that each tree reaches, by the tree's number.
   private(set) var counts: [UInt32: Int] = [:]
 
-  var isEmpty: Bool { reached.isEmpty && unused.isEmpty }
   /// All pages that were taken.
   var all: [Range<UInt64>] { reached.runs(in: 0..<PageTable.count) + unused }
 

@@ -76,10 +76,9 @@ struct UpkeepLimits {
   /// Bytes of changed pages, and of memory that waits for a sync, before commits wait for a checkpoint.
   var memoryByteCount: UInt64 { dirtyMemoryBytes }
 
-  /// Bytes that a transaction may take in memory before it writes pages to the file, besides what the cache leaves
-  /// unused.
+  /// Bytes of memory that a transaction may take before it writes pages to the file.
   let transactionByteCount: Int
-  /// Whether a transaction may use what the cache doesn't.
+  /// True if a transaction may also take the bytes of the cache's budget that no page takes.
   let lendsCacheToTransactions: Bool
 
   /// Bytes of memory that may wait for a sync before commits wait for it.

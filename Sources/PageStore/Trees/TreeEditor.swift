@@ -139,10 +139,10 @@ final class TreeEditor {
     return position
   }
 
-  /// Whether there may be a cursor that is still valid.
+  /// True if a cursor over the tree may still be valid.
   var hasValidCursor: Bool { cursorCount.pointee > 0 && cursorChanges == changes.pointee }
 
-  /// The path may lead to memory that is used for something else from now on.
+  /// Makes the next change search from the root: the path's pages may have been written and freed.
   func forgetFinger() { fingerChanges = Self.noFinger }
 
   /// The path leads to a change that was just made in its leaf, and stays valid for the next one.
