@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 suites='RacingContexts|GroupCommitTests|ConcurrentCheckpoint|ReaderTable|HandleTests|ClosingTests|TaskTests|EvictedFrame|SaveQueue'
-suites+='|ReservationTests|ViewContextTests|SnapshotExpiry|MergingContexts|EightWriters|UnsyncedMemory|CacheTests|SpillFile|GoneFile'
+suites+='|EarlyPages|ReservationTests|ViewContextTests|SnapshotExpiry|MergingContexts|EightWriters|UnsyncedMemory|CacheTests|SpillFile|GoneFile'
 suites+='|ObservingTests\.|GraphContextTests\.(Observ|RandomObservation)|CambiumImportTests\.|CambiumOperationsTests\.|CambiumFlowTests\.'
 # These run long, and on one thread.
 alone='RandomLiveListTests|RandomTargetTests|LargeListTests'

@@ -31,10 +31,11 @@
 /// that takes work to compute (`UUID()`) is also computed, and dropped, when an object is read from the store; leave
 /// such values to the initialiser.
 ///
-/// The default value of an attribute is also what an object has that was stored before the attribute existed. It is evaluated once for all
-/// of them, when the model is first used. The macro takes it from the declaration if it is a literal, a static member of the
-/// attribute's type or of a standard one (`.economy`, `Cabin.economy`, `Double.pi`, `.now`), or one of `Date()`, `Date(timeIntervalSince…:)`,
-/// `Data()`, `UUID()` and `Decimal(…)` with a literal. From any other expression, and from `nil`, it takes none.
+/// An object that was stored before the attribute existed has the attribute's default value, too. The default value is evaluated once for
+/// all such objects, when the model is first used. The macro takes it from the declaration if it is a literal, a static member of the
+/// attribute's type or of a standard one (`.economy`, `Cabin.economy`, `Double.pi`, `.now`), or one of `Date()`,
+/// `Date(timeIntervalSince…:)`, `Data()`, `UUID()` and `Decimal(…)` with a literal. From any other expression, and from `nil`, the macro
+/// takes no default value.
 ///
 /// - Parameter originalName: The name that the class had in an earlier version: a string literal.
 @attached(
@@ -50,10 +51,10 @@
 @attached(extension, conformances: ManagedObject, ModelWithValues, Sendable)
 public macro Model(originalName: String? = nil) = #externalMacro(module: "CambiumMacros", type: "ModelMacro")
 
-// Macros of their own for models that inherit: with `ModelWithValues` among what they may add, the compiler (Swift 6.3) fails where it looks for the
-// conformances of a class and of its superclass at once.
+// Models that inherit have macros of their own. If these macros could add `ModelWithValues`, the compiler (Swift 6.3) would fail where it looks for
+// the conformances of a class and of its superclass at once.
 
-/// Makes a class a model that others inherit from. It names those that inherit from it directly, and each of those its superclass:
+/// Makes a class a model that others inherit from. The class names its direct subclasses, and each of these names its superclass:
 ///
 /// ```swift
 /// @Model(isAbstract: true, subclasses: ["Dog", "Cat"]) class Animal { … }
@@ -141,12 +142,13 @@ public macro Model(
 /// `@Attribute(.preserveValueOnDeletion) var code: String`: the history of the store keeps the last value of a deleted object; see
 /// ``/GraphContext/HistoryChange/tombstone``.
 ///
-/// `@Attribute(.externalStorage) var cover: Data?`, of `Data` and `String`: long values are stored outside of the object's record. They are read when the property is, and
-/// written when it was set; `album.blob(\.cover)` reads one in parts. Queries tell such an attribute from nil, and select it; nothing else.
+/// `@Attribute(.externalStorage) var cover: Data?`, of `Data` and `String`: long values are stored outside of the object's record. Such a value is read when the property
+/// is read, and written if the property was set; `album.blob(\.cover)` reads one in parts. Queries can compare such an attribute with nil and select it, and nothing
+/// else.
 ///
-/// `@Attribute(.perInsert { UUID() }) var token: UUID`: the closure makes the value of each new object when it is inserted, or when the value is asked for
-/// before. Unlike a default value it isn't computed for objects that are read from the store. No initialiser has to give one; one that does sets it last. The
-/// closure stands outside of the object, and is called on whichever thread inserts.
+/// `@Attribute(.perInsert { UUID() }) var token: UUID`: the closure makes the value of each new object when the object is inserted, or when the value is read
+/// before that. Unlike a default value it isn't computed for objects that are read from the store. No initialiser has to give a value; an initialiser that
+/// gives one sets it last. The closure can't refer to the object, and is called on the thread that inserts.
 ///
 /// `@Attribute(.transformed(as: String.self, to: { $0.hex }, from: { Color(hex: $0) })) var color: Color`: the attribute is a string for the store, and a
 /// value of any `Sendable` type for the program.
@@ -158,12 +160,12 @@ public macro Model(
 public macro Attribute(_ options: AttributeOption..., originalName: String? = nil) =
   #externalMacro(module: "CambiumMacros", type: "AttributeMacro")
 
-/// What ``Attribute(_:originalName:)`` can say.
+/// An option of ``Attribute(_:originalName:)``.
 public struct AttributeOption: Sendable, Hashable {
   private let name: String
   /// No two objects have the same value.
   public static let unique = AttributeOption(name: "unique")
-  /// No two objects have the same value, and a save treats a new object with a value of an existing one as the policy says.
+  /// No two objects have the same value. A save treats a new object whose value an existing object has as the policy says.
   public static func unique(ifExists policy: UniquePolicy) -> AttributeOption {
     AttributeOption(name: "unique")
   }
@@ -176,22 +178,22 @@ public struct AttributeOption: Sendable, Hashable {
   public static func perInsert<Value>(_ makeValue: @Sendable () -> Value) -> AttributeOption {
     AttributeOption(name: "perInsert")
   }
-  /// The store makes the value of others and keeps it right: `@Attribute(.derived("songs.@count")) var songCount: Int`. The property can't be set.
+  /// The store computes the value from other values and keeps it up to date: `@Attribute(.derived("songs.@count")) var songCount: Int`. The property can't be set.
   ///
   /// - Parameter rule: a string literal, as `AttributeDerivation` describes it: `songs.@count`, `songs.@sum.seconds`, `songs.@min.seconds`, `songs.@max.seconds`, `title[cd]`.
   public static func derived(_ rule: String) -> AttributeOption { AttributeOption(name: "derived") }
-  /// The values are stored as those of another type, which two closures make of them and back:
+  /// The values are stored as values of another type, and two closures convert between the types:
   /// `@Attribute(.transformed(as: String.self, to: { $0.hex }, from: { Color(hex: $0) })) var color: Color`.
   ///
-  /// An optional property has closures for the type that it wraps; nil stays nil. Conditions, sorting, indexes, uniqueness and rules are about what is
-  /// stored. The closures stand outside of the object, and are called on whichever thread reads and saves.
+  /// An optional property has closures for the type that it wraps; nil stays nil. Conditions, sorting, indexes, uniqueness and rules apply to the
+  /// stored values. The closures can't refer to the object, and are called on the threads that read and save.
   ///
   /// - Parameters:
-  ///   - stored: The type that is stored: one of an attribute, not an optional.
-  ///   - store: Makes what is stored. Equal values must give equal results.
-  ///   - restore: Makes the value again. Where it returns nil or throws, the object's next fetch or save throws `corrupt`, and the property is nil, or the
-  ///     placeholder if it can't be.
-  ///   - placeholder: Any value, where `restore` makes none of an empty string, zero or the like, and the declaration gives no default.
+  ///   - stored: The type that is stored: a type that an attribute can have, not an optional.
+  ///   - store: Makes the stored value. Equal values must give equal results.
+  ///   - restore: Makes the value from the stored value. Where it returns nil or throws, the object's next fetch or save throws `corrupt`. The
+  ///     property is then nil, or the placeholder if it can't be nil.
+  ///   - placeholder: Any value. It is needed where `restore` makes no value of an empty string, zero or the like, and the declaration gives no default.
   public static func transformed<Value: Sendable, Stored: AttributeType>(
     as stored: Stored.Type,
     to store: @Sendable (Value) -> Stored,
@@ -215,12 +217,12 @@ public struct AttributeOption: Sendable, Hashable {
 /// - Parameters:
 ///   - options: `.ordered` for a to-many relationship whose members have the order that the program gives them. Where the inverse is to one, both ends say so.
 ///   - deleteRule: What happens to the objects at the other end when this one is deleted. By default they stay, and
-///     their link back goes.
+///     their link back is removed.
 ///   - inverse: The relationship at the other end that leads back. Name it at one end of each pair; at both ends, the
-///     compiler reports a "circular reference resolving attached macro 'Relationship'". A relationship can do without: then it leads one way. A relationship that leads
-///     back by itself, such as friends or a spouse, has the inverse `.itself`.
-///   - minimumModelCount: Saves refuse an object that has fewer members. Of a to-many relationship.
-///   - maximumModelCount: Saves refuse an object that has more members; nil for no limit. Of a to-many relationship.
+///     compiler reports a "circular reference resolving attached macro 'Relationship'". A relationship without an inverse leads one way. A relationship that is its own
+///     inverse, such as friends or a spouse, has the inverse `.itself`.
+///   - minimumModelCount: For a to-many relationship: saves refuse an object that has fewer members.
+///   - maximumModelCount: For a to-many relationship: saves refuse an object that has more members; nil for no limit.
 ///   - originalName: The name that the relationship had in an earlier version: a string literal.
 @attached(peer)
 public macro Relationship(
@@ -237,7 +239,7 @@ public macro Relationship(
 ///
 /// The struct is marked ``Embeddable()``, and the property may be an optional of it. Each stored property of the struct is an attribute of the entity,
 /// `home.city`: `From<Person>().where { $0.home.city == "Kyoto" }`, `#Index<Person>([\.home.city])`. Setting the value sets the attributes that
-/// change. An optional that is nil has nil in all of them, and `home == nil` asks for it.
+/// change. If the optional is nil, all its attributes are nil; the condition `home == nil` finds such objects.
 ///
 /// - Parameter originalName: The name that the property had in an earlier version: a string literal.
 @attached(peer)
@@ -247,7 +249,8 @@ public macro Embedded(originalName: String? = nil) =
 /// Makes a struct one that models embed with ``Embedded(originalName:)``.
 ///
 /// Every stored property is a part: a `var` with its type written out, of a type that an attribute can have. It may be marked `@Attribute` with rules
-/// and an `originalName`, or ``Embedded(originalName:)`` if its type is an embeddable struct itself: that can't be nil. A literal as initial value is also what objects have that are older than the part.
+/// and an `originalName`, or ``Embedded(originalName:)`` if its type is an embeddable struct itself; such a part can't be nil. Objects that were
+/// stored before the part existed have the part's initial value, if that is a literal.
 ///
 /// ```swift
 /// @Embeddable struct Address: Hashable {
@@ -262,9 +265,9 @@ public macro Embeddable() = #externalMacro(module: "CambiumMacros", type: "Embed
 
 /// Makes a property of a model one that isn't stored: `@Transient var isSelected = false`.
 ///
-/// It belongs to the object, not to the store: each context has an object of its own, and a transient value of its own with it. No save, merge,
-/// rollback or undo changes it, and no query can name it. It needs an initial value, which an object that is read from the store begins with. It may
-/// have any type, also an inferred one, and observers.
+/// The value belongs to the object, not to the store: each context has its own object, with its own transient value. No save, merge, rollback
+/// or undo changes it, and no query can name it. It needs an initial value: an object that is read from the store begins with it. It may have
+/// any type, also an inferred one, and it may have observers.
 @attached(peer)
 public macro Transient() = #externalMacro(module: "CambiumMacros", type: "TransientMacro")
 
@@ -273,7 +276,8 @@ public macro Transient() = #externalMacro(module: "CambiumMacros", type: "Transi
 /// `@Relationship(inverse: .itself) var friends: Set<Person> = []`. A key path can't say this: the compiler would have to
 /// know the property to know its inverse.
 ///
-/// `inverse: .hidden` says that no relationship leads back. A relationship without an `inverse` says so too, unless the other model has one that could be it.
+/// `inverse: .hidden` says that no relationship leads back. A relationship without an `inverse` says the same, unless the other model has a relationship that could be the
+/// inverse.
 @attached(peer)
 public macro Relationship(
   _ options: RelationshipOption...,
@@ -293,7 +297,7 @@ public macro Relationship(
 ///
 /// - Parameters:
 ///   - entity: The name of the entity.
-///   - inverse: The name of the relationship at the other end that leads back; nil where there is none, and where that end names this one.
+///   - inverse: The name of the relationship at the other end that leads back; nil where there is none, and where the other end names this relationship.
 @attached(peer)
 public macro Relationship(
   to entity: String,
@@ -313,9 +317,9 @@ public macro Relationship(
 /// @Relationship(through: \Band.memberships, to: \Membership.person) var members: [Person]
 /// ```
 ///
-/// The property is stored nowhere. It gives the objects that the links lead to, each once, in the order of the links. An object that is added to it gets a new link, whose
-/// attributes begin as declared; the links to an object that is removed are deleted. Conditions know it by its name: `ANY members.name == "Ada"`. It is O(links), as
-/// an array of the links is.
+/// The property is not stored. It returns the objects that the links lead to, each once, in the order of the links. An object that is added to it gets a new link, whose
+/// attributes begin as declared; the links to an object that is removed are deleted. Conditions know it by its name: `ANY members.name == "Ada"`. It is O(links), as an
+/// array of the links is.
 ///
 /// - Parameters:
 ///   - links: A to-many relationship of the class: a key path to one property.
@@ -336,12 +340,13 @@ public macro Relationship<Owner: ManagedObject, Links: RelationshipCollection, T
 public macro Index<Root: ManagedObject>(_ indexes: IndexedProperties<Root>..., folding: IndexFolding = []) =
   #externalMacro(module: "CambiumMacros", type: "IndexMacro")
 
-/// Declares what is unique among the objects of a model, inside the class: no two objects are equal in all properties
-/// of one of these arrays. An object with nil in one of them is free. `#Unique<Song>([\.isrc], [\.album, \.track])`
+/// Declares, inside the class, properties that are unique among the objects of a model: no two objects are equal in
+/// all properties of one of these arrays. An object with nil in one of these properties may equal others.
+/// `#Unique<Song>([\.isrc], [\.album, \.track])`
 ///
 /// - Parameters:
-///   - folding: strings that fold to the same are equal here: `#Unique<User>([\.email], folding: .case)`.
-///   - ifExists: what a save does with a new object whose values an object has that exists.
+///   - folding: strings that are equal after folding count as equal here: `#Unique<User>([\.email], folding: .case)`.
+///   - ifExists: what a save does with a new object if an existing object has the same values.
 @freestanding(declaration)
 public macro Unique<Root: ManagedObject>(
   _ constraints: IndexedProperties<Root>...,
@@ -352,14 +357,14 @@ public macro Unique<Root: ManagedObject>(
 
 /// One array in ``Index(_:folding:)`` or ``Unique(_:folding:ifExists:)``.
 ///
-/// A type of its own, as the compiler names a misspelt property in its literals, and not in those of `[PartialKeyPath<Root>]`.
+/// It is a type of its own because the compiler then names a misspelt property in a literal, which it doesn't do for `[PartialKeyPath<Root>]`.
 public struct IndexedProperties<Root: ManagedObject>: ExpressibleByArrayLiteral {
   /// Takes key paths of stored properties. The array is read by the macro alone, and dropped.
   public init(arrayLiteral properties: PartialKeyPath<Root>...) {}
 }
 
-// What `@Model` attaches to the properties of a class. The argument is the place of the property in the record, or among
-// the to-many relationships.
+// The macro that `@Model` attaches to the properties of a class. The argument is the position of the property in the
+// record, or among the to-many relationships.
 
 @attached(accessor, names: named(init), named(get), named(set))
 @attached(peer, names: prefixed(_), prefixed(_$Transformer_))

@@ -18,7 +18,7 @@ public struct CSVRow: Sendable, Hashable {
 extension ImportInput where Record == CSVRow {
   /// Reads the rows of a CSV file, whose first row has the names of the columns.
   ///
-  /// SwiftCSV, which parses them, takes whole texts; it gets some complete rows at a time, so memory holds a part of the file.
+  /// SwiftCSV parses the rows. It takes whole texts, so it gets some complete rows at a time, and memory holds only a part of the file.
   ///
   /// - Parameters:
   ///   - url: the file, in UTF-8.
@@ -59,9 +59,9 @@ extension ImportInput where Record == CSVRow {
 }
 
 extension ImportInput where Record: Decodable {
-  /// Decodes the rows of a CSV file, whose first row has the names of the columns, and with them the coding keys.
+  /// Decodes the rows of a CSV file, whose first row has the names of the columns. These names are the coding keys.
   ///
-  /// An empty field is nil for what can be nil. Numbers, Bools (`true`, `false`, `1`, `0`), strings, UUIDs, URLs, decimals, types with such a raw value and
+  /// An empty field is nil for an optional. Numbers, Bools (`true`, `false`, `1`, `0`), strings, UUIDs, URLs, decimals, types with such a raw value and
   /// dates in the form of ISO 8601 are decoded; a type with several values is not.
   ///
   /// - Parameters:
@@ -206,7 +206,7 @@ struct CSVReader {
     return batch
   }
 
-  /// Parses the records before the first wrong one, which a parse of all of them doesn't name.
+  /// Parses the records one by one up to the first wrong one, because parsing all of them at once doesn't tell which one is wrong.
   private mutating func parseSeparately(_ batch: ArraySlice<String>, below header: String) {
     var good: [[String]] = []
     do {
@@ -250,10 +250,10 @@ struct CSVReader {
   }
 }
 
-/// Bytes as SwiftCSV gets them: a character each.
+/// Bytes as SwiftCSV gets them: one character for each byte.
 ///
-/// It reads characters, and a combining mark after a delimiter or a quote makes another character of that; it also takes all line breaks of Unicode for ends of
-/// rows. So what is neither ASCII nor at the end of a row stands for itself as an ideograph.
+/// SwiftCSV reads characters: a combining mark after a delimiter or a quote makes another character of both. It also takes all line breaks of Unicode for ends
+/// of rows. So bytes that are neither ASCII nor the end of a row are replaced by ideographs.
 private struct ByteCharacters {
   let delimiter: UInt8
   private static let ideographs: UInt32 = 0x4E00
@@ -272,8 +272,8 @@ private struct ByteCharacters {
     return String(decoding: text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }, as: UTF8.self)
   }
 
-  /// All control characters but the tab stand for themselves, too: some of them are line breaks to SwiftCSV, and a carriage return is one character with the
-  /// line feed after it.
+  /// All control characters but the tab are replaced, too: SwiftCSV takes some of them for line breaks, and a carriage return is one character with the line
+  /// feed after it.
   func isPlain(_ byte: UInt8) -> Bool {
     byte == delimiter
       || byte < 0x80 && (byte >= 0x20 || byte == UInt8(ascii: "\t") || byte == UInt8(ascii: "\n"))

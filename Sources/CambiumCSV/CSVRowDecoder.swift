@@ -93,7 +93,7 @@ private struct FieldDecoder: Decoder, SingleValueDecodingContainer {
     }
   }
 
-  /// Foundation takes the number that a text begins with; so it has to be one as a whole.
+  /// Foundation reads a number at the start of a text and ignores the rest, so the whole text is checked.
   private var decimal: Decimal? {
     guard field.utf8.allSatisfy({ "0123456789+-.eE".utf8.contains($0) }), Double(field) != nil else {
       return nil
@@ -102,7 +102,7 @@ private struct FieldDecoder: Decoder, SingleValueDecodingContainer {
   }
 
   private var date: Date? {
-    // A day without a time may be that of any zone.
+    // A day without a time is refused, because it may be a day of any time zone.
     field.contains("T") ? ISO8601Text.date(field) : nil
   }
 }

@@ -45,7 +45,8 @@ enum CSVText {
   }
 
   private static func quoted(_ field: String, _ delimiter: Character) -> String {
-    // By scalars: to a reader a delimiter is one, whatever combines with it. SwiftCSV drops spaces before a field that has no quotes.
+    // By scalars: a reader takes a delimiter for one even if a combining mark follows. SwiftCSV drops spaces before a field that has
+    // no quotes.
     let scalars = field.unicodeScalars
     let needsQuotes =
       scalars.first?.properties.isWhitespace == true
@@ -59,7 +60,7 @@ enum CSVText {
     return "\"" + String(quoted) + "\""
   }
 
-  /// - Throws: `malformedRecord` for what can't stand between two fields.
+  /// - Throws: `malformedRecord` for a character that can't separate fields.
   static func delimiterByte(_ delimiter: Character) throws -> UInt8 {
     guard let byte = delimiter.asciiValue, byte != UInt8(ascii: "\""), !delimiter.isNewline else {
       throw ImportError(
@@ -75,7 +76,7 @@ enum CSVText {
 private final class EncodedRow {
   var names: [String] = []
   var fields: [String: String] = [:]
-  /// The key of a value that has asked for a container. If it encodes nothing into it, nothing else tells.
+  /// The key of a value that has asked for a container. It is the only trace of a value that encodes nothing into the container.
   private(set) var container: String?
 
   func noteContainer(_ name: String?) { container = container ?? name ?? "the value" }
@@ -118,7 +119,7 @@ private struct FieldsContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     if let value { try encode(value, forKey: key) } else { encodeNil(forKey: key) }
   }
 
-  // The column of a missing value is a column all the same. The protocol's own implementations leave it out, for each of these types.
+  // A missing value has a column, too. The protocol's own implementations would leave it out, for each of these types.
   func encodeIfPresent<T: Encodable>(_ value: T?, forKey key: Key) throws { try set(value, key) }
   func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try set(value, key) }
   func encodeIfPresent(_ value: String?, forKey key: Key) throws { try set(value, key) }
@@ -181,7 +182,7 @@ private struct FieldContainer: Encoder, SingleValueEncodingContainer {
     case let date as Date:
       guard let text = ISO8601Text.text(date) else {
         let message = "CSV has dates of the years 0 to 9999"
-        // The description of a date that isn't finite ends the program, so the error has the number.
+        // The description of a date that isn't finite traps, so the error has the number.
         let seconds = date.timeIntervalSinceReferenceDate
         throw EncodingError.invalidValue(seconds, .init(codingPath: codingPath, debugDescription: message))
       }

@@ -20,7 +20,7 @@ public struct ActionSource: Sendable, Hashable {
   }
 }
 
-/// An action with where it comes from.
+/// An action with its source.
 public struct DispatchedAction<Action: Sendable>: Sendable {
   /// The action.
   public let action: Action

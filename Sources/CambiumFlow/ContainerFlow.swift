@@ -3,11 +3,11 @@ import Synchronization
 
 /// A change in the state of a container that a store watches.
 public enum ContainerAction: Sendable {
-  /// Opens it, before anything needs it.
+  /// Opens the container, before anything needs it.
   case load
-  /// Opens it again, if it couldn't be opened.
+  /// Opens the container again, if it couldn't be opened.
   case retry
-  /// It has another state.
+  /// The container has another state.
   case changed(ContainerState)
 }
 

@@ -26,14 +26,15 @@ public struct Effect<OutputAction: Sendable>: Sendable {
   /// Nothing.
   public static var doNothing: Effect { Effect(kind: .nothing) }
 
-  /// Ends the effect with this token, if there is one. What it sends from now on goes nowhere, and so does what it has sent and a ``FlowStore`` hasn't handled.
+  /// Cancels the effect with this token, if there is one. Actions that it sends from now on are dropped, and so are actions that it has sent and that a
+  /// ``FlowStore`` hasn't handled.
   public static func toCancel(_ token: EffectToken) -> Effect { Effect(kind: .cancel(token)) }
 
   /// Runs a task.
   ///
   /// - Parameters:
-  ///   - token: the effect's name: a new effect takes the place of the one with the same token, which is cancelled. An effect without one lives until it ends.
-  ///   - body: the task. What it sends is dispatched, until the effect is cancelled.
+  ///   - token: the effect's name: a new effect replaces and cancels the effect with the same token. An effect without a token runs until it ends.
+  ///   - body: the task. The actions that it sends are dispatched, until the effect is cancelled.
   public static func run(
     token: EffectToken? = nil,
     _ body: @escaping @Sendable (_ send: @escaping Send) async -> Void
@@ -45,7 +46,7 @@ public struct Effect<OutputAction: Sendable>: Sendable {
   public static func just(_ action: OutputAction) -> Effect { .run { send in send(action) } }
 }
 
-/// An effect with a token: it is there as long as its work, or anything that it has sent and that waits for its turn.
+/// An effect with a token. The object lives as long as the effect's work, and as long as an action that the effect has sent waits for its turn.
 private final class NumberedEffect: Sendable {
   let number: Int
   private let end: @Sendable () -> Void
@@ -55,7 +56,7 @@ private final class NumberedEffect: Sendable {
   deinit { end() }
 }
 
-/// Runs effects, and knows those that have a token. Effects with tokens end with it.
+/// A runner of effects, which keeps track of those that have a token. When the runner is deallocated, it cancels effects with tokens.
 public final class EffectRunner: Sendable {
   private struct Running {
     let number: Int
@@ -72,15 +73,15 @@ public final class EffectRunner: Sendable {
   /// Makes a runner of no effects.
   public init() {}
 
-  // Tasks are cancelled outside the lock: what they do about it may come here.
+  // Tasks are cancelled outside the lock, because their cancellation handlers may call this runner.
   deinit { core.withLock(\.running).values.forEach { $0.task.cancel() } }
 
   /// Runs an effect.
   ///
   /// - Parameters:
   ///   - effect: the effect.
-  ///   - source: where the actions come from that it sends.
-  ///   - output: where they go.
+  ///   - source: the source of the actions that the effect sends.
+  ///   - output: the handler that receives these actions.
   public func run<OutputAction>(
     _ effect: Effect<OutputAction>,
     from source: ActionSource,
@@ -97,9 +98,10 @@ public final class EffectRunner: Sendable {
     }
   }
 
-  /// Runs an effect in the place of the one with the same token.
+  /// Runs an effect, which replaces the effect with the same token.
   ///
-  /// - Parameter send: dispatches an action. The closure that it gets says whether the effect has been neither cancelled nor replaced, and keeps the effect.
+  /// - Parameter send: dispatches an action. The closure that it gets returns false once the effect was cancelled or replaced, and it keeps the effect
+  ///   alive.
   private func run<OutputAction>(
     _ body: @escaping @Sendable (@escaping Effect<OutputAction>.Send) async -> Void,
     _ token: EffectToken,
@@ -109,7 +111,7 @@ public final class EffectRunner: Sendable {
       core.nextNumber += 1
       return core.nextNumber
     }
-    // Made outside the lock, and held until the lock is free again: its end takes the lock.
+    // The effect is made outside the lock, and held until the lock is released, because its `deinit` takes the lock.
     let effect = NumberedEffect(number) { [weak self] in self?.end(token, number) }
     let isWanted = { @Sendable [weak self] in self?.isCurrent(token, effect.number) == true }
     let old = core.withLock { core in
@@ -141,7 +143,7 @@ public final class EffectRunner: Sendable {
 public final class EffectMiddleware<InputAction: Sendable, OutputAction: Sendable, State: Sendable>:
   Middleware
 {
-  /// The effect of an action: the action, where it comes from, the state before it.
+  /// Returns the effect of an action. The arguments are the action, its source, and the state before the action.
   public typealias OnAction =
     @Sendable (InputAction, ActionSource, _ getState: () -> State) -> Effect<OutputAction>
 
@@ -167,7 +169,7 @@ public final class EffectMiddleware<InputAction: Sendable, OutputAction: Sendabl
     EffectTemplate(body: body)
   }
 
-  /// Takes what the middleware works with.
+  /// Takes the state and the output of the middleware.
   public func receiveContext(
     getState: @escaping @Sendable () -> State,
     output: ActionHandler<OutputAction>
@@ -183,7 +185,7 @@ public final class EffectMiddleware<InputAction: Sendable, OutputAction: Sendabl
   }
 }
 
-/// An ``EffectMiddleware`` without what it depends on.
+/// An ``EffectMiddleware`` without its dependencies.
 public struct EffectTemplate<
   InputAction: Sendable,
   OutputAction: Sendable,
@@ -192,7 +194,7 @@ public struct EffectTemplate<
 >: Sendable {
   let body: @Sendable (InputAction, ActionSource, () -> State, Dependencies) -> Effect<OutputAction>
 
-  /// The middleware that works with these.
+  /// Returns the middleware with its dependencies.
   public func inject(_ dependencies: Dependencies) -> EffectMiddleware<InputAction, OutputAction, State> {
     EffectMiddleware { [body] in body($0, $1, $2, dependencies) }
   }

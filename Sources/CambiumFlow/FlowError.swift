@@ -1,6 +1,6 @@
 import GraphContext
 
-/// What goes wrong when values are saved, deleted and followed.
+/// An error of saving, deleting and following values.
 public enum FlowError: Error, Sendable {
   /// The container can't be loaded, or configured.
   case container(any Error)
@@ -23,7 +23,7 @@ public struct ObjectGone: Error, Hashable {
 }
 
 extension FlowError: Equatable {
-  /// Whether the errors are of one case, and say the same.
+  /// Returns whether the errors are of one case and have equal contents.
   public static func == (left: FlowError, right: FlowError) -> Bool {
     switch (left, right) {
     case (.container(let left), .container(let right)), (.request(let left), .request(let right)),

@@ -8,10 +8,10 @@ import Synchronization
 /// for await state in store.states() { print(state) }
 /// ```
 ///
-/// For each action: every middleware sees it, with the state before; the reducer makes the new state; the state is told; what the middlewares have left for afterwards is
-/// done, in the reverse of their order. What they dispatch comes after the actions that are waiting.
+/// For each action: every middleware sees it, with the state before; the reducer makes the new state; the store emits the state; the closures that the middlewares have
+/// added to `afterReducer` run, in the reverse order of the middlewares. Actions that middlewares dispatch come after the actions that are waiting.
 ///
-/// The store works where an actor works: on one of its own if not told otherwise, or on the main actor. No main queue has to be drained.
+/// The store works on the executor of an actor: by default one of its own, or for example the main actor. No main queue has to be drained.
 public actor FlowStore<Action: Sendable, State: Sendable> {
   private let host: any Actor
   private let reducer: Reducer<Action, State>
@@ -27,8 +27,9 @@ public actor FlowStore<Action: Sendable, State: Sendable> {
   ///   - initial: the state before the first action.
   ///   - reducer: makes the next state.
   ///   - middleware: sees every action; it belongs to this store.
-  ///   - emission: which states are told.
-  ///   - host: the actor on whose executor the store works: `MainActor.shared` for what a person looks at, an actor with an executor of the program's own; by default one that is no other's.
+  ///   - emission: the states that the store emits.
+  ///   - host: the actor on whose executor the store works: `MainActor.shared` for a user interface, or an actor with an executor of the program's own; by default an actor that
+  ///     only this store uses.
   public init(
     _ initial: State,
     reducer: Reducer<Action, State>,
@@ -49,7 +50,7 @@ public actor FlowStore<Action: Sendable, State: Sendable> {
   /// The state after the last action that was handled, on any thread.
   public nonisolated var state: State { published.value }
 
-  /// The state at hand, and then every one that follows, in their order. States that the consumer has not read yet stay in memory. The sequence ends with the store.
+  /// The current state, and then every state that is emitted, in order. States that the consumer has not read yet stay in memory. The sequence ends with the store.
   public nonisolated func states() -> AsyncStream<State> { published.values() }
 
   /// Has an action handled after those that are waiting, and returns at once. From any thread.
@@ -112,23 +113,23 @@ public actor FlowStore<Action: Sendable, State: Sendable> {
   }
 }
 
-/// Which states a store tells of.
+/// The rule for the states that a store emits.
 public struct Emission<State: Sendable>: Sendable {
   let tells: @Sendable (_ old: State, _ new: State) -> Bool
 
-  /// One for each action.
+  /// The state after each action.
   public static var always: Emission { Emission { _, _ in true } }
-  /// None but the one that a sequence begins with.
+  /// No state but the first state of a sequence.
   public static var never: Emission { Emission { _, _ in false } }
 
-  /// Those of which the condition is true.
+  /// The states for which the condition is true.
   public static func when(_ condition: @escaping @Sendable (_ old: State, _ new: State) -> Bool) -> Emission {
     Emission(tells: condition)
   }
 }
 
 extension Emission where State: Equatable {
-  /// Those that differ from the one before.
+  /// The states that differ from the state before.
   public static var whenDifferent: Emission { Emission { $0 != $1 } }
 }
 
@@ -147,7 +148,7 @@ private final class Inbox<Action: Sendable>: Sendable {
 
   private let core = Mutex(Core())
 
-  /// Whether a turn has to be asked for: none was since the inbox was empty.
+  /// Adds an action, and returns true if the caller must schedule a turn, because none was scheduled since the inbox was empty.
   func append(_ action: DispatchedAction<Action>) -> Bool {
     core.withLock { core in
       core.waiting.append(action)
@@ -156,7 +157,7 @@ private final class Inbox<Action: Sendable>: Sendable {
     }
   }
 
-  /// The actions that wait, in their order; empty once none does.
+  /// Removes and returns the waiting actions, in order; empty if no action waits.
   func takeAll() -> [DispatchedAction<Action>] {
     core.withLock { core in
       defer { core.waiting = [] }

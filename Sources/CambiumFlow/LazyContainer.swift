@@ -1,6 +1,6 @@
 import GraphContext
 
-/// A container that is opened when something needs it first. All controllers of its entities share it.
+/// A container that is opened when it is first needed. All controllers of its entities share it.
 ///
 /// ```swift
 /// let music = LazyContainer { try await PersistentContainer("Music", models: Song.self, at: url) }
@@ -9,14 +9,15 @@ public actor LazyContainer {
   private let open: @Sendable () async throws -> PersistentContainer
   private let configure: @Sendable (PersistentContainer) async throws -> Void
   private let published = Published(ContainerState.initial)
-  /// The opening, under way or over.
+  /// The task that opens the container, running or finished.
   private var opening: Task<PersistentContainer, any Error>?
 
   /// Makes a container that isn't opened.
   ///
   /// - Parameters:
   ///   - open: opens the container.
-  ///   - configure: called once it is open, before anything works with it. If this throws, the container is closed, and counts as one that can't be opened.
+  ///   - configure: called once the container is open, before anything works with it. If this throws, the container is closed, and counts as one that can't
+  ///     be opened.
   public init(
     _ open: @escaping @Sendable () async throws -> PersistentContainer,
     configure: @escaping @Sendable (PersistentContainer) async throws -> Void = { _ in }
@@ -24,13 +25,13 @@ public actor LazyContainer {
     (self.open, self.configure) = (open, configure)
   }
 
-  /// What has become of the container, on any thread.
+  /// The state of the container, on any thread.
   public nonisolated var state: ContainerState { published.value }
 
-  /// The state at hand, and then every one that follows.
+  /// The current state, and then every state that follows.
   public nonisolated func states() -> AsyncStream<ContainerState> { published.values() }
 
-  /// The container. The first call opens it, and those that come meanwhile wait for the same opening.
+  /// Returns the container. The first call opens it; calls that come meanwhile wait for the same opening.
   ///
   /// - Throws: ``FlowError/container(_:)`` with the error of the opening, again at every call until ``retry()``.
   public func container() async throws(FlowError) -> PersistentContainer {
@@ -66,7 +67,7 @@ public actor LazyContainer {
   }
 }
 
-/// What has become of a container that is opened when something needs it.
+/// The state of a container that is opened when it is first needed.
 public enum ContainerState: Sendable, Equatable {
   /// Nothing has needed it.
   case initial
@@ -79,7 +80,8 @@ public enum ContainerState: Sendable, Equatable {
 }
 
 extension PersistenceState where Failure == FlowError {
-  /// What the parts tell of the container: that it failed, that something has come out of it, that something waits for it, or nothing.
+  /// The state of the container as the three parts show it: failed if a part has its error, loaded if a part has a result, loading if a part waits, or
+  /// initial.
   public var containerLoadingState: ContainerState {
     if case .failed(.container(let error), _) = request { return .failed(.container(error)) }
     for part in [persist, delete] {

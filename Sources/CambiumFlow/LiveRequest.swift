@@ -1,6 +1,6 @@
 import GraphContext
 
-/// Where a live request follows its list.
+/// The context in which a live request follows its list.
 public enum FollowingPlace: Sendable, Hashable {
   /// In a context of its own, on a queue of its own: it shows what is saved.
   case store
@@ -42,7 +42,7 @@ extension PersistentContainer {
     }
   }
 
-  /// What a list in the view context tells.
+  /// The updates of a list in the view context.
   @MainActor private func viewUpdates<Value: PersistableValue>(
     _ request: Value.Request
   ) throws -> AsyncThrowingStream<ListUpdate<Value>, any Error> {
@@ -59,7 +59,7 @@ extension ListChanges {
   ///
   /// - Parameters:
   ///   - old: the old list.
-  ///   - new: the new values of the objects that have come, moved or changed.
+  ///   - new: the new values of the objects that were added, moved or changed.
   func difference<Value>(
     from old: [Value],
     to new: [ManagedObjectID: Value]
@@ -98,14 +98,14 @@ extension ListChanges {
       list.onChange { [weak self] changes in
         MainActor.assumeIsolated { self?.finishingOnFailure { try $0.tell(changes) } }
       },
-      // The list has looked at the event by then.
+      // The list has processed the event by then.
       context.onObjectsDidChange { [weak self] _ in
         MainActor.assumeIsolated {
           self?.finishingOnFailure { if let failure = $0.list.failure { throw failure } }
         }
       },
     ]
-    // A context whose store is closed tells nothing of it.
+    // A context doesn't report that its store was closed.
     let news = PendingTurn()
     listening = container.onCommit { [weak self] in
       guard news.begin() else { return }
@@ -130,7 +130,8 @@ extension ListChanges {
 
   private func tellAll() throws { continuation.yield(.all(try reading { try list.map(value) })) }
 
-  /// Makes values of objects. A getter that can't read gives a placeholder, which is not to be told: then this throws why. It doesn't throw an error that was noted in the context before.
+  /// Makes values of objects. A getter that can't read returns a placeholder, which must not be emitted: in this case the method throws the cause. It doesn't throw an error that
+  /// the context had before.
   private func reading<Values>(_ body: () throws -> Values) throws -> Values {
     let wasUsable = (try? list.context?.checkUsable()) != nil
     let values = try body()

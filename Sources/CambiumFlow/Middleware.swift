@@ -1,28 +1,28 @@
-/// What happens beside the reducing: it sees every action, and may dispatch others later.
+/// A participant that sees every action beside the reducer, and may dispatch other actions later.
 ///
-/// A middleware belongs to one store. For stores of other libraries it is a plain value: hand it the context once, every action before the reducer runs, and run what it has left
-/// for afterwards (``AfterReducer/run()``).
+/// A middleware belongs to one store. For stores of other libraries it is a plain value: hand it the context once and every action before the reducer runs, and afterwards run
+/// the closures that it has added (``AfterReducer/run()``).
 public protocol Middleware<InputAction, OutputAction, State>: Sendable {
-  /// The actions that it sees.
+  /// The actions that the middleware sees.
   associatedtype InputAction: Sendable
-  /// The actions that it dispatches.
+  /// The actions that the middleware dispatches.
   associatedtype OutputAction: Sendable
-  /// The state that it reads.
+  /// The state that the middleware reads.
   associatedtype State: Sendable
 
-  /// Takes what the middleware works with, once, before the first action.
+  /// Takes the state and the output of the middleware, once, before the first action.
   ///
   /// - Parameters:
   ///   - getState: the state at the time of the call, on any thread.
-  ///   - output: where actions go.
+  ///   - output: the handler that receives the middleware's actions.
   func receiveContext(getState: @escaping @Sendable () -> State, output: ActionHandler<OutputAction>)
 
   /// Sees an action. The state is still the one before it.
   ///
   /// - Parameters:
   ///   - action: the action.
-  ///   - source: where it comes from.
-  ///   - afterReducer: receives what is to be done when the state is the one after the action.
+  ///   - source: the source of the action.
+  ///   - afterReducer: receives closures that run when the reducer has made the state after the action.
   func handle(_ action: InputAction, from source: ActionSource, afterReducer: inout AfterReducer)
 }
 
@@ -34,17 +34,17 @@ extension Middleware {
   ) {}
 }
 
-/// What middlewares do once the reducer has run.
+/// The closures that middlewares run after the reducer.
 public struct AfterReducer {
   private var closures: [() -> Void] = []
 
   /// Nothing to do.
   public init() {}
 
-  /// Adds something to do.
+  /// Adds a closure.
   public mutating func add(_ body: @escaping () -> Void) { closures.append(body) }
 
-  /// Does it, the last first: the outermost middleware, which is the first to see an action, is the last to see the new state.
+  /// Runs the closures, the last first: the outermost middleware, which is the first to see an action, is the last to see the new state.
   public func run() { closures.reversed().forEach { $0() } }
 }
 
@@ -57,9 +57,9 @@ public struct IdentityMiddleware<InputAction: Sendable, OutputAction: Sendable, 
   public func handle(_ action: InputAction, from source: ActionSource, afterReducer: inout AfterReducer) {}
 }
 
-/// Any number of middlewares of whatever types as one, in their order.
+/// Any number of middlewares of any types as one middleware, in their order.
 public struct AnyMiddleware<InputAction: Sendable, OutputAction: Sendable, State: Sendable>: Middleware {
-  /// The middlewares, none of which is composed itself, or does nothing.
+  /// The middlewares; none of them is composed itself or does nothing.
   let parts: [any Middleware<InputAction, OutputAction, State>]
 
   /// Hides the type of a middleware.
@@ -89,13 +89,13 @@ public struct AnyMiddleware<InputAction: Sendable, OutputAction: Sendable, State
     for part in parts { part.handle(action, from: source, afterReducer: &afterReducer) }
   }
 
-  /// Both, one after the other.
+  /// Returns both as one middleware, one after the other.
   static func composed(_ left: AnyMiddleware, _ right: AnyMiddleware) -> AnyMiddleware {
     AnyMiddleware(left.parts + right.parts)
   }
 }
 
-/// A middleware that does what both do: the left one sees an action first, and the new state last.
+/// Composes two middlewares: the left one sees an action first, and the new state last.
 public func <> <InputAction, OutputAction, State>(
   left: some Middleware<InputAction, OutputAction, State>,
   right: some Middleware<InputAction, OutputAction, State>
@@ -104,7 +104,7 @@ public func <> <InputAction, OutputAction, State>(
 }
 
 extension Middleware {
-  /// A middleware for the actions and the state of a whole program, of which this one knows a part.
+  /// Returns a middleware for the actions and the state of a whole program, of which this middleware knows a part.
   ///
   /// - Parameters:
   ///   - inputAction: the part of an action that concerns this middleware; nil for others, which it doesn't see.

@@ -1,6 +1,7 @@
 import GraphContext
 
-/// A value that stands for an object of a model, with some or all of its properties: it is made of an object, and writes itself into one. Several types of values may stand for one model.
+/// A value that stands for an object of a model, with some or all of its properties: it is made from an object, and writes itself into one. Several types of values may stand for
+/// one model.
 ///
 /// The values that `@Model` writes need two lines:
 ///
@@ -13,19 +14,21 @@ import GraphContext
 public protocol PersistableValue: Sendable {
   /// The model.
   associatedtype Object: ManagedObject
-  /// What lists of the values are asked for by.
+  /// The type of requests for lists of the values.
   associatedtype Request: ObjectRequest where Request.Object == Object
 
   /// The object that the value was made of; nil for a new value.
   var objectID: ManagedObjectID? { get }
 
-  /// Makes the value of an object. Called for a new object before it is saved, too: what `willSave()` sets and what the store derives isn't there by then.
+  /// Makes the value of an object. It is also called for a new object before the object is saved: values that `willSave()` sets and values that the store derives don't exist by
+  /// then.
   init(_ object: Object) throws
 
-  /// Inserts an object for a new value. ``update(_:)`` follows, so only what the object can't be without has to be set.
+  /// Inserts an object for a new value. ``update(_:)`` follows, so only required properties have to be set.
   func insert(into context: ManagedObjectContext) throws -> Object
 
-  /// Writes the value into its object. A property that is set to the value it has counts as changed: set only what differs, so that an unchanged value saves nothing.
+  /// Writes the value into its object. A property that is set to the value that it has counts as changed: set only properties that differ, so that an unchanged value saves
+  /// nothing.
   func update(_ object: Object) throws
 }
 
@@ -37,16 +40,16 @@ extension PersistableValue where Self: ModelValues, Object == _$Model {
   public func update(_ object: Object) throws { try object.apply(self) }
 }
 
-/// A value that asks for objects, as a rule an enum: `case all`, `case titled(String)`.
+/// A request for objects, usually an enum: `case all`, `case titled(String)`.
 public protocol ObjectRequest: Sendable {
   /// The model.
   associatedtype Object: ManagedObject
 
   /// The objects.
   var query: From<Object> { get }
-  /// The order of the objects, in the place of the query's own; that one stays if this is empty.
+  /// The order of the objects, which replaces that of the query; if it is empty, the order of the query holds.
   var order: [OrderBy<Object>] { get }
-  /// What divides the list. The order must begin with it.
+  /// The rule that divides the list into sections. The order must begin with it.
   var sections: SectionedBy<Object>? { get }
 }
 

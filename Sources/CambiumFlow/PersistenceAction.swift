@@ -1,4 +1,4 @@
-/// What happens to the elements of one kind: what the program asks for, and what has come of it. Results are made by this module alone.
+/// An action on the elements of one kind: a request of the program, or its result. Only this module makes results.
 public struct PersistenceAction<Element: Sendable, Failure: Error, Request: Sendable>: Sendable {
   enum Kind: Sendable {
     case cancelRequest
@@ -9,7 +9,8 @@ public struct PersistenceAction<Element: Sendable, Failure: Error, Request: Send
     case saveFailed(Failure, Element)
     case deleted
     case deleteFailed(Failure, Element)
-    /// The number is that of the request in the state, so that what comes late is told from what was asked for. The place is that of the result among those of the request, from 1.
+    /// The number is that of the request in the state: it tells late results from results of the current request. The place is the position of the result among those of the
+    /// request, from 1.
     case received(PersistenceFetchResult<Element>, number: Int, place: Int)
     case requestFailed(Failure, Request, number: Int)
   }
@@ -23,19 +24,19 @@ public struct PersistenceAction<Element: Sendable, Failure: Error, Request: Send
   public static func save(_ element: Element) -> PersistenceAction { PersistenceAction(.save(element)) }
   /// Deletes an element.
   public static func delete(_ element: Element) -> PersistenceAction { PersistenceAction(.delete(element)) }
-  /// Begins a live request, in the place of the one before.
+  /// Begins a live request, which replaces the one before.
   public static func request(_ request: Request) -> PersistenceAction { PersistenceAction(.request(request)) }
 
-  /// The element of an action that says that one was saved: a new one has its ID by then. Nil for every other action.
+  /// The saved element, if the action reports a save; a new element has its ID by then. Nil for every other action.
   public var savedElement: Element? {
     if case .saved(let element) = kind { element } else { nil }
   }
 }
 
-/// What a live request tells.
+/// A result of a live request.
 public enum PersistenceFetchResult<Element: Sendable>: Sendable {
   /// The list.
   case elements([Element])
-  /// The difference to the list before; nil for one that can't be told.
+  /// The difference to the list before; nil if it can't be computed.
   case difference(CollectionDifference<Element>?)
 }

@@ -1,12 +1,12 @@
 import Synchronization
 
-/// What saves, deletes and follows the elements of one kind. It gives a store its middleware and its reducer.
+/// A controller that saves, deletes and follows the elements of one kind. It makes the middleware and the reducer of a store.
 public protocol PersistenceController<Element, Failure, Request>: Sendable {
   /// The values.
   associatedtype Element: Sendable
-  /// What goes wrong.
+  /// The type of errors.
   associatedtype Failure: Error
-  /// What lists of the values are asked for by.
+  /// The type of requests for lists of the values.
   associatedtype Request: Sendable
 
   /// The actions of the middleware and of the reducer.
@@ -17,7 +17,7 @@ public protocol PersistenceController<Element, Failure, Request>: Sendable {
   /// Saves an element, and returns it as it is saved: with its ID, if it is new.
   func save(_ element: Element) async throws(Failure) -> Element
 
-  /// Deletes an element. One that isn't stored is deleted already.
+  /// Deletes an element. An element that isn't stored counts as deleted.
   func delete(_ element: Element) async throws(Failure)
 
   /// Follows a list until the task is cancelled: hands over its elements, and then each difference.
@@ -35,14 +35,14 @@ extension PersistenceController {
 
   /// A reducer that keeps the state.
   ///
-  /// - Parameter refetches: what becomes of a list to which a difference doesn't apply, because the program has changed it in the state: if true, the state is `loading`, and the
-  ///   middleware begins the request again; if false, the list is empty.
+  /// - Parameter refetches: what happens if a difference doesn't apply to a list, because the program has changed the list in the state. If true, the state becomes `loading`,
+  ///   and the middleware begins the request again; if false, the list becomes empty.
   public static func makeReducer(refetches: Bool = true) -> Reducer<Action, State> {
     Reducer { action, state in state.apply(action.kind, refetches: refetches) }
   }
 }
 
-/// The numbers of requests. Each is used once, so that the live request has the greatest, whichever state the program puts back.
+/// The numbers of requests. Each number is used once, so the live request has the greatest number, also if the program restores an earlier state.
 private let requestNumbers = Atomic(0)
 
 extension PersistenceState {
@@ -63,8 +63,8 @@ extension PersistenceState {
     }
   }
 
-  /// Returns whether the result of a live request counts. The result of the newest request does. If the program has replaced the whole state by one with a list, or by one
-  /// of before, the next result counts, and its request is the newest from then on.
+  /// Returns whether the result of a live request counts. The result of the newest request does. If the program has replaced the whole state by a state with a list, or by
+  /// an earlier state, the next result counts, and its request is the newest from then on.
   private mutating func listens(to number: Int) -> Bool {
     if number > requestNumber, isShowing {
       requestNumber = number
@@ -82,7 +82,7 @@ extension PersistenceState {
     }
   }
 
-  /// From now on nothing of the request before counts.
+  /// Begins a request: results of the request before don't count from now on.
   private mutating func begin(_ next: RequestState<Element, Failure, Request>) {
     requestNumber = requestNumbers.add(1, ordering: .relaxed).newValue
     show(next)
@@ -110,7 +110,7 @@ extension PersistenceState {
     }
   }
 
-  /// A difference that doesn't apply. No later one does, either.
+  /// Handles a difference that doesn't apply; no later difference applies, either.
   private mutating func miss(_ refetches: Bool) {
     if refetches { begin(.loading) } else { request = .received([]) }
   }

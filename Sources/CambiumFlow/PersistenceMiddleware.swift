@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Does what the actions of a controller ask for.
+/// The middleware that does what the actions of a controller ask for.
 final class PersistenceMiddleware<Controller: PersistenceController>: Middleware {
   typealias InputAction = Controller.Action
   typealias OutputAction = Controller.Action
@@ -71,7 +71,8 @@ final class PersistenceMiddleware<Controller: PersistenceController>: Middleware
     }
   }
 
-  /// Begins a save or a deletion when those of earlier actions have ended: of two at the same time the last to commit would win, whichever was dispatched last.
+  /// Begins a save or a deletion when those of earlier actions have ended: if two ran at the same time, the last one to commit would win, not the last one
+  /// dispatched.
   private func changeInTurn(_ body: @escaping @Sendable () async -> Void) {
     newestChange.withLock { newest in
       newest = Task { [newest] in
@@ -95,7 +96,7 @@ final class PersistenceMiddleware<Controller: PersistenceController>: Middleware
   }
 }
 
-/// Counts the results of a live request.
+/// A counter of the results of a live request.
 private final class Places: Sendable {
   private let last = Atomic(0)
 

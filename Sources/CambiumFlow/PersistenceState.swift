@@ -1,4 +1,4 @@
-/// What is known of the elements of one kind: three parts, none of which depends on another.
+/// The state of the elements of one kind, in three independent parts.
 public struct PersistenceState<Element: Sendable, Failure: Error, Request: Sendable>: Sendable {
   /// The live request.
   public var request: RequestState<Element, Failure, Request> { didSet { shownResult = nil } }
@@ -8,7 +8,8 @@ public struct PersistenceState<Element: Sendable, Failure: Error, Request: Senda
   public var delete: ChangeState<Element, Failure>
   /// The number of the live request, or of its end. 0 in a state that the program has made.
   var requestNumber = 0
-  /// Which result of the live request the list shows, counted from 1. A difference applies to the list of the result before. Nil if the program has set the list since.
+  /// The number of the live request's result that the list shows, from 1. A difference applies to the list of the result before. Nil if the program has set the list
+  /// since.
   var shownResult: Int?
 
   /// Makes a state.
@@ -20,9 +21,9 @@ public struct PersistenceState<Element: Sendable, Failure: Error, Request: Senda
     (self.request, self.persist, self.delete) = (request, persist, delete)
   }
 
-  /// Shows what a live request has told.
+  /// Shows a result of a live request.
   ///
-  /// - Parameter result: the place of the result; nil for a state without a list.
+  /// - Parameter result: the number of the result; nil for a state without a list.
   mutating func show(_ next: RequestState<Element, Failure, Request>, _ result: Int? = nil) {
     request = next
     shownResult = result
@@ -32,11 +33,11 @@ public struct PersistenceState<Element: Sendable, Failure: Error, Request: Senda
   public static var initial: PersistenceState { PersistenceState() }
 }
 
-/// What has become of a live request.
+/// The state of a live request.
 public enum RequestState<Element: Sendable, Failure: Error, Request: Sendable>: Sendable {
   /// There was none.
   case initial
-  /// It has not told anything yet.
+  /// It has no result yet.
   case loading
   /// It has failed, and is over.
   case failed(Failure, Request)
@@ -51,13 +52,13 @@ public enum RequestState<Element: Sendable, Failure: Error, Request: Sendable>: 
   }
 }
 
-/// What has become of saves, or of deletions: the last step of any of them.
+/// The state of saves, or of deletions: the last step of any of them.
 public enum ChangeState<Element: Sendable, Failure: Error>: Sendable {
   /// There was none.
   case initial
   /// One is under way.
   case processing
-  /// One has failed, of this element.
+  /// The save or deletion of this element has failed.
   case failed(Failure, Element)
   /// One has succeeded.
   case succeeded
@@ -67,7 +68,7 @@ extension RequestState: Equatable where Element: Equatable, Failure: Equatable, 
 extension ChangeState: Equatable where Element: Equatable, Failure: Equatable {}
 
 extension PersistenceState: Equatable where Element: Equatable, Failure: Equatable, Request: Equatable {
-  /// Whether the three parts are equal.
+  /// Returns whether the three parts are equal.
   public static func == (left: PersistenceState, right: PersistenceState) -> Bool {
     left.request == right.request && left.persist == right.persist && left.delete == right.delete
   }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A value that any thread may read, and whose changes sequences tell.
+/// A value that any thread may read, and whose changes are emitted as sequences.
 final class Published<Value: Sendable>: Sendable {
   private struct Core {
     var value: Value
@@ -16,16 +16,16 @@ final class Published<Value: Sendable>: Sendable {
 
   var value: Value { core.withLock(\.value) }
 
-  /// - Parameter tells: whether the audience is told.
+  /// - Parameter tells: whether the value is emitted to the audience.
   func set(_ value: Value, tells: Bool = true) {
     core.withLock { core in
       core.value = value
-      // In the lock, so that everyone is told of the values in their order.
+      // Inside the lock, so that every sequence gets the values in order.
       if tells { core.audience.values.forEach { $0.yield(value) } }
     }
   }
 
-  /// The value, and then every one that is told.
+  /// Returns the current value, and then every value that is emitted.
   func values() -> AsyncStream<Value> {
     let (stream, continuation) = AsyncStream<Value>.makeStream()
     let key = core.withLock { core in

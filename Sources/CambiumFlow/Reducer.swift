@@ -23,7 +23,7 @@ public struct Reducer<Action: Sendable, State: Sendable>: Sendable {
     }
   }
 
-  /// A reducer for the actions and the state of a whole program, of which this one knows a part.
+  /// Returns a reducer for the actions and the state of a whole program, of which this reducer knows a part.
   ///
   /// - Parameters:
   ///   - action: the part of an action that concerns this reducer; nil for others, with which it does nothing.

@@ -1,6 +1,6 @@
 import GraphContext
 
-/// Saves, deletes and follows the values of one model in a container.
+/// A controller that saves, deletes and follows the values of one model in a container.
 ///
 /// ```swift
 /// let songs = StoreController<Song.Values>(music)
@@ -8,11 +8,11 @@ import GraphContext
 /// store.dispatch(.request(.all))
 /// ```
 ///
-/// Each closure that is given replaces what the controller does by itself. None is called before the container is open.
+/// Each given closure replaces the controller's default. No closure is called before the container is open.
 public struct StoreController<Element: PersistableValue>: PersistenceController {
-  /// What goes wrong.
+  /// The type of errors.
   public typealias Failure = FlowError
-  /// What lists of the values are asked for by.
+  /// The type of requests for lists of the values.
   public typealias Request = Element.Request
   /// Saves an element, and returns it as it is saved.
   public typealias Save = @Sendable (PersistentContainer, Element) async throws(FlowError) -> Element
@@ -35,7 +35,7 @@ public struct StoreController<Element: PersistableValue>: PersistenceController 
   ///
   /// - Parameters:
   ///   - container: the container, which controllers of other models share.
-  ///   - place: where lists are followed.
+  ///   - place: the context in which lists are followed.
   ///   - save: saves an element; nil for a block of its own, in which an existing object is updated, or a new one inserted.
   ///   - delete: deletes an element; nil for a block of its own.
   ///   - follow: follows a list; nil for a live list in `place`.
@@ -57,7 +57,7 @@ public struct StoreController<Element: PersistableValue>: PersistenceController 
     return try await container.save(element)
   }
 
-  /// Deletes the object of an element. Nothing happens where it has none any more, or never had.
+  /// Deletes the object of an element. Does nothing if the object doesn't exist any more, or never existed.
   public func delete(_ element: Element) async throws(FlowError) {
     let container = try await container.container()
     if let delete { return try await delete(container, element) }

@@ -4,9 +4,10 @@ import Synchronization
 // A block of work for each value.
 
 extension PersistentContainer {
-  /// Saves a value in a block of its own. What others have changed since in the object is settled for the value.
+  /// Saves a value in a block of its own. Where others have changed the same properties of the object since, the value wins.
   ///
-  /// Once it is stored, an error of a hook or of reading it back doesn't make the save fail: a program that offered it again would store it twice.
+  /// Once the value is stored, an error of a hook or of reading it back doesn't make the save fail: a program that saved it again would store it
+  /// twice.
   func save<Value: PersistableValue>(_ value: Value) async throws(FlowError) -> Value {
     let stored = StoredValue<Value>()
     do throws(FlowError) {
@@ -34,11 +35,12 @@ extension PersistentContainer {
         object = try ofValue { try value.insert(into: context) }
       }
       try ofValue { try value.update(object) }
-      // What can't be read back isn't stored.
+      // A value that can't be read back isn't stored.
       let unsaved = try ofValue { try Value(object) }
       try context.saveLast()
       stored.value.withLock { $0 = unsaved }
-      // The object is gone if another context has deleted it meanwhile. If its unique value was taken, its ID leads to the existing object.
+      // The object doesn't exist any more if another context has deleted it meanwhile. If its unique value was taken, its ID leads to the
+      // existing object.
       guard let saved = try context.find(Value.Object.self, object.objectID) else {
         stored.value.withLock { $0 = nil }
         throw FlowError.saving(ObjectGone(objectID: object.objectID))
@@ -63,7 +65,7 @@ extension PersistentContainer {
     }
   }
 
-  /// Runs a block, whose errors are made those of this module.
+  /// Runs a block, and converts its errors to those of this module.
   private func perform<Result: Sendable>(
     _ wrap: (any Error) -> FlowError,
     _ body: @Sendable @escaping (ManagedObjectContext) throws -> Result
@@ -81,7 +83,7 @@ private final class StoredValue<Value: Sendable>: Sendable {
   let value = Mutex<Value?>(nil)
 }
 
-/// Calls what a value does; its error is the value's.
+/// Calls code of a value; its error is reported as one of the value.
 func ofValue<Result>(_ body: () throws -> Result) throws(FlowError) -> Result {
   do { return try body() } catch { throw .value(error) }
 }
@@ -94,7 +96,7 @@ extension ManagedObjectContext {
     }
   }
 
-  /// The object of an ID; nil if it is gone.
+  /// Returns the object of an ID; nil if it was deleted.
   fileprivate func find<Object: ManagedObject>(
     _ type: Object.Type,
     _ id: ManagedObjectID

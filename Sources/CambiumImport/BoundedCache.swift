@@ -1,17 +1,17 @@
 import Synchronization
 
-/// A cache that holds at most so many values, or values of at most so much cost: the first that came is the first to go.
+/// A cache with a limit of the count of its values, or of their total cost. It evicts the oldest values first.
 ///
-/// It may be used from any thread. Every call is O(1), but for what has to go.
+/// It may be used from any thread. Every call is O(1), apart from the values that it evicts.
 public final class BoundedCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-  /// What to call the cache in messages.
+  /// The name of the cache in messages.
   public let name: String
   private let state: Mutex<State>
 
   private struct Entry {
     let value: Value
     let cost: Int
-    /// Where the entry is in the order of insertion.
+    /// The position of the entry in the order of insertion.
     let turn: UInt64
   }
 
@@ -19,11 +19,11 @@ public final class BoundedCache<Key: Hashable & Sendable, Value: Sendable>: Send
     var countLimit: Int
     var totalCostLimit: Int
     var entries: [Key: Entry] = [:]
-    /// Keys in the order of insertion; the turn tells those that have come again or have gone.
+    /// Keys in the order of insertion. A key whose turn differs from that of its entry was inserted again or removed.
     var order: [(key: Key, turn: UInt64)] = []
     var first = 0
     var nextTurn: UInt64 = 0
-    /// Costs may add up to more than one of them can be.
+    /// The sum of the costs may be too large for the type of one cost.
     var totalCost: Int128 = 0
     var onEviction: (@Sendable (Value) -> Void)?
 
@@ -76,24 +76,25 @@ public final class BoundedCache<Key: Hashable & Sendable, Value: Sendable>: Send
     set { state.withLock { $0.countLimit = newValue } }
   }
 
-  /// The most that the costs of the values add up to; 0 for no limit. A lower limit takes effect at the next insertion.
+  /// The limit of the sum of the costs; 0 for no limit. A lower limit takes effect at the next insertion.
   public var totalCostLimit: Int {
     get { state.withLock { $0.totalCostLimit } }
     set { state.withLock { $0.totalCostLimit = newValue } }
   }
 
-  /// How many values the cache holds.
+  /// The number of values in the cache.
   public var count: Int { state.withLock { $0.entries.count } }
 
-  /// Calls `body` with each value that leaves the cache from now on: for want of room, because it was removed or replaced, and when the cache is
-  /// cleared. Nil ends that.
+  /// Calls `body` with each value that leaves the cache from now on: because it is evicted, removed or replaced, or because the cache is
+  /// cleared. Nil ends the calls.
   ///
-  /// The call comes after the change, on the thread that has made it; `body` may use the cache.
+  /// The call comes after the change, on the thread that has made the change; `body` may use the cache.
   public func onObjectEviction(_ body: (@Sendable (Value) -> Void)?) {
     state.withLock { $0.onEviction = body }
   }
 
-  /// Puts a value in, as the newest; then the oldest go until the limits hold. A value that alone is above the limit of costs goes as well.
+  /// Inserts a value as the newest, and then evicts the oldest values until the limits hold. A value whose own cost is above the limit of
+  /// costs is evicted as well.
   public func insert(_ value: Value, forKey key: Key, cost: Int = 0) {
     change { state, evicted in
       if let old = state.remove(key) { evicted.append(old) }
@@ -108,17 +109,17 @@ public final class BoundedCache<Key: Hashable & Sendable, Value: Sendable>: Send
   /// The value of a key; nil for none.
   public func value(forKey key: Key) -> Value? { state.withLock { $0.entries[key]?.value } }
 
-  /// Takes a value out; does nothing where there is none.
+  /// Removes a value; does nothing where there is none.
   public func removeValue(forKey key: Key) {
     change { state, evicted in if let old = state.remove(key) { evicted.append(old) } }
   }
 
-  /// Takes all values out, the oldest first.
+  /// Removes all values, the oldest first.
   public func clearCache() {
     change { state, evicted in while let value = state.removeFirst() { evicted.append(value) } }
   }
 
-  /// Takes all entries out, the oldest first, without telling the handler.
+  /// Removes and returns all entries, the oldest first, without calling the handler.
   func takeAll() -> [(key: Key, value: Value)] {
     state.withLock { state in
       let entries = state.order[state.first...].compactMap { item in
@@ -129,7 +130,7 @@ public final class BoundedCache<Key: Hashable & Sendable, Value: Sendable>: Send
     }
   }
 
-  /// The value of a key. Nil takes it out; another value goes in with the cost 0.
+  /// The value of a key. Setting nil removes the value; any other value is inserted with the cost 0.
   public subscript(key: Key) -> Value? {
     get { value(forKey: key) }
     set {

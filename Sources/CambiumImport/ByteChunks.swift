@@ -2,7 +2,7 @@ import Cambium
 
 /// The bytes of a file or a stream, a chunk at a time.
 package struct ByteChunks: Sendable {
-  /// Begins to read. What it returns gives the next bytes, of any length; nil at the end.
+  /// Begins to read. The closure that it returns gives the next bytes, of any length; nil at the end.
   package let open: @Sendable () throws -> () throws -> Data?
   package let isRepeatable: Bool
 
@@ -38,8 +38,9 @@ package protocol RecordSplitter: Sendable {
   /// Looks for the end of the next record.
   ///
   /// - Parameters:
-  ///   - bytes: what has come so far, from the begin of the record that is under way.
-  ///   - position: where to look on; receives where the next look begins.
+  ///   - bytes: the bytes read so far, from the start of the current record.
+  ///   - position: the position at which the search begins; receives the position at which the next search
+  ///     begins.
   ///   - isAtEnd: whether no more bytes follow.
   /// - Returns: the record; nil if more bytes are needed, or none follows at the end.
   mutating func next(
@@ -48,7 +49,7 @@ package protocol RecordSplitter: Sendable {
     isAtEnd: Bool
   ) throws -> Range<Int>?
 
-  /// Where the record begins that is under way; nil between records.
+  /// The position at which the current record begins; nil between records.
   var start: Int? { get set }
 }
 
@@ -57,13 +58,13 @@ package struct SplitReader<Splitter: RecordSplitter> {
   private let chunks: () throws -> Data?
   private var splitter: Splitter
   private let recordByteLimit: Int
-  /// The records at the start that are none of the import's.
+  /// The count of records at the start that are not imported.
   private let headerCount: Int
   private var buffer: [UInt8] = []
   private var position = 0
   private var isAtEnd = false
   private var hasBegun = false
-  /// The records that were handed out.
+  /// The count of records that were handed out.
   package private(set) var recordCount = 0
 
   /// - Parameters:
@@ -110,7 +111,7 @@ package struct SplitReader<Splitter: RecordSplitter> {
     }
   }
 
-  /// That of the record that is under way, from 1.
+  /// The number of the current record, from 1.
   private var recordNumber: Int { max(1, recordCount + 1 - headerCount) }
 
   private var tooLong: ImportError {
@@ -137,7 +138,7 @@ package struct SplitReader<Splitter: RecordSplitter> {
   }
 }
 
-/// Records that are lines; empty ones are none.
+/// Records that are lines; empty lines are no records.
 package struct LineSplitter: RecordSplitter {
   package var start: Int?
 
@@ -164,7 +165,8 @@ package struct LineSplitter: RecordSplitter {
   }
 }
 
-/// The elements of a JSON array, found by brackets, strings and commas; what is in an element is the decoder's business.
+/// The elements of a JSON array, found by brackets, strings and commas; the decoder reads the content of an
+/// element.
 package struct ArraySplitter: RecordSplitter {
   private enum State { case beforeArray, beforeElement, inElement, afterArray }
 

@@ -1,20 +1,20 @@
 import Cambium
 
-/// How an export writes values: what stands before them, each of them, and what stands after them.
+/// The format in which an export writes values: the bytes before them, of each of them, and after them.
 public struct ExportFormat<Value: SendableMetatype>: Sendable {
-  /// Returns the bytes of one value; it is told how many came before.
+  /// Returns the bytes of one value; its second argument is the count of the values before it.
   public typealias Writer = (Value, Int) throws -> Data
 
   /// Begins to write.
   package let makeWriter: @Sendable () -> Writer
-  /// The bytes after the last value, which is told how many there were.
+  /// Returns the bytes after the last value; its argument is the count of the values.
   package let end: @Sendable (Int) throws -> Data
 
   /// Makes a format.
   ///
   /// - Parameters:
-  ///   - end: returns what stands after the last value; it is told how many there were.
-  ///   - makeWriter: makes what encodes one value after the other, on one thread. What stands before the first belongs to its bytes.
+  ///   - end: returns the bytes after the last value; its argument is the count of the values.
+  ///   - makeWriter: makes the closure that encodes one value after the other, on one thread. The bytes of the first value include what stands before it.
   public init(
     end: @escaping @Sendable (_ count: Int) throws -> Data = { _ in Data() },
     makeWriter: @escaping @Sendable () -> Writer
@@ -51,9 +51,10 @@ extension ExportFormat where Value: Encodable {
 }
 
 extension PersistentContainer {
-  /// Writes the stored objects that a query describes into a file, as values, in its order, all of one commit. Memory holds a batch of objects.
+  /// Writes the stored objects that a query describes into a file, as values, in the order of the query. All are read from one commit. Memory holds a batch of
+  /// objects.
   ///
-  /// The file is written beside its place and takes it at the end: an export that throws leaves what was there.
+  /// The export writes a temporary file in the same directory and renames it at the end: an export that throws leaves the existing file as it was.
   ///
   /// - Parameters:
   ///   - request: the objects.
@@ -80,16 +81,16 @@ extension PersistentContainer {
     }
   }
 
-  /// Hands the stored objects that a query describes to a closure, as values, in its order, all of one commit: to a socket, a pipe, a compressor. Memory holds a
-  /// batch of objects.
+  /// Hands the stored objects that a query describes to a closure, as values, in the order of the query: for a socket, a pipe, a compressor. All are read from
+  /// one commit. Memory holds a batch of objects.
   ///
   /// - Parameters:
   ///   - request: the objects.
   ///   - type: the type of the values.
   ///   - format: how values are written.
   ///   - progress: receives how far the export has come: one unit for each value. Cancelling it cancels the export.
-  ///   - write: receives the next bytes, on the thread of the export, which waits for it: what stands before the first value and that value, each further value, and
-  ///     what stands after the last. The store keeps the pages of the commit until the export ends.
+  ///   - write: receives the next bytes, on the thread of the export, which waits for it. The first call has the bytes before the first value and of that value,
+  ///     further calls have one value each, and the last call has the bytes after the last value. The store keeps the pages of the commit until the export ends.
   /// - Returns: how many values were written.
   /// - Throws: `CancellationError` when the task or the progress is cancelled; what `write`, the values' initialiser, the encoder and the query throw.
   @discardableResult
@@ -103,7 +104,7 @@ extension PersistentContainer {
     try await export(request, format, progress) { export throws in try export(write) }
   }
 
-  /// - Parameter body: is called with a function that hands all bytes to a closure, and returns how many values they were.
+  /// - Parameter body: is called with a function that hands all bytes to a closure, and returns the count of the values.
   private func export<Value: ManagedObjectInitialisable & SendableMetatype>(
     _ request: From<Value.Object>,
     _ format: ExportFormat<Value>,
@@ -161,12 +162,12 @@ extension PersistentContainer {
   }
 }
 
-/// A file that is written beside its place, and takes it when it is whole.
+/// A file that is written under another name in the same directory, and renamed when it is complete.
 private struct ExportedFile: ~Copyable {
   private let url: URL
   private let partial: URL
   private let file: FileHandle
-  /// Those of the file whose place is taken, which stay; nil for none.
+  /// The permissions of the file that is replaced, which the new file keeps; nil if there is no such file.
   private let permissions: Any?
   private var buffer = Data()
   private var isDone = false

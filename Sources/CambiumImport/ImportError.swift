@@ -1,8 +1,8 @@
-/// A mistake in what is imported, or in what it is read from.
+/// An error in the imported records, or in the source that they are read from.
 public struct ImportError: Error, Sendable, CustomStringConvertible {
-  /// What went wrong.
+  /// The kind of error.
   public enum Code: Sendable, Hashable {
-    /// A record is not of its format, or can't be decoded.
+    /// A record doesn't have the input's format, or can't be decoded.
     case malformedRecord
     /// The text is no JSON array.
     case notAnArray
@@ -16,11 +16,11 @@ public struct ImportError: Error, Sendable, CustomStringConvertible {
     case file
   }
 
-  /// What went wrong.
+  /// The kind of error.
   public let code: Code
-  /// What went wrong, in words.
+  /// The error in words.
   public let message: String
-  /// The number of the record, from 1; nil where it is none of one record.
+  /// The number of the record, from 1; nil where the error doesn't belong to one record.
   public let record: Int?
   /// The error of the decoder or the system; nil for none.
   public let underlyingError: (any Error)?
@@ -32,7 +32,7 @@ public struct ImportError: Error, Sendable, CustomStringConvertible {
     self.underlyingError = underlyingError
   }
 
-  /// The error as one of a record.
+  /// Returns the error with the number of a record.
   package func of(record number: Int) -> ImportError {
     ImportError(code, message, record: record ?? number, underlyingError: underlyingError)
   }

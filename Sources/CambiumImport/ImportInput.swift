@@ -1,16 +1,16 @@
 import Cambium
 
-/// Where an import reads its records from, one after the other: an array, a file, a stream.
+/// The source from which an import reads its records, one after the other: an array, a file, a stream.
 ///
-/// Memory holds a part of a file or stream, never all of it, and no more than the limit of one record. What an import makes of the records is another
-/// matter: ``ImportOptions/Commits``.
+/// Memory holds a part of a file or stream, never all of it, and no more than the limit of one record. ``ImportOptions/Commits`` says how much of the
+/// imported objects is in memory.
 public struct ImportInput<Record: SendableMetatype>: Sendable {
   /// Returns the next record; nil after the last.
   public typealias Reader = () throws -> Record?
 
   /// Begins to read.
   package let makeReader: @Sendable () throws -> Reader
-  /// Whether the records can be read a second time.
+  /// True if the records can be read a second time.
   public let isRepeatable: Bool
   /// The number of records; nil where it isn't known before they are read.
   public let count: Int?
@@ -30,7 +30,7 @@ public struct ImportInput<Record: SendableMetatype>: Sendable {
   /// - Parameters:
   ///   - isRepeatable: whether `makeReader` can be called again, for the same records. If not, properties and relationships are imported batch by batch.
   ///   - count: the number of records; nil where it isn't known.
-  ///   - makeReader: begins to read. What it returns is called for one record after the other, on one thread.
+  ///   - makeReader: begins to read. The closure that it returns is called for one record after the other, on one thread.
   public init(
     isRepeatable: Bool,
     count: Int? = nil,

@@ -9,7 +9,7 @@ struct ImportJob<Record: Sendable, Object: ManagedObject>: Sendable {
   private let keepsIDs: Bool
   private let monitor: ImportMonitor
 
-  /// What comes of a job.
+  /// The result of a job.
   struct Outcome: Sendable {
     var report: ImportReport
     /// The IDs of the objects, in order, if they were asked for.
@@ -35,7 +35,7 @@ struct ImportJob<Record: Sendable, Object: ManagedObject>: Sendable {
     do {
       return try await withTaskCancellationHandler {
         try await container.write(mergePolicy: options.mergePolicy) { context, shouldSave in
-          // The import saves by itself. What hooks change after that is unsaved, and goes with the context.
+          // The import saves by itself. Changes that hooks make after that are not saved, and are lost with the context.
           shouldSave = false
           let outcome = try run(in: context)
           stored.outcome.withLock { $0 = outcome }
@@ -45,7 +45,7 @@ struct ImportJob<Record: Sendable, Object: ManagedObject>: Sendable {
         monitor.cancel()
       }
     } catch {
-      // What fails in a hook after the last commit is no failure of the import.
+      // An error in a hook after the last commit is no failure of the import.
       if let outcome = stored.outcome.withLock({ $0 }) { return outcome }
       if monitor.isCancelled { throw CancellationError() }
       throw error
@@ -69,7 +69,7 @@ struct ImportJob<Record: Sendable, Object: ManagedObject>: Sendable {
       // A later batch, or the second pass, may have deleted an object.
       let kept = ids.filter { (try? context.existingObject(Object.self, with: $0)) != nil }
       changes = try context.commitImport(options, cache, monitor)
-      // The save may have settled new objects with existing ones.
+      // The save may have resolved new objects to existing ones.
       let existing = context.aliases
       outcome.ids += kept.map { existing[$0] ?? $0 }
       if !changes.isEmpty { commitCount += 1 }
@@ -82,7 +82,7 @@ struct ImportJob<Record: Sendable, Object: ManagedObject>: Sendable {
   }
 
   /// Makes the passes one after the other where the records can be read twice, and for each batch where they can't. An import without a key, or without uniquing, is made batch by
-  /// batch as well: nothing would find the object of a record again.
+  /// batch as well, because a second pass couldn't find the object of a record again.
   ///
   /// - Parameter commit: saves, and receives the IDs of the objects since the commit before, if they are kept.
   private func runPasses(
@@ -90,11 +90,11 @@ struct ImportJob<Record: Sendable, Object: ManagedObject>: Sendable {
     _ context: ManagedObjectContext,
     _ commit: ([ManagedObjectID]) throws -> Void
   ) throws {
-    // Objects are inserted in the first pass, also where that writes nothing into them.
+    // The first pass inserts objects, also where it writes nothing into them.
     let isSplit =
       options.relationships == .afterAllRecords && description.updateRelationships != nil
       && description.key != nil && source.isRepeatable
-      // Of several objects with one ID a second reading finds the first alone.
+      // Of several objects with one ID, a second pass finds only the first.
       && description.isUniquing
     var ids: [ManagedObjectID] = []
     var firstCount: Int?
@@ -110,7 +110,7 @@ struct ImportJob<Record: Sendable, Object: ManagedObject>: Sendable {
         if options.commits != .once {
           try commit(ids)
           ids.removeAll()
-          // What is saved needs no object in memory any more.
+          // Saved objects needn't stay in memory.
           context.reset()
         }
       }
@@ -139,7 +139,7 @@ struct ImportJob<Record: Sendable, Object: ManagedObject>: Sendable {
 }
 
 extension ImportJob {
-  /// Whether the import takes all records as one batch. It does if it has one commit, its records are in memory, and a rule chooses among several records of one ID.
+  /// True if the import takes all records as one batch. It does if it has one commit, its records are in memory, and a rule chooses among several records of one ID.
   private var needsOneBatch: Bool {
     options.commits == .once && source.isCollection
       && (description.duplicates == .lastWins || !description.isUniquing)
@@ -149,8 +149,8 @@ extension ImportJob {
 extension ImportOptions.Commits {
   /// The records of the next batch.
   ///
-  /// In an import with one commit each batch has as many as all before it, up to a bound: the query for a batch looks at every unsaved object, and the
-  /// decoded records of a batch are in memory.
+  /// In an import with one commit, each batch has as many records as all batches before it, up to a bound: the query for a batch looks at every
+  /// unsaved object, and the decoded records of a batch are in memory.
   func batchCount(after recordCount: Int) -> Int {
     switch self {
     case .once: min(max(4_096, recordCount), 65_536)
@@ -160,7 +160,7 @@ extension ImportOptions.Commits {
 }
 
 extension ManagedObjectContext {
-  /// Saves what an import has done, hands its objects to the cache, and tells of the commit.
+  /// Saves the changes of an import, hands its objects to the cache, and reports the commit.
   func commitImport(
     _ options: ImportOptions,
     _ cache: ImportedObjectCache?,
@@ -180,8 +180,9 @@ extension ManagedObjectContext {
 extension PersistentContainer {
   /// Imports records in the background, in the queue of the container's `write(mergePolicy:_:)` blocks, as an ``ObjectImport`` says.
   ///
-  /// With ``ImportOptions/Commits/once`` an import that throws or is cancelled changes nothing. Properties come first and relationships second: for all records
-  /// where ``ImportOptions/relationships`` says so, the source can be read twice, and the import has a key and is uniquing; else batch by batch.
+  /// With ``ImportOptions/Commits/once`` an import that throws or is cancelled changes nothing. Properties come first and relationships second. This holds for
+  /// all records at once if ``ImportOptions/relationships`` says so, the source can be read twice, and the import has a key and is uniquing. Otherwise it holds
+  /// batch by batch.
   ///
   /// O(records · log n).
   ///

@@ -20,9 +20,10 @@ final class ImportMonitor: Sendable {
     if isCancelled { throw CancellationError() }
   }
 
-  /// Does work in a task that is cancelled when the progress is: it may wait for something that never comes.
+  /// Runs the work in a task that is cancelled when the progress is cancelled, because the work may wait for
+  /// something that never comes.
   ///
-  /// The progress is looked at from time to time, because its cancellation handler is the program's.
+  /// The progress is polled, because its cancellation handler belongs to the program.
   func endingWithProgress<Result: Sendable>(
     _ body: @escaping @Sendable () async throws -> Result
   ) async throws -> Result {
@@ -34,7 +35,8 @@ final class ImportMonitor: Sendable {
         while !self.isCancelled { try? await Task.sleep(for: .milliseconds(50)) }
         return nil
       }
-      // The work's own result is returned even after a cancellation: it may have committed before.
+      // The work's own result is returned even after a cancellation, because the work may have committed before
+      // it.
       while let result = try await group.next() {
         if let result { return result }
         group.cancelAll()
@@ -43,7 +45,8 @@ final class ImportMonitor: Sendable {
     }
   }
 
-  /// Sets the number of units; nil while it isn't known. An import of nothing has one unit: Foundation ends the program when a total becomes 0.
+  /// Sets the number of units; nil while it isn't known. An import without records has one unit, because Foundation terminates the program when
+  /// a total becomes 0.
   func expect(_ unitCount: Int?) {
     guard let progress else { return }
     // The progress may be that of an earlier import.
@@ -55,7 +58,7 @@ final class ImportMonitor: Sendable {
     if unitCount > 0 { progress?.completedUnitCount += Int64(unitCount) }
   }
 
-  /// The import is done, whatever was counted.
+  /// Marks all units as completed, also if fewer were counted.
   func finish(_ unitCount: Int) {
     guard let progress else { return }
     progress.totalUnitCount = Int64(max(1, unitCount))

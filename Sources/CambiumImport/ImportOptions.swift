@@ -1,13 +1,13 @@
 import Cambium
 
-/// How an import into a container is made.
+/// Options of an import into a container.
 public struct ImportOptions: Sendable {
-  /// When what was imported is stored.
+  /// The time of the commits of imported objects.
   public enum Commits: Sendable, Hashable {
     /// In one commit, at the end: a failed or cancelled import changes nothing. All objects of the import are in memory until then,
     /// and the IDs of ``ImportReport/changes``: about 1.1 KB for a short record.
     case once
-    /// In a commit for each so many records: memory holds one batch. What a failed or cancelled import has committed stays.
+    /// In one commit for each batch of this many records: memory holds one batch. Commits of a failed or cancelled import stay.
     case eachBatch(of: Int)
   }
 
@@ -15,27 +15,28 @@ public struct ImportOptions: Sendable {
   public enum RelationshipsOrder: Sendable, Hashable {
     /// After the properties of all records, so that an object of any record is found. A file is read twice.
     case afterAllRecords
-    /// After the properties of each batch: for relationships to objects that are there, that the closure makes, or that come earlier or in the same batch. A file is read
-    /// once, and no object is looked up again, which takes about half the time.
+    /// After the properties of each batch: for relationships to objects that exist, that the closure makes, or that come earlier or in the same batch. A file is read
+    /// once, and no object is looked up again: this takes about half the time.
     case afterEachBatch
   }
 
-  /// The length of a record, in bytes, beyond which inputs refuse it unless they are told another one: 64 MiB.
+  /// The default limit of the length of a record, in bytes, beyond which inputs refuse it: 64 MiB.
   public static let defaultRecordByteLimit = 64 << 20
 
-  /// When what was imported is stored.
+  /// The time of the commits of imported objects.
   public var commits = Commits.once
-  /// When relationships are imported. An input that can't be read twice, and an import without a key or without uniquing, have it batch by batch, whatever this says.
+  /// When relationships are imported. This has no effect on an input that can't be read twice, and on an import without a key or without uniquing: their
+  /// relationships are imported batch by batch.
   public var relationships = RelationshipsOrder.afterAllRecords
-  /// What a commit does with objects that other contexts have changed meanwhile.
+  /// The policy of commits for objects that other contexts have changed meanwhile.
   public var mergePolicy = MergePolicy.error
   /// When a commit counts as done, if not as the container's options say.
   public var durability: Durability?
-  /// Who makes the changes, for the history.
+  /// The author of the changes, for the history.
   public var author: String?
-  /// What knows the objects of earlier imports, and receives those of this one when they are stored.
+  /// A cache of the objects of earlier imports; it receives the objects of this import when they are stored.
   public var cache: ImportedObjectCache?
-  /// Receives how far the import has come: one unit for each record and pass. Cancelling it cancels the import.
+  /// Receives the progress of the import: one unit for each record and pass. Cancelling it cancels the import.
   ///
   /// Where the number of records isn't known before, `totalUnitCount` is -1 until it is.
   public var progress: Progress?

@@ -9,9 +9,9 @@ struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
   private let cache: ImportedObjectCache?
   private let monitor: ImportMonitor
   private(set) var counts = ImportCounts()
-  /// Where among the context's inserted objects the next look begins.
+  /// The position among the context's inserted objects at which the next search begins.
   private var insertedPosition = 0
-  /// The numbers of the next batch's first record in each pass, for passes that are made one after the other.
+  /// The number of the next batch's first record in each pass, for passes that are made one after the other.
   private var nextRecord = (properties: 0, relationships: 0)
   /// The numbers of the records that conditions have refused in a first pass that is made alone. An `IndexSet`, because a file may have runs of millions of them.
   private var refused = IndexSet()
@@ -37,7 +37,7 @@ struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
     let source: Source
     /// `null` in an import without a key.
     let id: AttributeValue
-    /// The place of the source in its batch.
+    /// The position of the source in its batch.
     let place: Int
     var object: Object?
   }
@@ -52,16 +52,17 @@ struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
     return takeObjects(of: items)
   }
 
-  /// The objects that are there. The cache forgets the others.
+  /// Returns the objects that exist, and removes the others from the cache.
   private func takeObjects(of items: [Item]) -> [Object] {
     forgetDeleted(items)
     return items.compactMap { item in item.object.flatMap { isThere($0) ? $0 : nil } }
   }
 
-  /// False for an object that was deleted, also before it was saved.
+  /// Returns false for an object that was deleted, also if it was deleted before it was saved.
   private func isThere(_ object: Object) -> Bool { !object.isDeleted && object.context === context }
 
-  /// Has the cache forget the objects that a closure has deleted. Another source of the same ID may have an object.
+  /// Removes the objects that a closure has deleted from the cache, unless another source of the same ID has an
+  /// object.
   private func forgetDeleted(_ items: [Item]) {
     guard let cache else { return }
     let gone = Set(items.lazy.filter { $0.object.map { !isThere($0) } ?? false }.map(\.id))
@@ -102,7 +103,7 @@ struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
     if context.isWorkCancelled { throw CancellationError() }
   }
 
-  /// Settles sources of the same ID, and leaves out those without one.
+  /// Applies the duplicate rule to sources of the same ID, and leaves out sources without an ID.
   private mutating func items(of sources: [Source]) throws -> [Item] {
     guard let key = description.key else {
       return sources.enumerated().map { Item(source: $1, id: .null, place: $0) }
@@ -126,7 +127,8 @@ struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
     return try preProcessed(items, preProcess)
   }
 
-  /// Has the program drop or replace sources. A dictionary has one source of an ID: the second ones of IDs are given in a second call, and so on.
+  /// Calls the program's closure, which may drop or replace sources. A dictionary has one source of an ID, so a second call gets the second
+  /// sources of IDs, and so on.
   private func preProcessed(
     _ items: [Item],
     _ preProcess: ([AttributeValue: Source]) throws -> [AttributeValue: Source]
@@ -184,7 +186,7 @@ struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
       items[place].object = try update(object, items[place].source)
       if isCounted { monitor.advance() }
     }
-    // Before relationships look for objects.
+    // This comes before relationships look for objects.
     defer { forgetDeleted(items) }
     if uncached.isEmpty { return }
     var known = try lookUp(uncached.map { items[$0].id }, access)
@@ -219,7 +221,7 @@ struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
     }
   }
 
-  // A key path in code that is generic is made anew each time, and costs more than looking up an object.
+  // A key path in generic code is made anew at each use, and costs more than looking up an object.
   private func isMissing(_ object: Object?) -> Bool { object.map { !isThere($0) } ?? true }
 
   private mutating func update(_ object: Object, _ source: Source) throws -> Object? {
@@ -260,7 +262,7 @@ struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
     return isThere(object) ? object : nil
   }
 
-  /// The objects of some IDs, by one query. Of several with one ID the first counts.
+  /// Finds the objects of some IDs, by one query. Of several objects with one ID, the first counts.
   private mutating func lookUp(
     _ ids: [AttributeValue],
     _ access: ImportKeyAccess<Object>

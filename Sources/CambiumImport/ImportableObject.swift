@@ -1,6 +1,6 @@
 import Cambium
 
-/// A model whose objects are made of sources: each source becomes a new object.
+/// A model whose objects are made from sources: each source becomes a new object.
 ///
 /// ```swift
 /// extension Play: ImportableObject {
@@ -12,7 +12,7 @@ import Cambium
 public protocol ImportableObject: ManagedObject {
   /// The type of the sources: a dictionary, a JSON value, a struct.
   associatedtype ImportSource: SendableMetatype
-  /// Whether a source becomes an object. True unless the model says otherwise.
+  /// Returns whether a source becomes an object; true by default.
   static func shouldInsert(from source: ImportSource, in context: ManagedObjectContext) throws -> Bool
   /// Writes a source into the object that was inserted for it. An error ends the import.
   func didInsert(from source: ImportSource, in context: ManagedObjectContext) throws
@@ -34,7 +34,7 @@ extension ImportableObject {
   }
 }
 
-/// A model whose objects are made of sources and updated from them, found by a unique ID.
+/// A model whose objects are made and updated from sources, and found by a unique ID.
 ///
 /// ```swift
 /// extension Album: ImportableUniqueObject {
@@ -48,7 +48,7 @@ public protocol ImportableUniqueObject: ImportableObject, UniqueIdentifiable {
   associatedtype ImportSource
   /// The ID of the object of a source; nil to leave the source out.
   static func uniqueID(from source: ImportSource, in context: ManagedObjectContext) throws -> UniqueID?
-  /// Whether the object of a source is updated. True unless the model says otherwise.
+  /// Returns whether the object of a source is updated; true by default.
   static func shouldUpdate(from source: ImportSource, in context: ManagedObjectContext) throws -> Bool
   /// Writes a source into its object, whose ID is set.
   func update(from source: ImportSource, in context: ManagedObjectContext) throws
@@ -61,7 +61,7 @@ extension ImportableUniqueObject {
     in context: ManagedObjectContext
   ) throws -> Bool { true }
 
-  /// What ``ImportableUniqueObject/shouldUpdate(from:in:)`` says.
+  /// Returns the result of ``ImportableUniqueObject/shouldUpdate(from:in:)``.
   public static func shouldInsert(
     from source: ImportSource,
     in context: ManagedObjectContext
@@ -94,7 +94,7 @@ extension ManagedObjectContext {
     try importObjects(from: [source], with: Object.objectImport).first
   }
 
-  /// Writes a source into an object that is there, with ``ImportableObject/didInsert(from:in:)``, unless the model refuses the source.
+  /// Writes a source into an existing object, with ``ImportableObject/didInsert(from:in:)``, unless the model refuses the source.
   public func importObject<Object: ImportableObject>(
     _ object: Object,
     from source: Object.ImportSource
@@ -122,13 +122,13 @@ extension ManagedObjectContext {
     try importObjects(from: [source], with: Object.uniqueObjectImport, cache: cache).first
   }
 
-  /// Updates or makes the object of each source. Of several sources with one ID the last counts, in the place of the first. One query finds what is there,
-  /// unsaved objects too; objects that an update inserts are found as well.
+  /// Updates or makes the object of each source. Of several sources with one ID the last counts, in the place of the first. One query finds the existing
+  /// objects, also unsaved ones; objects that an update inserts are found as well.
   ///
   /// - Parameters:
   ///   - type: the model.
   ///   - sources: what to import.
-  ///   - cache: what it knows needs no query.
+  ///   - cache: objects that it knows need no query.
   ///   - preProcess: drops or replaces sources by their IDs. IDs that it adds are ignored.
   /// - Returns: the objects that were updated or inserted, in order.
   @discardableResult

@@ -1,13 +1,13 @@
 import Cambium
 import Synchronization
 
-/// From unique IDs to the IDs of objects, for imports that meet the same objects again: what it knows needs no query.
+/// A cache from unique IDs to the IDs of objects, for imports that meet the same objects again: an object in the cache needs no query.
 ///
-/// It holds the IDs of objects, no objects, so one cache serves all contexts of a store, on any thread. The first that came is the first to go. Whether
-/// an object still exists isn't checked: who deletes objects that the cache knows removes them from it. So does who rolls a context back after an import in it: what that has inserted
-/// is in the cache before it is saved.
+/// It holds the IDs of objects, no objects, so one cache serves all contexts of a store, on any thread. It evicts the oldest entries first. It doesn't check whether an object
+/// still exists: a program that deletes objects must remove them from the cache. A program that rolls a context back after an import must do the same, because inserted objects are
+/// in the cache before they are saved.
 public final class ImportedObjectCache: Sendable {
-  /// A key is compared as a whole: two IDs whose hash values are equal don't get in each other's way.
+  /// Keys are compared as a whole, so two IDs with equal hash values are different keys.
   private struct Key: Hashable, Sendable {
     /// The model's class.
     let model: ObjectIdentifier
@@ -17,27 +17,27 @@ public final class ImportedObjectCache: Sendable {
   private let ids: BoundedCache<Key, ManagedObjectID>
   /// The keys of deleted objects, in a cache for one import. ``handOver(settledAs:)`` removes them from the base.
   private let forgotten = Mutex<Set<Key>>([])
-  /// What receives the objects of an import when they are stored; nil for a cache of the program.
+  /// The cache that receives the objects of an import when they are stored; nil for a cache of the program.
   private let base: ImportedObjectCache?
 
   /// Makes an empty cache.
   ///
-  /// - Parameter countLimit: the most objects that it knows; 0 for no limit.
+  /// - Parameter countLimit: the limit of the count of objects; 0 for no limit.
   public init(countLimit: Int = 0) {
     ids = BoundedCache(name: "imported objects", countLimit: countLimit)
     base = nil
   }
 
-  /// A cache for one import: it knows what `base` knows, and keeps what is registered from ``handOver(settledAs:)``, so an import that fails leaves nothing
-  /// behind.
+  /// A cache for one import: it knows the objects of `base`, and registers new ones with `base` only in ``handOver(settledAs:)``. So a failed import
+  /// doesn't change `base`.
   init(stagingFor base: ImportedObjectCache) {
     ids = BoundedCache(name: "objects of an import", countLimit: base.ids.countLimit)
     self.base = base
   }
 
-  /// Registers with the base what was registered here since the last call. O(registered objects).
+  /// Registers the objects that were registered here since the last call with the base. O(registered objects).
   ///
-  /// - Parameter existing: the IDs of the objects with which the save has settled new ones, by the IDs of those, which name no object any more.
+  /// - Parameter existing: the IDs of the existing objects to which the save has resolved new ones. The keys are the IDs of the new objects, which name no object any more.
   func handOver(settledAs existing: [ManagedObjectID: ManagedObjectID]) {
     guard let base else { return }
     let gone = forgotten.withLock { forgotten in
@@ -48,7 +48,7 @@ public final class ImportedObjectCache: Sendable {
     for (key, id) in ids.takeAll() { base.ids[key] = existing[id] ?? id }
   }
 
-  /// How many objects the cache knows.
+  /// The number of objects in the cache.
   public var count: Int { ids.count }
 
   /// The ID of the object with a unique ID; nil if the cache doesn't know it.
@@ -70,7 +70,7 @@ public final class ImportedObjectCache: Sendable {
     try object(type, with: id._attributeValue, in: context)
   }
 
-  /// Notes objects, each with the unique ID that it has now. Objects have their final IDs from their insertion on.
+  /// Adds objects, each with the unique ID that it has now. Objects have their final IDs from their insertion on.
   public func register<Object: UniqueIdentifiable>(_ objects: some Sequence<Object>) {
     register(objects.map { ($0.uniqueIDValue._attributeValue, $0) })
   }

@@ -1,6 +1,6 @@
 import Cambium
 
-/// A value that is made of an object, to be exported: the way back of ``ManagedObjectUpdatable``.
+/// A value that is made from an object, to be exported: the inverse of ``ManagedObjectUpdatable``.
 public protocol ManagedObjectInitialisable {
   /// The model of the objects.
   associatedtype Object: ManagedObject

@@ -1,6 +1,6 @@
 import Cambium
 
-/// A source, often a `Decodable` struct, that writes itself into an object: attributes first, relationships once the objects of all sources are there.
+/// A source, often a `Decodable` struct, that writes itself into an object: attributes first, relationships when the objects of all sources exist.
 ///
 /// ```swift
 /// extension SongRecord: ManagedObjectUpdatable {
@@ -37,12 +37,12 @@ extension ManagedObjectUpdatable {
   /// No second pass.
   public static var updateRelationships: RelationshipsUpdate? { nil }
 
-  /// Whether there is a first pass.
+  /// True if there is a first pass.
   public static var hasProperties: Bool { updateProperties != nil }
-  /// Whether there is a second pass.
+  /// True if there is a second pass.
   public static var hasRelationships: Bool { updateRelationships != nil }
 
-  /// The import that the sources describe. Of several with one ID each updates the object, in order.
+  /// The import that the sources describe. Of several sources with one ID, each updates the object, in order.
   public static var objectImport: ObjectImport<Self, Object> {
     var description = ObjectImport<Self, Object>(id: { source, _ in source.uniqueIDValue })
     if let update = updateProperties {

@@ -12,11 +12,11 @@ import Cambium
 /// ```
 ///
 /// An import of some sources takes these steps:
-/// 1. The IDs of the sources are asked for, in order; sources of one ID are settled by ``duplicates``.
+/// 1. The IDs of the sources are asked for, in order; the rule ``duplicates`` applies to sources of one ID.
 /// 2. Objects of known IDs come from the cache, if there is one, and are updated at once.
 /// 3. One query for all other IDs, which sees the context's unsaved objects.
 /// 4. For each source in order: the object that was found is updated, or a new one is inserted, its ID set, and then its properties.
-/// 5. Relationships, for each source in order: by now the object of every source is there.
+/// 5. Relationships, for each source in order: by now the object of every source exists.
 ///
 /// A closure that throws ends the import.
 public struct ObjectImport<Source: SendableMetatype, Object: ManagedObject>: Sendable {
@@ -30,9 +30,9 @@ public struct ObjectImport<Source: SendableMetatype, Object: ManagedObject>: Sen
 
   /// Nil for an import that makes an object of each source.
   let key: ImportKey<Source, Object>?
-  /// Whether a source without an object becomes one; nil for always.
+  /// The condition under which a source without an object becomes a new object; nil for always.
   public var shouldInsert: Condition?
-  /// Whether the object of a source is updated; nil for always.
+  /// The condition under which the object of a source is updated; nil for always.
   public var shouldUpdate: Condition?
   /// Inserts the object of a source; nil for one whose attributes begin as in their declaration, without a call of an initialiser.
   public var insertObject: (@Sendable (Source, ManagedObjectContext) throws -> Object)?
@@ -45,10 +45,10 @@ public struct ObjectImport<Source: SendableMetatype, Object: ManagedObject>: Sen
   /// The rule for sources of the same ID in one batch. Where an import has one commit, all records of a collection are one batch, unless each source counts; those of a file or a
   /// stream are several.
   public var duplicates = DuplicateRule.everyInOrder
-  /// Whether objects that the closures themselves insert, and those of earlier sources, are found for later sources of their IDs.
+  /// True if objects that the closures themselves insert, and those of earlier sources, are found for later sources of their IDs.
   ///
-  /// True unless it is set. False is the rule of PeakCoreData: an ID that is new is inserted for each of its sources, and the save refuses, or
-  /// settles, what a unique constraint forbids.
+  /// True by default. False is the rule of PeakCoreData: each source of a new ID inserts an object, and the save refuses or resolves the
+  /// violations of unique constraints.
   public var isUniquing = true
   /// Drops or replaces the sources of a batch by their IDs; nil for none.
   private(set) var preProcessing: (@Sendable ([AttributeValue: Source]) throws -> [AttributeValue: Source])?
@@ -76,10 +76,11 @@ public struct ObjectImport<Source: SendableMetatype, Object: ManagedObject>: Sen
     key = ImportKey(keyPath: { Object.uniqueIDKeyPath }, id: id)
   }
 
-  /// Has `body` drop or replace the sources of each batch before they are looked up. It is called once for a batch, and again for what one dictionary can't
-  /// have: the second sources of IDs where each source counts, and strings of the same characters and other bytes. If an import makes two passes, it is called in each.
+  /// Has `body` drop or replace the sources of each batch before they are looked up. `body` is called once for a batch, and again for the sources that one
+  /// dictionary can't hold: the second sources of IDs where each source counts, and IDs that are strings of the same characters and other bytes. If an
+  /// import makes two passes, `body` is called in each.
   ///
-  /// - Parameter body: from the sources by their IDs to those that are imported. IDs that it adds are ignored.
+  /// - Parameter body: takes the sources by their IDs, and returns those that are imported. IDs that it adds are ignored.
   public mutating func preProcess<ID: AttributeType & Hashable>(
     _ body: @escaping @Sendable ([ID: Source]) throws -> [ID: Source]
   ) {
@@ -93,7 +94,7 @@ public struct ObjectImport<Source: SendableMetatype, Object: ManagedObject>: Sen
     }
   }
 
-  /// Takes sources whose IDs differ as keys of a dictionary, and says which ID each key was.
+  /// Takes sources whose IDs differ as keys of a dictionary, and returns the ID of each key.
   ///
   /// Two strings of the same characters and other bytes are two IDs and one key: one of the two stays.
   private static func takeDistinct<ID: AttributeType & Hashable>(
@@ -130,11 +131,11 @@ public enum DuplicateRule: Sendable, Hashable {
   case lastWins
 }
 
-/// How the objects of sources are found: IDs as attribute values, so that one type serves all types of IDs.
+/// The key by which the objects of sources are found. IDs are attribute values, so that one type serves all types of IDs.
 struct ImportKey<Source: SendableMetatype, Object: ManagedObject>: Sendable {
   /// The ID of a source; nil and `null` for none.
   let id: @Sendable (Source, ManagedObjectContext) throws -> AttributeValue?
-  /// Makes what reads and writes IDs, for one import.
+  /// Makes the accessors of IDs, for one import.
   let access: @Sendable () -> ImportKeyAccess<Object>
 
   init<ID: AttributeType & Hashable>(
@@ -146,7 +147,7 @@ struct ImportKey<Source: SendableMetatype, Object: ManagedObject>: Sendable {
   }
 }
 
-/// Reads and writes the IDs of objects, by a key path that is made once: to make one of a generic class takes as long as to insert an object.
+/// Reads and writes the IDs of objects, by a key path that is made once: making a key path of a generic class takes as long as inserting an object.
 struct ImportKeyAccess<Object: ManagedObject> {
   let value: (Object) -> AttributeValue
   let set: (AttributeValue, Object) -> Void
@@ -157,7 +158,7 @@ struct ImportKeyAccess<Object: ManagedObject> {
     value = { $0[keyPath: keyPath]._attributeValue }
     set = { if let id = ID(_attributeValue: $0) { $1[keyPath: keyPath] = id } }
     request = { ids in
-      // Unique as the store compares them: strings of the same characters may be of other bytes.
+      // The IDs are unique as the store compares them: strings of the same characters may have different bytes.
       let ids = Set(ids).compactMap { ID(_attributeValue: $0) }
       return From<Object>().where { $0[dynamicMember: keyPath].in(ids) }
     }

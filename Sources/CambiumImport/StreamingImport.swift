@@ -43,7 +43,7 @@ private struct StreamingImport<Record: Sendable, Object: ManagedObject>: Sendabl
       _ = try run.run(batch)
       if options.commits == .once { return (run.counts, false) }
       let changes = try context.commitImport(options, cache, monitor)
-      // What is saved needs no object in memory any more.
+      // Saved objects needn't stay in memory.
       context.reset()
       return (run.counts, !changes.isEmpty)
     }
@@ -54,9 +54,9 @@ private struct StreamingImport<Record: Sendable, Object: ManagedObject>: Sendabl
 
 extension PersistentContainer {
   /// Imports the records of an asynchronous sequence, as ``importRecords(_:with:options:)`` does those of an input that can be read once. It runs in a context of
-  /// its own, not in the queue of `write(mergePolicy:_:)`: others write while it waits for records.
+  /// its own, not in the queue of `write(mergePolicy:_:)`, so others can write while it waits for records.
   ///
-  /// - Throws: What the sequence throws, too.
+  /// - Throws: Also the errors of the sequence.
   @discardableResult
   public func importRecords<Records: AsyncSequence & Sendable, Object: ManagedObject>(
     from records: Records,

@@ -2,7 +2,8 @@ import SwiftDiagnostics
 import SwiftParser
 import SwiftSyntax
 
-/// What the options of an attribute contradict: its type, or each other. Only what is evident from the spelling; the rest a container says when it is made.
+/// Checks options of an attribute that contradict its type or each other. The macro finds only mistakes that are evident from the spelling; a container
+/// reports the others when it is made.
 enum AttributeOptions {
   static func mistakes(in attribute: AttributeSyntax, _ type: TypeSyntax) -> [Diagnostic] {
     guard let arguments = attribute.arguments?.as(LabeledExprListSyntax.self) else { return [] }
@@ -96,7 +97,7 @@ extension ExprSyntax {
   }
 }
 
-/// What no regular expression can have, in any syntax: a group or a set that isn't closed, a backslash at the end, a repetition of nothing.
+/// A mistake in a regular expression in any syntax: a group or a set that isn't closed, a backslash at the end, a repetition of nothing.
 private struct PatternMistake {
   let text: String
 
@@ -114,7 +115,7 @@ private struct PatternMistake {
         position += 1
         isRepeatable = true
       } else if let start = setStart {
-        // A bracket that begins a set is one of its characters.
+        // A closing bracket at the start of a set is one of its characters.
         let first = pattern[start + 1] == "^" ? start + 2 : start + 1
         if character == "]", position > first { (setStart, isRepeatable) = (nil, true) }
       } else {

@@ -2,11 +2,11 @@ import SwiftDiagnostics
 import SwiftSyntax
 import SwiftSyntaxBuilder
 
-/// What `@Attribute(.transformed(as: String.self, to: { $0.hex }, from: { Color(hex: $0) }))` says.
+/// The arguments of `@Attribute(.transformed(as: String.self, to: { $0.hex }, from: { Color(hex: $0) }))`.
 struct AttributeTransformation {
   /// The type that is stored.
   let stored: TypeSyntax
-  /// What makes it, and what makes the value again, as written.
+  /// The closures that make the stored value and restore the value, as written.
   fileprivate let store, restore: String
   fileprivate let placeholder: String?
 
@@ -43,7 +43,7 @@ struct AttributeTransformation {
   }
 }
 
-// What the property of a transformed attribute is to the store: a `Transformed` of a type that stands for its closures.
+// The store's view of a transformed attribute: a `Transformed` of a type that stands for its closures.
 
 extension ModelProperty {
   private var transformerName: String { "_$Transformer_\(name)" }
@@ -63,13 +63,13 @@ extension ModelProperty {
     return "GraphContext.Transformed<\(transformerName)>\(isOptional ? "?" : "")"
   }
 
-  /// The expression for the attribute's value, of one for the property's.
+  /// Returns the expression for the attribute's value, from the expression for the property's value.
   func wrapped(_ value: String) -> String {
     if transformation == nil { return value }
     return "GraphContext.Transformed<\(transformerName)>\(isOptional ? "._$optional" : "")(\(value))"
   }
 
-  /// What makes the property's value of the attribute's, behind it.
+  /// The suffix that makes the property's value from the expression of the attribute's value.
   var unwrapping: String { transformation == nil ? "" : isOptional ? "?.value" : ".value" }
 
   /// The declaration of the type that stands for the closures.

@@ -1,10 +1,11 @@
 import SwiftDiagnostics
 import SwiftSyntax
 
-// What depends on the conditions of a build can't be a part of the schema, and a macro sees all branches of an `#if`.
+// Members that depend on the conditions of a build can't be part of the schema, because a macro sees all
+// branches of an `#if`.
 
 extension MemberBlockItemListSyntax {
-  /// Diagnostics for each `#if` that decides what is stored, or what has an index.
+  /// Diagnostics for each `#if` that contains stored properties or indexes.
   var conditionMistakes: [Diagnostic] {
     compactMap { $0.decl.as(IfConfigDeclSyntax.self) }.filter(\.decidesWhatIsStored)
       .map { ModelDiagnostic.conditional.at($0) }

@@ -34,7 +34,7 @@ enum EmbeddableMacro: ExtensionMacro, MemberMacro, WrittenMacro {
     guard let value = declaration.as(StructDeclSyntax.self), value.genericParameterClause == nil else {
       return []
     }
-    // The extension tells of mistakes.
+    // The expansion of the extension reports mistakes.
     var ignored: [Diagnostic] = []
     return embedded(value, named: value.name.text, in: context, &ignored).map { [$0.storage] } ?? []
   }
@@ -95,18 +95,18 @@ extension Syntax {
 /// The conformance of a struct to `EmbeddedValue`.
 private struct EmbeddedStruct {
   let type: String
-  /// Of members that fulfil public requirements.
+  /// The access level of members that fulfil public requirements.
   let access: String
-  /// Those with embedded values come after the others: their parts lie behind, as many as their types have.
+  /// Properties with embedded values come after the others, because only their types know how many parts they have.
   private let properties: [Property]
 
-  /// A property, and where its parts begin among all parts.
+  /// A property, and the position at which its parts begin among all parts.
   private struct Property {
     let declared: ModelProperty
     let offset: String
 
     var name: String { declared.name }
-    /// The expression of the place of its first part, for code outside of `_Parts`.
+    /// The expression of the position of its first part, for code outside of `_Parts`.
     var start: String { declared.isEmbedded ? "_Parts.start_\(name)" : offset }
     /// The type that stores its parts.
     var partsType: String {

@@ -2,7 +2,7 @@ import SwiftDiagnostics
 import SwiftSyntax
 import SwiftSyntaxBuilder
 
-/// Spellings of SwiftData's that Cambium doesn't have, and what it has instead.
+/// Spellings of SwiftData that Cambium doesn't have, and their replacements.
 enum ForeignSpelling {
   private static let options = [
     "ephemeral": "mark the property '@Transient'",

@@ -52,7 +52,7 @@ extension VariableDeclSyntax {
     attribute(named: "Relationship").flatMap { $0.argument(labeled: "through") == nil ? nil : $0 }
   }
 
-  /// Whether the property stands for the objects behind links.
+  /// True if the property stands for the objects behind links.
   var isLinked: Bool { linkMark != nil }
 }
 

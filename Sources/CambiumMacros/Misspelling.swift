@@ -1,6 +1,6 @@
-/// A name that may have been meant by another.
+/// Corrections of misspelt names.
 enum Misspelling {
-  /// The one of these names that is most like a misspelt one; nil when too much of it differs.
+  /// Returns the name that is most similar to a misspelt one; nil if no name is similar enough.
   static func correction(of name: String, among names: [String]) -> String? {
     let distances = names.map { (name: $0, distance: distance(from: Array(name), to: Array($0))) }
     guard let nearest = distances.min(by: { $0.distance < $1.distance }),

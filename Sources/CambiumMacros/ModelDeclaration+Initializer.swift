@@ -2,7 +2,8 @@ import SwiftDiagnostics
 import SwiftSyntax
 
 extension ModelDeclaration {
-  /// The initializer that the class should declare; nil where it does, or another macro may. That of a fault is for contexts only.
+  /// The initializer that the class should declare; nil if the class declares one, or another macro may add one. The initializer
+  /// of a fault is for contexts only.
   static func missingInitializer(of model: ClassDeclSyntax, _ properties: [ModelProperty]) -> [String]? {
     let hasOne = model.memberBlock.members.contains { member in
       member.decl.is(InitializerDeclSyntax.self) || member.decl.is(IfConfigDeclSyntax.self)
@@ -27,7 +28,7 @@ extension ModelDeclaration {
       .at(model.name, fixIts: .replacing(brace, by: fixed, "insert an initializer"))
   }
 
-  /// Whether the class has another macro, which may write an initializer.
+  /// Returns whether the class has another macro, which may write an initializer.
   private static func hasOtherMacros(_ model: ClassDeclSyntax) -> Bool {
     model.attributes.contains { element in
       guard case .attribute(let attribute) = element, let name = attribute.plainName else { return false }

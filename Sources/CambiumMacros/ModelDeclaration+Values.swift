@@ -6,7 +6,7 @@ import SwiftSyntaxBuilder
 extension ModelDeclaration {
   static let valuesName = "Values"
 
-  /// Whether the class has something else of the name of the values' type, which is left alone: it has no values then.
+  /// Returns whether the class has another declaration with the name of the values' type. It is left alone, and the class has no values.
   static func hasOwnValues(_ model: ClassDeclSyntax) -> Bool {
     model.memberBlock.members.contains { member in
       if let variable = member.decl.as(VariableDeclSyntax.self) {
@@ -16,12 +16,12 @@ extension ModelDeclaration {
     }
   }
 
-  /// What the values have: not what is stored externally, as it may be long, and not what the store makes of others.
+  /// The properties of the values: without externally stored ones, which may be long, and without those that the store derives from others.
   private var valued: [ModelProperty] {
     properties.filter { !$0.isToMany && !$0.isExternal && $0.derivation == nil }
   }
 
-  /// The access that the initializer can have: no more than the properties that it can't do without.
+  /// The access that the initializer can have: no more than that of the properties that it requires.
   private var initializerAccess: AccessLevel {
     valued.filter { $0.valuesDefault == nil }.map(\.accessLevel).reduce(
       AccessLevel(witnessAccess: access),
@@ -35,7 +35,8 @@ extension ModelDeclaration {
     return level < .isPublic ? "Values._$initial(\(value))" : "Values._$default_\(property.name)"
   }
 
-  /// A variable for the default argument of a public initializer. A default argument is compiled into the caller, which can't see what is internal here.
+  /// A variable for the default argument of a public initializer. A default argument is compiled into the caller, which can't see internal declarations of
+  /// this module.
   private func defaultValue(of property: ModelProperty, at level: AccessLevel) -> String? {
     guard level == .isPublic, property.accessLevel >= level, let value = property.valuesDefault,
       value != "nil"
@@ -46,8 +47,8 @@ extension ModelDeclaration {
       "@usableFromInline static var _$default_\(property.name): \(property.valuesType) { Values._$initial(\(value)) }"
   }
 
-  /// The declaration of the type. It is `Sendable` unchecked, so that a type which can't be stored is one mistake, that of the getter: every type
-  /// that can be is `Sendable`.
+  /// The declaration of the type. It is `Sendable` unchecked, so that a type which can't be stored causes only one error, that of the getter:
+  /// every type that can be stored is `Sendable`.
   var values: DeclSyntax {
     let properties = valued
     let base = ValuesBase(superclass: inheritance?.superclass)
@@ -124,7 +125,7 @@ private struct ValuesBase {
 }
 
 extension ModelDeclaration {
-  /// The expression of the names of the values. How many parts an embedded value has only its type knows.
+  /// The expression of the names of the values. Only the type of an embedded value knows how many parts it has.
   private static func names(of properties: [ModelProperty]) -> String {
     let names = properties.map { property in
       property.isEmbedded
@@ -181,7 +182,7 @@ extension ModelProperty {
   }
 }
 
-/// How far a declaration can be seen.
+/// The access level of a declaration.
 enum AccessLevel: Int, Comparable {
   case isPrivate, isFileprivate, isInternal, isPackage, isPublic
 
@@ -222,7 +223,8 @@ extension DeclModifierListSyntax {
     lazy.filter { $0.detail == nil }.compactMap(AccessLevel.init).first ?? .isInternal
   }
 
-  /// The access that setters have, where another one is written. One that is private is the file's, so that the class itself can set the property of its values.
+  /// The access of setters, where the declaration gives another one. A private one becomes `fileprivate`, so that the class itself can set the property of its
+  /// values.
   var setterAccessLevel: AccessLevel? {
     lazy.filter { $0.detail?.detail.text == "set" }.compactMap(AccessLevel.init).first.map {
       Swift.max($0, .isFileprivate)

@@ -1,7 +1,7 @@
 import SwiftDiagnostics
 import SwiftSyntax
 
-/// What a class marked `@Model` says, and what is wrong with it.
+/// The declaration of a class marked `@Model`, and its mistakes.
 struct ModelDeclaration {
   /// One bit of a word stands for each attribute and to-one relationship; `ObjectState.maximumSlotCount`.
   static let maximumSlotCount = 64
@@ -16,26 +16,26 @@ struct ModelDeclaration {
   /// In the order of their declaration.
   let properties: [ModelProperty]
   let indexes: [ModelIndex]
-  /// Those that stand for the objects behind links.
+  /// The properties that stand for the objects behind links.
   let linked: [LinkedProperty]
   let diagnostics: [Diagnostic]
-  /// Whether the macro can expand the class. It does so for a class with a mistaken property too: then the compiler reports only that mistake, and none where the class is used.
+  /// True if the macro can expand the class. It also expands a class with a mistaken property, so that the compiler reports only that mistake, and none where the class is used.
   let canBeAModel: Bool
 
-  /// Lines of an initializer that the class should declare. It is a mistake that it doesn't; written into the class, they keep what
-  /// makes objects from being more of them.
+  /// Lines of an initializer that the class should declare. The missing initializer is reported as a mistake; the macro adds these
+  /// lines to the class, so that code that makes objects causes no further errors.
   let missingInitializer: [String]?
 
-  /// Its place among models that inherit from each other; nil for a model that has no subclasses and no superclass.
+  /// Its position among models that inherit from each other; nil for a model that has no subclasses and no superclass.
   let inheritance: ModelInheritance?
   /// Hooks of a root that its subclasses can override, beside those that it declares.
   let overridableHooks: [String]
-  /// Whether the macro writes a type for the values of objects.
+  /// True if the macro writes a type for the values of objects.
   let hasValues: Bool
 
   /// Attributes and to-one relationships: those with a slot.
   var stored: [ModelProperty] { properties.filter { !$0.isToMany && !$0.isEmbedded } }
-  /// Those with embedded values, whose parts have slots behind all others.
+  /// Properties with embedded values, whose parts have slots behind all others.
   var embedded: [ModelProperty] { properties.filter(\.isEmbedded) }
   var toMany: [ModelProperty] { properties.filter(\.isToMany) }
   /// To-one relationships whose objects have places: each has a slot behind those of the properties.
@@ -43,7 +43,7 @@ struct ModelDeclaration {
 
   /// - Parameters:
   ///   - mark: The attribute `@Model`.
-  ///   - context: what is around the class, from inside out.
+  ///   - context: the declarations around the class, from inside out.
   init(_ model: ClassDeclSyntax, marked mark: AttributeSyntax, in context: [Syntax]) {
     name = model.name.text
     plainName = model.name.plainText
@@ -67,7 +67,7 @@ struct ModelDeclaration {
     linked = members.compactMap { member in
       member.as(VariableDeclSyntax.self).flatMap { LinkedProperty($0, diagnostics: &diagnostics) }
     }
-    // An index may name a property that is wrong in itself; one message is enough.
+    // An index may name a property that has a mistake of its own; one message is enough.
     let arePropertiesRight = diagnostics.isEmpty
     var indexes = properties.filter(\.isUnique).map {
       ModelIndex(properties: [$0.name], isUnique: true, ifExists: $0.ifExists)
@@ -90,7 +90,8 @@ struct ModelDeclaration {
     }
     let isSubclass = inheritance?.superclass != nil
     let initializer = Self.missingInitializer(of: model, properties)
-    // The initializers of its superclass aren't a subclass's, as it has one of its own; what it must pass on to them the macro doesn't see.
+    // A subclass doesn't inherit the initializers of its superclass, because it has one of its own. The macro doesn't see which arguments
+    // it must pass to them.
     missingInitializer = isSubclass ? nil : initializer
     if let missingInitializer {
       diagnostics.append(Self.mistake(ofMissing: missingInitializer, in: model))

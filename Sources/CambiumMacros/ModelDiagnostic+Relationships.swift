@@ -1,4 +1,4 @@
-// Mistakes in what a relationship says of its order and its links.
+// Mistakes in a relationship's order and links.
 
 extension ModelDiagnostic {
   static let orderedItself = ModelDiagnostic(

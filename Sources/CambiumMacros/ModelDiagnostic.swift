@@ -9,7 +9,7 @@ struct ModelDiagnostic: DiagnosticMessage {
   var diagnosticID: MessageID { MessageID(domain: "Cambium", id: id) }
   var severity: DiagnosticSeverity { .error }
 
-  /// The mistake at a place, with ways to mend it.
+  /// Returns the mistake at a node, with fix-its.
   func at(_ node: some SyntaxProtocol, fixIts: FixIt?...) -> Diagnostic { at(node, fixIts: fixIts) }
 
   func at(_ node: some SyntaxProtocol, fixIts: [FixIt?]) -> Diagnostic {
@@ -376,14 +376,14 @@ extension ModelDiagnostic {
   }
 }
 
-/// A way to mend a mistake, as the editor shows it.
+/// The message of a fix-it, as the editor shows it.
 private struct FixMessage: FixItMessage {
   let message: String
   var fixItID: MessageID { MessageID(domain: "Cambium", id: "fix") }
 }
 
 extension FixIt {
-  /// Puts one node in the place of another.
+  /// Replaces one node by another.
   static func replacing(_ old: some SyntaxProtocol, by new: some SyntaxProtocol, _ message: String) -> FixIt {
     FixIt(
       message: FixMessage(message: message),

@@ -1,14 +1,16 @@
 import SwiftDiagnostics
 import SwiftSyntax
 
-/// The methods of a model that its context calls. One with the name of a hook and another signature would never be called.
+/// The methods of a model that its context calls. A method with the name of a hook and another signature would
+/// never be called.
 enum ModelHook {
   private static let plain: Set<String> = [
     "awakeFromInsert", "awakeFromFetch", "willSave", "didSave", "prepareForDeletion",
   ]
   private static let throwing: Set<String> = ["validateForInsert", "validateForUpdate", "validateForDelete"]
 
-  /// The hooks that a root doesn't declare, so that its subclasses can override them: they do what they do by default.
+  /// The hooks that a root doesn't declare; the macro adds them with their default behaviour, so that
+  /// subclasses can override them.
   static func overridable(in model: ClassDeclSyntax) -> [String] {
     let declared = Set(
       model.memberBlock.members.compactMap { $0.decl.as(FunctionDeclSyntax.self)?.name.plainText }

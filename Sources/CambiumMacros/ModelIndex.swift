@@ -22,7 +22,7 @@ struct ModelIndex {
   ) -> [ModelIndex] {
     guard ["Index", "Unique"].contains(expansion.macroName.text) else { return [] }
     if let argument = expansion.genericArgumentClause?.arguments.first?.argument.trimmedDescription,
-      // A nested class may be spelled with the types that it is in.
+      // A nested class may be spelled with its enclosing types.
       argument.split(separator: ".").last.map(String.init) != model.name.text, argument != "Self"
     {
       diagnostics.append(ModelDiagnostic.indexOfAnother(argument, in: model.name.text).at(expansion))
@@ -35,7 +35,7 @@ struct ModelIndex {
     }
     let (folding, ifExists) = (text(after: "folding"), text(after: "ifExists"))
     var indexes: [ModelIndex] = []
-    // Without `filter`: what it gives has lost its place in the file, which a diagnostic needs.
+    // Without `filter`: its result loses the position in the file, which a diagnostic needs.
     for argument in expansion.arguments where argument.label == nil {
       if let names = names(in: argument.expression, isUnique, model, properties, &diagnostics) {
         indexes.append(
@@ -143,7 +143,7 @@ struct ModelIndex {
 }
 
 extension ClassDeclSyntax {
-  /// Whether the class declares a computed property with this name.
+  /// Returns whether the class declares a computed property with this name.
   fileprivate func computes(_ name: String) -> Bool {
     memberBlock.members.contains { member in
       guard let variable = member.decl.as(VariableDeclSyntax.self), !variable.isStatic else { return false }

@@ -2,7 +2,7 @@ import SwiftParser
 import SwiftSyntax
 import SwiftSyntaxBuilder
 
-/// What `@Model(isAbstract: true, superclass: "Animal", subclasses: ["Puppy"])` says.
+/// The arguments of `@Model(isAbstract: true, superclass: "Animal", subclasses: ["Puppy"])`.
 struct ModelInheritance {
   /// The expression after `isAbstract:`, as written.
   let isAbstract: String
@@ -10,7 +10,7 @@ struct ModelInheritance {
   let superclass: String?
   let subclasses: [String]
 
-  /// Nil for a mark that says nothing of inheritance.
+  /// Nil for a mark without arguments about inheritance.
   init?(_ mark: AttributeSyntax) {
     let parent = mark.argument(labeled: "superclass")
     let children = mark.argument(labeled: "subclasses")
@@ -49,7 +49,7 @@ extension ModelDeclaration {
     ]
     if isRoot {
       members += [
-        // The values that insertions make are those of subclasses too, whose slots only the model knows.
+        // The values that insertions make include those of subclasses, whose slots only the model knows.
         "@exclusivity(unchecked) nonisolated \(raw: access)final var _$state = GraphContext.ObjectState(lacking: \(raw: name)._$hierarchy._$insertionSlots)",
         "nonisolated private static let _$hierarchy = GraphContext.ModelDescription(\(raw: name)._$class)",
         "nonisolated \(raw: access)class var _$model: GraphContext.ModelDescription { _$hierarchy }",

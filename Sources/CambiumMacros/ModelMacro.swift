@@ -65,7 +65,7 @@ extension ModelMacro: ExtensionMacro {
     let declared = ModelDeclaration(model, marked: node, in: context.lexicalContext)
     // A subclass has the conformances of its superclass.
     guard declared.canBeAModel, declared.inheritance?.superclass == nil else { return [] }
-    // A subclass could have no other type of values by the conformance that it inherits.
+    // The inherited conformance would give a subclass no values type of its own.
     let isAlone = declared.inheritance == nil
     let conformances = ["ManagedObject"] + (declared.hasValues && isAlone ? ["ModelWithValues"] : [])
     let list = conformances.map { "GraphContext.\($0)" }.joined(separator: ", ")
@@ -99,7 +99,7 @@ extension ModelDeclaration {
     "nonisolated \(raw: access)static let entityName = \"\(raw: plainName)\""
   }
 
-  /// What tells the accessors of a subclass where its slots begin: those of a root are the first.
+  /// The argument that tells the accessors of a subclass where its slots begin: the slots of a root are the first.
   var classArgument: String { inheritance?.superclass == nil ? "" : ", of: \"\(plainName)\"" }
 
   fileprivate var description: DeclSyntax {
@@ -109,7 +109,7 @@ extension ModelDeclaration {
     """
   }
 
-  /// The expression for what the class declares.
+  /// The expression for the description of the class.
   var entityDescription: String {
     let indexes = indexes.map { index in
       let names = index.properties.map { "\"\($0)\"" }.joined(separator: ", ")
@@ -181,8 +181,8 @@ extension ModelDeclaration {
   /// The statement that visits a part of an embedded value.
   ///
   /// - Parameters:
-  ///   - part: the expression for which part of which value it is.
-  ///   - failure: the statement for what is a part of none.
+  ///   - part: the expression for the part and its value.
+  ///   - failure: the statement for a slot that belongs to no part.
   func visitOfParts(_ part: String, otherwise failure: String) -> String {
     let cases = embedded.enumerated().map { ordinal, property in
       "case (\(ordinal), let part)?: _\(property.name).visit(part, at: property, &visitor)"

@@ -1,11 +1,11 @@
 import SwiftDiagnostics
 import SwiftSyntax
 
-/// Where a model is declared, and as what.
+/// The context and the kind of a model's declaration.
 enum ModelPlace {
-  /// What is wrong with the place of a class.
+  /// Returns the mistakes in the position of a class.
   ///
-  /// - Parameter context: what is around the class, from inside out.
+  /// - Parameter context: the declarations around the class, from inside out.
   static func mistakes(of model: ClassDeclSyntax, in context: [Syntax]) -> [Diagnostic] {
     if context.contains(where: isCode) {
       return [ModelDiagnostic.hasLocalScope(model.name.text).at(model.name)]
@@ -25,7 +25,7 @@ enum ModelPlace {
     ]
   }
 
-  /// The diagnostic for what is no class, with a fix-it for what could be one.
+  /// Returns the diagnostic for a declaration that is no class, with a fix-it if it could be one.
   static func mistake(ofNoClass declaration: some DeclGroupSyntax, marked mark: AttributeSyntax) -> Diagnostic
   {
     let keyword =

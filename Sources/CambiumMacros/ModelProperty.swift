@@ -20,7 +20,7 @@ struct ModelProperty {
   let name: String
   /// The name as written, with backticks around a keyword.
   let identifier: String
-  /// How far the property can be seen, and the modifiers that say it.
+  /// The access level of the property, and its access modifiers.
   let (accessLevel, accessModifiers): (AccessLevel, String)
   let type: TypeSyntax
   let kind: Kind
@@ -32,7 +32,8 @@ struct ModelProperty {
   let rules: [String]
   /// The entity of a relationship to records: a string.
   let entity: ExprSyntax?
-  /// The name in `inverse: \Album.songs`; the property's own for `inverse: .itself`, and what stands for a hidden one for `inverse: .hidden`.
+  /// The name in `inverse: \Album.songs`; the property's own name for `inverse: .itself`, and the placeholder of a hidden inverse for
+  /// `inverse: .hidden`.
   let inverse: String?
   /// `@Relationship(.ordered)`.
   let isOrdered: Bool
@@ -55,17 +56,17 @@ struct ModelProperty {
   let transformation: AttributeTransformation?
   /// The name in `originalName: "title"`.
   let originalName: String?
-  /// Whether no initializer sets the property, because the insertion or the store does.
+  /// True if no initializer sets the property, because the insertion or the store does.
   var isMadeLater: Bool { perInsert != nil || derivation != nil }
-  /// Whether the property has a value before an initializer of the class sets it.
+  /// True if the property has a value before an initializer of the class sets it.
   let hasInitialValue: Bool
-  /// Whether the declaration has an initial value that isn't ``defaultValue`` or `nil`.
+  /// True if the declaration has an initial value that isn't ``defaultValue`` or `nil`.
   let hasOtherInitialValue: Bool
 
   var isToMany: Bool { kind.isToMany }
   var isEmbedded: Bool { if case .embedded = kind { true } else { false } }
 
-  /// Names that a property can't have, because every model has a member of that name and means something by it. The member may
+  /// Names that a property can't have, because every model has a member of that name with another meaning. The member may
   /// begin with an underscore, as the storage of each property does.
   private static let takenNames: Set<String> = [
     "entityDescription", "entityName", "hasChanges", "hashValue", "isDeleted", "isFault", "isInserted",
@@ -191,7 +192,7 @@ extension ModelProperty {
     return mistakes
   }
 
-  /// A mark that stands there twice: the first one alone would be read.
+  /// Attributes that are repeated: only the first would be read.
   static func repeatedMarks(of variable: VariableDeclSyntax) -> [Diagnostic] {
     ["Attribute", "Relationship", "Embedded"].flatMap { name in
       variable.attributes.compactMap { $0.as(AttributeSyntax.self) }.filter { $0.plainName == name }
@@ -200,7 +201,8 @@ extension ModelProperty {
     }
   }
 
-  /// Property wrappers, and macros of others, which would write accessors too. A macro can't tell the two apart: it sees the names.
+  /// Property wrappers and foreign macros, which would add accessors, too. A macro can't distinguish the two, because it sees only
+  /// the names.
   private static func foreignAttributes(of variable: VariableDeclSyntax, named name: String) -> [Diagnostic] {
     let own = ["Attribute", "Relationship", "Embedded"]
     return variable.attributes.compactMap { element in
@@ -214,7 +216,7 @@ extension ModelProperty {
     }
   }
 
-  /// A fault has no other value for a transient property than the initial one.
+  /// The only value that a fault has for a transient property is the initial value.
   private static func mistakes(ofTransient variable: VariableDeclSyntax) -> [Diagnostic] {
     guard let mark = variable.attribute(named: "Transient"), variable.isStoredInInstances else { return [] }
     var mistakes: [Diagnostic] = []
@@ -371,7 +373,7 @@ extension ModelProperty {
     return text
   }
 
-  /// Whether a text has a form that `AttributeDerivation` knows. A schema checks the names in it.
+  /// Returns whether a text has a form that `AttributeDerivation` knows. A schema checks the names in it.
   private static func isRule(_ text: String) -> Bool {
     func isName(_ text: some StringProtocol) -> Bool {
       !text.isEmpty && text.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "." }
@@ -390,7 +392,7 @@ extension ModelProperty {
     }
   }
 
-  /// What is wrong with storing an attribute externally.
+  /// Returns the mistake in storing an attribute externally.
   private static func mistake(ofExternal type: TypeSyntax, _ attribute: AttributeSyntax) -> ModelDiagnostic? {
     let arguments = attribute.arguments?.as(LabeledExprListSyntax.self)
     let options = arguments?.map(\.expression.trimmedDescription) ?? []
@@ -414,7 +416,7 @@ extension ModelProperty {
     return argument.expression.trimmedDescription
   }
 
-  /// The closure in `.perInsert { UUID() }`, or what stands in its place.
+  /// The closure in `.perInsert { UUID() }`, or the expression instead of it.
   private static func perInsert(_ option: ExprSyntax) -> String? {
     guard let call = option.as(FunctionCallExprSyntax.self),
       call.calledExpression.as(MemberAccessExprSyntax.self)?.declName.baseName.text == "perInsert"

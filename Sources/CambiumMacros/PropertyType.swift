@@ -1,6 +1,6 @@
 import SwiftSyntax
 
-/// What the spelling of a property's type says. A macro sees no more than the spelling.
+/// The type of a property, as far as its spelling shows it. A macro sees only the spelling.
 enum PropertyType {
   /// Names of types that hold many elements and stand for a relationship if the elements are models.
   private static let collections: Set<String> = ["Array", "Set", "ToMany", "OrderedToMany"]
@@ -11,7 +11,7 @@ enum PropertyType {
     "String", "Data", "Date", "UUID", "URL", "Decimal",
   ]
 
-  /// Types that are often tried, and what to store instead.
+  /// Unsupported types that are often tried, and their substitutes.
   private static let substitutes = [
     "Any": "an attribute has one concrete type",
     "AnyObject": "an attribute has one concrete type",
@@ -30,7 +30,7 @@ enum PropertyType {
   case optional(TypeSyntax)
   /// An array, a set, a `ToMany` or an `OrderedToMany` of elements, which are models or values.
   case many(TypeSyntax)
-  /// An array or set of what is surely no model, or nil.
+  /// An array or set of elements that are surely no models, or nil.
   case values
   /// The same, or nil.
   case optionalMany
@@ -57,7 +57,7 @@ enum PropertyType {
     }
   }
 
-  /// Whether the type stands for any number of values or objects.
+  /// True if the type stands for any number of values or objects.
   var isCollection: Bool {
     switch self {
     case .many, .values, .optionalMany, .bytes: true
@@ -79,7 +79,7 @@ enum PropertyType {
     self = Self.element(of: type).map(Self.collection) ?? Self.simple(type)
   }
 
-  /// Whether the type is spelled as one of records, of one or of many.
+  /// True if the type is spelled as one of records, of one or of many.
   var isOfRecords: Bool {
     switch self {
     case .single(let target), .optional(let target), .many(let target):
@@ -90,14 +90,14 @@ enum PropertyType {
     }
   }
 
-  /// What is in `T?` or `Optional<T>`.
+  /// Returns the `T` of `T?` or `Optional<T>`.
   private static func wrapped(_ type: TypeSyntax) -> TypeSyntax? {
     if let optional = type.as(OptionalTypeSyntax.self) { return optional.wrappedType.trimmed }
     guard let generic = GenericSpelling(type), generic.name == "Optional" else { return nil }
     return generic.argument
   }
 
-  /// What is in `[T]`, `Array<T>`, `Set<T>`, `ToMany<T>` or `OrderedToMany<T>`.
+  /// Returns the `T` of `[T]`, `Array<T>`, `Set<T>`, `ToMany<T>` or `OrderedToMany<T>`.
   private static func element(of type: TypeSyntax) -> TypeSyntax? {
     if let array = type.as(ArrayTypeSyntax.self) { return array.element.trimmed }
     guard let generic = GenericSpelling(type), collections.contains(generic.name) else { return nil }

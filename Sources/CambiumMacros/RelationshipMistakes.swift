@@ -2,7 +2,7 @@ import SwiftDiagnostics
 import SwiftSyntax
 import SwiftSyntaxBuilder
 
-/// What is wrong with the arguments of `@Relationship`, as far as its type shows.
+/// Mistakes in the arguments of `@Relationship`, as far as its type shows them.
 enum RelationshipMistakes {
   static func mistakes(in relationship: AttributeSyntax, _ type: TypeSyntax) -> [Diagnostic] {
     var mistakes: [Diagnostic] = []

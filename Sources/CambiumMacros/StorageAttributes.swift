@@ -3,8 +3,8 @@ import Synchronization
 
 /// The attribute that `@Model` attaches to each property of a class, by the property's name.
 ///
-/// The compiler asks for each property by itself, and the answer needs the whole class. So the answers of the class that was asked for last are kept:
-/// a class of n properties is read once, and not n times.
+/// The compiler asks for each property by itself, and the answer needs the whole class. So the answers for the most recent class are cached: a class
+/// of n properties is read once, and not n times.
 enum StorageAttributes {
   private struct Answers: Sendable {
     var source = ""
@@ -14,7 +14,7 @@ enum StorageAttributes {
 
   /// Empty for a class that can't be a model.
   ///
-  /// - Parameter context: what is around a property of the class, from inside out.
+  /// - Parameter context: the declarations around a property of the class, from inside out.
   static func of(
     _ model: ClassDeclSyntax,
     marked node: AttributeSyntax,

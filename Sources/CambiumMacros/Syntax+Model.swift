@@ -2,10 +2,10 @@ import SwiftSyntax
 import SwiftSyntaxBuilder
 
 extension VariableDeclSyntax {
-  /// Whether the declaration is `static` or `class`.
+  /// True if the declaration is `static` or `class`.
   var isStatic: Bool { modifiers.contains { ["static", "class"].contains($0.name.text) } }
 
-  /// Whether each object has storage of its own for it: not static, not computed.
+  /// True if each object has storage of its own for it: not static, not computed.
   var isStoredInInstances: Bool {
     if isStatic { return false }
     return bindings.contains { binding in

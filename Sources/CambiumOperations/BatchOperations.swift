@@ -1,9 +1,11 @@
 import GraphContext
 
-// Mass changes in the store as operations. Contexts learn of them by themselves, so nothing has to be merged into any.
+// Mass changes in the store as operations. Contexts notice the changes by themselves, so the program needn't
+// merge them.
 
 extension TaskOperation where Output == [ManagedObjectID] {
-  /// An operation that deletes the objects of a query in the store, without making them. Its output are their IDs.
+  /// Returns an operation that deletes the objects of a query in the store, without making the objects. Its
+  /// output is their IDs.
   public static func batchDelete<Object: ManagedObject>(
     _ request: From<Object>,
     in container: PersistentContainer
@@ -11,7 +13,8 @@ extension TaskOperation where Output == [ManagedObjectID] {
     TaskOperation { try await container.batchDelete(request) }
   }
 
-  /// An operation that sets attributes of the objects of a query in the store, without making them. Its output are their IDs.
+  /// Returns an operation that sets attributes of the objects of a query in the store, without making the
+  /// objects. Its output is their IDs.
   public static func batchUpdate<Object: ManagedObject>(
     _ request: From<Object>,
     _ assignments: Assignment<Object>...,

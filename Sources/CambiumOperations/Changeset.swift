@@ -15,7 +15,7 @@ public struct Changeset: Sendable, Hashable {
   /// Inserted and updated objects.
   public var all: Set<ManagedObjectID> { inserted.union(updated) }
 
-  /// Adds what a save has changed.
+  /// Adds the changes of a save.
   mutating func add(_ changes: ObjectChanges) {
     deleted.formUnion(changes.deleted)
     inserted = inserted.union(changes.inserted).subtracting(deleted)
@@ -23,10 +23,11 @@ public struct Changeset: Sendable, Hashable {
   }
 }
 
-/// A ``StoreOperation`` whose output is what it has saved. If a save fails, the failure is the output.
+/// A ``StoreOperation`` whose output is the changes that it has saved. If a save fails, the failure is the
+/// output.
 open class ChangesetOperation: StoreOperation<Changeset>, @unchecked Sendable {
   // Safety: it has no properties.
 
-  /// What was saved.
+  /// Returns the saved changes.
   public final override func outputAfterSaving() -> Changeset? { savedChanges }
 }

@@ -1,9 +1,10 @@
 import Foundation
 import Synchronization
 
-/// An operation that says itself when it has finished, and tells of every step on the way.
+/// An operation that declares itself when it has finished, and calls hooks at each step.
 ///
-/// A subclass overrides ``execute()``, which may return before its work is done, and calls ``finish()`` when it is.
+/// A subclass overrides ``execute()``, which may return before its work is done, and calls ``finish()`` when
+/// the work is done.
 ///
 /// ```swift
 /// final class Ping: ConcurrentOperation, @unchecked Sendable {
@@ -14,15 +15,16 @@ import Synchronization
 /// }
 /// ```
 ///
-/// Operations order work that is put together by code which can't await. Code that can await needs none of this: Docs/Operations.md names the asynchronous equivalent of each.
+/// Operations order work that is composed by code which can't await. Code that can await doesn't need operations: Docs/Operations.md names the asynchronous equivalent of
+/// each.
 open class ConcurrentOperation: Operation, @unchecked Sendable {
-  // Safety: everything that changes is in `core`, which has a lock, and `Operation` has locks of its own. A subclass states the same for what it adds.
+  // Safety: everything that changes is in `core`, which has a lock, and `Operation` has locks of its own. A subclass states the same for its own properties.
 
   /// The states of an operation, in their order.
   public enum State: Int, Sendable {
     /// It has not been started.
     case ready
-    /// It works.
+    /// It is executing.
     case executing
     /// It has finished, or was cancelled before it was started.
     case finished
@@ -41,10 +43,10 @@ open class ConcurrentOperation: Operation, @unchecked Sendable {
     var finishDate: Date?
     /// The hooks that have not been called yet, by moment.
     var hooks: [Moment: [Hook]] = [:]
-    /// Closures that ``finish()`` calls last, when queues know of the end.
+    /// Closures that ``finish()`` calls last, after the queues were notified of the end.
     var waiting: [Hook] = []
     var isFinishing = false
-    /// Whether queues and waiting threads were told of the end.
+    /// True if queues and waiting threads were notified of the end.
     var isFinished = false
     var isEnqueued = false
     var internalQueue: OperationQueue?
@@ -52,7 +54,7 @@ open class ConcurrentOperation: Operation, @unchecked Sendable {
 
   private let core = Mutex(Core())
 
-  /// How far the operation is: 100 units, all of them completed when it has finished.
+  /// The progress of the operation: 100 units, all of them completed when it has finished.
   public let progress = ObservableProgress(total: 100)
 
   /// Makes an operation that is not in a queue.
@@ -60,14 +62,15 @@ open class ConcurrentOperation: Operation, @unchecked Sendable {
 
   // MARK: What a subclass does
 
-  /// Does the work, and calls ``finish()`` when it is done. Called once, on a thread of the queue; it may look at `isCancelled` now and then. A ``RetryingOperation`` calls it for each attempt.
+  /// Does the work, and calls ``finish()`` when it is done. Called once, on a thread of the queue; it may check `isCancelled` from time to time. A ``RetryingOperation`` calls it
+  /// for each attempt.
   open func execute() {
     fatalError("\(type(of: self)) must override execute(), and not call super")
   }
 
   /// Ends the operation. A second call does nothing.
   ///
-  /// By the time that queues, waiting threads and dependent operations learn of the end, every hook has returned.
+  /// Every hook has returned before queues, waiting threads and dependent operations are notified of the end.
   open func finish() {
     guard core.withLock({ core in !exchange(&core.isFinishing, with: true) }) else { return }
     run(.willFinish)
@@ -75,7 +78,8 @@ open class ConcurrentOperation: Operation, @unchecked Sendable {
     let hooks = core.withLock { core in
       core.state = .finished
       core.finishDate = Date()
-      // The moments of an operation that was never started don't come any more. Released outside of the lock: what hooks have captured may look at the operation.
+      // The remaining moments of an operation that was never started don't come any more. Hooks are released outside of the lock, because the deinitialisers of captured objects
+      // may use the operation.
       return exchange(&core.hooks, with: [:])
     }
     post(.operationDidFinish)
@@ -86,17 +90,17 @@ open class ConcurrentOperation: Operation, @unchecked Sendable {
     core.withLock { core in exchange(&core.waiting, with: []) }.forEach { $0() }
   }
 
-  /// Whether the operation leaves ``progress`` as it is when it finishes; false if not overridden.
+  /// True if the operation leaves ``progress`` as it is when it finishes; false if not overridden.
   open var managesProgress: Bool { false }
 
   // MARK: Operation
 
-  /// Starts the operation: what its queue calls. One that was cancelled before finishes at once; one that has finished does nothing.
+  /// Starts the operation; its queue calls this. An operation that was cancelled before finishes at once; an operation that has finished does nothing.
   public final override func start() {
     if isCancelled || core.withLock(\.isFinishing) { return finish() }
     run(.willStart)
     prepareToExecute()
-    // A hook may have finished it.
+    // A hook may have finished the operation.
     let isStarted = core.withLock { core in
       if core.isFinishing { return false }
       core.state = .executing
@@ -110,23 +114,23 @@ open class ConcurrentOperation: Operation, @unchecked Sendable {
     executeOnce()
   }
 
-  /// Called before the operation can be finished as one that executes.
+  /// Prepares the execution. Called before the executing operation can be finished.
   func prepareToExecute() {}
 
   /// Calls ``execute()``.
   func executeOnce() { execute() }
 
-  /// Cancels the operation and everything on its ``internalQueue``. Work that is under way goes on until it looks at `isCancelled`.
+  /// Cancels the operation and everything on its ``internalQueue``. Running work continues until it checks `isCancelled`.
   open override func cancel() {
     super.cancel()
     core.withLock(\.internalQueue)?.cancelAllOperations()
   }
 
-  /// True: the operation finishes when it says so.
+  /// True: the operation declares itself when it has finished.
   public final override var isAsynchronous: Bool { true }
-  /// Whether the operation works.
+  /// True while the operation is executing.
   public final override var isExecuting: Bool { state == .executing }
-  /// Whether the operation has finished, and all its hooks have returned.
+  /// True once the operation has finished, and all its hooks have returned.
   public final override var isFinished: Bool { core.withLock(\.isFinished) }
 
   /// Type, name and state.
@@ -138,18 +142,18 @@ open class ConcurrentOperation: Operation, @unchecked Sendable {
 
   /// The state.
   public final var state: State { core.withLock(\.state) }
-  /// When the operation was started; nil before.
+  /// The date at which the operation was started; nil before.
   public final var startDate: Date? { core.withLock(\.startDate) }
-  /// When the operation finished; nil before.
+  /// The date at which the operation finished; nil before.
   public final var finishDate: Date? { core.withLock(\.finishDate) }
 
-  /// How long the operation has worked so far, in seconds: 0 before its start, and no more after its end.
+  /// The execution time so far, in seconds: 0 before the start, and constant after the end.
   public final var executionTime: TimeInterval {
     let (start, end) = core.withLock { ($0.startDate, $0.finishDate) }
     return start.map { (end ?? Date()).timeIntervalSince($0) } ?? 0
   }
 
-  /// A queue for operations that this one is made of; made when it is first asked for.
+  /// A queue for the parts of this operation; it is made at its first use.
   public final var internalQueue: OperationQueue {
     core.withLock { core in
       if let queue = core.internalQueue { return queue }
@@ -159,14 +163,14 @@ open class ConcurrentOperation: Operation, @unchecked Sendable {
     }
   }
 
-  /// True for one call: the one that puts the operation into a queue.
+  /// Returns true once, for the call that puts the operation into a queue.
   final func beginEnqueuing() -> Bool {
     core.withLock { core in core.state == .ready && !exchange(&core.isEnqueued, with: true) }
   }
 
   // MARK: Hooks
 
-  /// Adds a hook for a moment. One for a moment that has passed is called at once if the moment is the last.
+  /// Adds a hook for a moment. If the moment has passed, a hook for the last moment is called at once; other hooks aren't called.
   final func add(_ hook: @escaping Hook, at moment: Moment) {
     let isLate = core.withLock { core in
       if core.state == .finished { return moment == .didFinish }
@@ -176,7 +180,7 @@ open class ConcurrentOperation: Operation, @unchecked Sendable {
     if isLate { hook() }
   }
 
-  /// Calls `hook` once `isFinished` is true and every other hook has returned; at once if that is so.
+  /// Calls `hook` once `isFinished` is true and every other hook has returned; immediately if both hold already.
   final func whenFinished(_ hook: @escaping Hook) {
     let isLate = core.withLock { core in
       if !core.isFinished { core.waiting.append(hook) }
@@ -198,7 +202,7 @@ open class ConcurrentOperation: Operation, @unchecked Sendable {
   }
 }
 
-/// Sets a value, and returns the one before.
+/// Sets a value, and returns the previous one.
 private func exchange<Value>(_ value: inout Value, with new: Value) -> Value {
   defer { value = new }
   return value

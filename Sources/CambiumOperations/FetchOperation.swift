@@ -1,6 +1,7 @@
 import GraphContext
 
-/// An operation that fetches objects, and makes a value of each: objects can't leave its context. The first error of a value is the output.
+/// An operation that fetches objects and makes a value of each, because objects can't leave its context. The first error of a value is the
+/// output.
 ///
 /// ```swift
 /// let titles = FetchOperation(container, From<Song>().orderBy(\.title)) { $0.title }
@@ -34,7 +35,7 @@ public final class FetchOperation<Object: ManagedObject, Value: Sendable>: Store
 }
 
 extension FetchOperation where Object: ModelWithValues, Value == Object.Values {
-  /// Makes an operation whose output are the objects' values.
+  /// Makes an operation whose output is the objects' values.
   public convenience init(_ container: PersistentContainer, _ request: From<Object>) {
     self.init(container, request) { $0.values }
   }

@@ -3,11 +3,12 @@ import Synchronization
 
 /// A chain of operations as one operation. It succeeds or fails as the last operation of the chain does.
 ///
-/// A group that is handed a failure fails with it, and runs nothing: its operations are cancelled, and finish. Cancelling the group cancels what has not finished yet.
+/// A group that receives a failure as input fails with it, and runs nothing: its operations are cancelled, and finish. Cancelling the group cancels the operations
+/// that have not finished yet.
 public final class GroupChainOperation: ResultOperation<Void>, ConsumesResult, @unchecked Sendable {
-  // Safety: the slot and the flag may be used by any thread, and what else there is never changes.
+  // Safety: the slot and the flag may be used by any thread, and the other properties never change.
 
-  /// What the group was handed; success if nothing hands it anything.
+  /// The group's input; success if no producer sets it.
   @ResultSlot public var input: Result<Void, any Error> = .success(())
   private let last: Operation
   private let chainProgress: ObservableProgress?
@@ -52,9 +53,9 @@ public final class GroupChainOperation: ResultOperation<Void>, ConsumesResult, @
 }
 
 extension Operation {
-  /// The operation and all that it depends on, as one operation.
+  /// Returns the operation and all its dependencies, as one operation.
   ///
-  /// - Parameter collateProgress: whether the group's progress follows that of the operations. Their progresses can then be a part of no other.
+  /// - Parameter collateProgress: whether the group's progress follows that of the operations. Their progresses can then not be part of another one.
   public func group(collateProgress: Bool = false) -> GroupChainOperation {
     GroupChainOperation(self, collatesProgress: collateProgress)
   }

@@ -1,13 +1,13 @@
 import Foundation
 
-/// An operation that makes something of what another one has made. A subclass overrides ``map(_:)``, or ``map(result:)`` to see failures as well.
+/// An operation that makes its output from the output of another operation. A subclass overrides ``map(_:)``, or ``map(result:)`` to see failures as well.
 open class MapOperation<Input: Sendable, Output: Sendable>: ResultOperation<Output>, ConsumesResult,
   @unchecked Sendable  // Safety: the slot has a lock.
 {
-  /// What the operation was given.
+  /// The operation's input.
   @ResultSlot public final var input: Result<Input, any Error>
 
-  /// Makes an operation that another one hands its input.
+  /// Makes an operation whose input another operation sets.
   public override init() { super.init() }
 
   /// Makes an operation with an input.
@@ -16,12 +16,12 @@ open class MapOperation<Input: Sendable, Output: Sendable>: ResultOperation<Outp
     self.input = .success(input)
   }
 
-  /// Makes the output of a value. An error that it throws is the output.
+  /// Makes the output from a value. An error that it throws is the output.
   open func map(_ input: Input) throws -> Output {
     fatalError("\(type(of: self)) must override map(_:) or map(result:)")
   }
 
-  /// Makes the output of what was given; if not overridden that of ``map(_:)``, and of a failure the same failure.
+  /// Makes the output from the input. The default implementation returns the output of ``map(_:)`` for a value, and the same failure for a failure.
   open func map(result: Result<Input, any Error>) throws -> Output { try map(result.get()) }
 
   /// Maps the input.
@@ -39,7 +39,7 @@ public final class BlockMapOperation<Input: Sendable, Output: Sendable>: MapOper
   /// Makes an operation that maps a value.
   ///
   /// - Parameters:
-  ///   - input: the value; nil for that of another operation.
+  ///   - input: the value; nil if another operation sets it.
   ///   - block: makes the output. An error that it throws is the output.
   public init(input: Input? = nil, _ block: @escaping @Sendable (Input) throws -> Output) {
     self.block = { try block($0.get()) }
@@ -50,8 +50,8 @@ public final class BlockMapOperation<Input: Sendable, Output: Sendable>: MapOper
   /// Makes an operation that maps a result.
   ///
   /// - Parameters:
-  ///   - input: the value; nil for the result of another operation.
-  ///   - block: makes the output of a value or a failure. An error that it throws is the output.
+  ///   - input: the value; nil if another operation sets the result.
+  ///   - block: makes the output from a value or a failure. An error that it throws is the output.
   @_disfavoredOverload
   public init(
     input: Input? = nil,
@@ -78,7 +78,7 @@ public final class BlockResultOperation<Output: Sendable>: ResultOperation<Outpu
   }
 
   /// Makes an operation whose output is the closure's result.
-  // A trailing closure has no label: it is meant for the initialiser above, wherever it fits both.
+  // A trailing closure has no label, so a closure that fits both initialisers selects the one above.
   @_disfavoredOverload
   public init(result block: @escaping @Sendable () -> Result<Output, any Error>) {
     self.block = block
@@ -89,15 +89,15 @@ public final class BlockResultOperation<Output: Sendable>: ResultOperation<Outpu
   public override func execute() { finish(with: block()) }
 }
 
-/// An operation that gathers what several others have made: all the values in the order in which the others were connected, or ``ResultError/errors(_:)`` with every failure.
+/// An operation that gathers the outputs of several others: all the values in the order in which the others were connected, or ``ResultError/errors(_:)`` with every failure.
 /// Without any input its output stays ``ResultError/noResult``.
 public final class CombineOperation<Value: Sendable>: ResultOperation<[Value]>, ConsumesMultipleResults,
   @unchecked Sendable  // Safety: the list has a lock.
 {
-  /// What the operation was given so far.
+  /// The inputs that the operation has received so far.
   public let inputs = ResultList<Value>()
 
-  /// Makes an operation that others hand their outputs.
+  /// Makes an operation that receives the outputs of others.
   public override init() { super.init() }
 
   /// Gathers the inputs.

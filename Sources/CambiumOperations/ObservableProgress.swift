@@ -1,42 +1,42 @@
 import Foundation
 
-/// A Foundation `Progress` that tells what changes, and that any thread may use.
+/// A Foundation `Progress` that notifies observers of changes, and that any thread may use.
 ///
-/// Foundation on Linux has no key-value observing, and its `Progress` has no lock. This one calls closures, and takes one lock for every tree of progresses. While other threads make
-/// progress, read ``fraction``, and not `fractionCompleted`, which can't be overridden.
+/// Foundation on Linux has no key-value observing, and its `Progress` has no lock. This class calls closures, and uses one lock for all trees of progresses. While other threads
+/// make progress, read ``fraction``, and not `fractionCompleted`, which can't be overridden.
 ///
 /// ```swift
 /// let observation = operation.progress.onChange { print("\(Int($0 * 100)) %") }
 /// ```
 public final class ObservableProgress: Progress, @unchecked Sendable {
-  // Safety: what this class adds, and every member of the superclass that it overrides, is read and written under `lock`. What can't be overridden, such as `fractionCompleted`,
-  // is read without it.
+  // Safety: what this class adds, and every member of the superclass that it overrides, is read and written under `lock`. Members that can't be overridden, such as
+  // `fractionCompleted`, are read without it.
 
   /// One lock for all, because a child writes to its parent.
   private static let lock = NSRecursiveLock()
-  /// Held while the closures are called, so that they hear of fractions in their order.
+  /// A lock that is held while the closures are called, so that they receive the fractions in order.
   private let telling = NSRecursiveLock()
   private var observers: [Observer] = []
 
   private struct Observer {
     let key: Int
     let body: @Sendable (Double) -> Void
-    /// The fraction that it was told last; nil for none.
+    /// The fraction that the observer received last; nil for none.
     var told: Double?
   }
   private var nextKey = 0
   private weak var whole: ObservableProgress?
   private var parts: [ObservableProgress] = []
 
-  /// Makes a progress that is a part of no other.
+  /// Makes a progress without a parent.
   ///
-  /// - Parameter total: how many units there are to complete.
+  /// - Parameter total: the number of units to complete.
   public init(total: Int64) {
     super.init(parent: nil, userInfo: nil)
     super.totalUnitCount = total
   }
 
-  /// How many units there are to complete.
+  /// The number of units to complete.
   public override var totalUnitCount: Int64 {
     get { Self.lock.withLock { super.totalUnitCount } }
     set {
@@ -45,7 +45,7 @@ public final class ObservableProgress: Progress, @unchecked Sendable {
     }
   }
 
-  /// How many units are completed.
+  /// The number of completed units.
   public override var completedUnitCount: Int64 {
     get { Self.lock.withLock { super.completedUnitCount } }
     set {
@@ -54,16 +54,16 @@ public final class ObservableProgress: Progress, @unchecked Sendable {
     }
   }
 
-  /// How much is completed, from 0 to 1, with what the children have completed.
+  /// The completed fraction, from 0 to 1, including that of the children.
   public var fraction: Double { Self.lock.withLock { fractionCompleted } }
 
-  /// Completes one more unit, or several, in one step: several threads may do so at the same time.
+  /// Completes one more unit, or several, atomically: several threads may call this at the same time.
   public func advance(by units: Int64 = 1) {
     Self.lock.withLock { super.completedUnitCount += units }
     tell()
   }
 
-  /// Makes another progress a part of this one. A progress can be a part of one other.
+  /// Makes another progress a child of this one. A progress can have one parent.
   public override func addChild(_ child: Progress, withPendingUnitCount units: Int64) {
     Self.lock.withLock {
       super.addChild(child, withPendingUnitCount: units)
@@ -77,7 +77,7 @@ public final class ObservableProgress: Progress, @unchecked Sendable {
   /// Cancels this progress and its children.
   public override func cancel() { Self.lock.withLock { super.cancel() } }
 
-  /// True once the program has cancelled this progress or one that it is a part of.
+  /// True once the program has cancelled this progress or one of its ancestors.
   public override var isCancelled: Bool {
     get { Self.lock.withLock { super.isCancelled } }
     set { Self.lock.withLock { super.isCancelled = newValue } }
@@ -98,13 +98,14 @@ public final class ObservableProgress: Progress, @unchecked Sendable {
 extension ObservableProgress {
   /// Calls `body` with each new fraction, on the thread that has made the progress. The closure must not wait for a thread that makes progress.
   ///
-  /// - Returns: what keeps the closure, and the progress: no call begins once the program has released this.
+  /// - Returns: an object that keeps the closure and the progress; no call begins once the program has released it.
   public func onChange(_ body: @escaping @Sendable (_ fraction: Double) -> Void) -> ProgressObservation {
     let key = add(body, told: fraction)
     return ProgressObservation { self.remove(key) }
   }
 
-  /// The fractions, beginning with the one at hand, for a task on any executor: the newest one for a task that is slower than the work. The sequence ends once everything is completed.
+  /// Returns the fractions, beginning with the current one, for a task on any executor. A task that is slower than the work gets only the newest fraction. The sequence ends once
+  /// everything is completed.
   public func fractions() -> AsyncStream<Double> {
     let (stream, continuation) = AsyncStream<Double>.makeStream(bufferingPolicy: .bufferingNewest(1))
     let next: @Sendable (Double) -> Void = { fraction in
@@ -128,7 +129,7 @@ extension ObservableProgress {
 
   private func remove(_ key: Int) { Self.lock.withLock { observers.removeAll { $0.key == key } } }
 
-  /// The observers that have yet to hear of the fraction, which count as told. The caller holds the lock.
+  /// Returns the observers that haven't received the fraction, and marks them as notified. The caller holds the lock.
   private func takeUntold() -> ([Observer], Double) {
     let fraction = fractionCompleted
     var untold: [Observer] = []
@@ -144,13 +145,13 @@ extension ObservableProgress {
     observers.first { $0.key == key }?.told == fraction
   }
 
-  /// Tells the observers of this progress and of those that it is a part of, as far as they don't know the fraction.
+  /// Notifies the observers of this progress and of its ancestors, unless they have received the fraction.
   private func tell() {
     var next: ObservableProgress? = self
     while let progress = next {
       progress.telling.withLock {
         let (untold, fraction) = Self.lock.withLock { progress.takeUntold() }
-        // A closure may end the observation of another, or make progress, of which all have heard then.
+        // A closure may end the observation of another one, or make progress, of which all observers are notified before it returns.
         for observer in untold where Self.lock.withLock({ progress.isNewest(fraction, observer.key) }) {
           observer.body(fraction)
         }
@@ -160,7 +161,7 @@ extension ObservableProgress {
   }
 }
 
-/// Keeps a closure that observes a progress, and the progress. It ends when the program releases it.
+/// Keeps a closure that observes a progress, and the progress. The observation ends when the program releases this object.
 public final class ProgressObservation: Sendable {
   private let end: @Sendable () -> Void
 

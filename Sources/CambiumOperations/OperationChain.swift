@@ -1,12 +1,12 @@
 import Foundation
 
-// An operation together with all that it depends on.
+// An operation together with all its dependencies.
 
-/// The operations that are no ``ConcurrentOperation`` and were put into a queue: another queue refuses them by ending the program.
+/// The operations that are no ``ConcurrentOperation`` and were put into a queue: adding them to another queue terminates the program.
 private let enqueued = OperationSet()
 
 extension Operation {
-  /// Makes the next operation wait for this one, which keeps it until it has finished.
+  /// Makes the next operation wait for this one. This operation keeps the next one until this one has finished.
   ///
   /// If this operation is no ``ConcurrentOperation``, the program has to keep the next one, or put it into a queue. Operations of a chain that is never run keep each other.
   ///
@@ -22,7 +22,7 @@ extension Operation {
   /// The operation and all that it depends on, dependencies first, each once.
   public var operationChain: [Operation] {
     var (chain, seen) = ([Operation](), Set<ObjectIdentifier>())
-    // A stack and not a recursion: chains may be longer than a thread's stack is deep.
+    // An explicit stack instead of a recursion: a long chain would overflow the thread's stack.
     var stack = [(operation: self, isExpanded: false)]
     while let (operation, isExpanded) = stack.popLast() {
       if isExpanded {
@@ -37,20 +37,20 @@ extension Operation {
 
   /// Puts the operation and all that it depends on into a queue.
   ///
-  /// Left out is what has been started, or was put into a queue by this method: so the parts of one chain may be in several queues, those further ahead first. What the program puts
-  /// into a queue by itself must not be in a chain that is enqueued later.
+  /// Operations that were started, or that this method has put into a queue, are left out. So the parts of one chain may be in several queues, if earlier parts are enqueued first.
+  /// An operation that the program itself puts into a queue must not be in a chain that is enqueued later.
   public func enqueue(on queue: OperationQueue = OperationQueue()) {
     queue.addOperations(waitingChain(for: queue), waitUntilFinished: false)
   }
 
-  /// Has the operation and all that it depends on finish without work. Left out is what ``enqueue(on:)`` leaves out.
+  /// Has the operation and all its dependencies finish without work. Operations that ``enqueue(on:)`` leaves out are left out here, too.
   func abandon(on queue: OperationQueue) {
     let waiting = waitingChain(for: queue)
     waiting.forEach { $0.cancel() }
     queue.addOperations(waiting, waitUntilFinished: false)
   }
 
-  /// The operations of the chain that have not been started, nor been put into a queue. The caller has to put them into this one.
+  /// Returns the operations of the chain that have neither been started nor put into a queue. The caller has to put them into this queue.
   private func waitingChain(for queue: OperationQueue) -> [Operation] {
     operationChain.filter { operation in
       if let operation = operation as? ConcurrentOperation { return operation.beginEnqueuing() }
@@ -59,7 +59,8 @@ extension Operation {
     }
   }
 
-  /// The progress of the chain: 100 units, or one for each ``ConcurrentOperation`` if these are more. Each has the same number, and the last what is left over. An operation's progress can be a part of one whole.
+  /// Returns the progress of the chain: 100 units, or one for each ``ConcurrentOperation`` if there are more than 100. Each operation has the same number of units, and the last
+  /// one the rest as well. An operation's progress can have one parent.
   ///
   /// The progress belongs to the caller: the operations don't keep it.
   public func chainProgress() -> ObservableProgress {

@@ -1,6 +1,6 @@
 import Foundation
 
-// What an operation tells of its steps.
+// The notifications and hooks of an operation's steps.
 
 extension Notification.Name {
   /// Posted by a ``ConcurrentOperation`` before it starts. The object is the operation; `userInfo` has its `name` and that of its `queue`, where they have one.
@@ -35,10 +35,10 @@ extension ConcurrentOperation {
   /// Calls `block` when the work is done, before the operation counts as finished.
   public func addWillFinishBlock(_ block: @escaping @Sendable () -> Void) { add(block, at: .willFinish) }
 
-  /// Calls `block` when the operation has a finish date; at once if it has one already.
+  /// Calls `block` when the operation has a finish date; immediately if it has one already.
   public func addDidFinishBlock(_ block: @escaping @Sendable () -> Void) { add(block, at: .didFinish) }
 
-  /// Returns when the operation has finished, however it does.
+  /// Returns when the operation has finished, with or without success.
   public func finished() async {
     await withCheckedContinuation { continuation in
       whenFinished { continuation.resume() }

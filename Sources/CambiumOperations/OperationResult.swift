@@ -1,40 +1,40 @@
 import Foundation
 import Synchronization
 
-/// What an operation has instead of a value.
+/// An error that an operation has instead of a value.
 public enum ResultError: Error, Sendable {
-  /// Nothing has made a result yet: the operation hasn't run, was cancelled, or was given nothing to work with.
+  /// Nothing has made a result yet: the operation hasn't run, was cancelled, or has received no input.
   case noResult
   /// Several operations have failed.
   case errors([any Error])
 }
 
-/// An operation that makes something.
+/// An operation that makes an output.
 public protocol ProducesResult<Output>: ConcurrentOperation {
-  /// What it makes.
+  /// The type of the output.
   associatedtype Output: Sendable
-  /// What it has made; a failure with ``ResultError/noResult`` until then.
+  /// The output; a failure with ``ResultError/noResult`` until then.
   var output: Result<Output, any Error> { get set }
 }
 
-/// An operation that works with what another one has made.
+/// An operation whose input is the output of another one.
 public protocol ConsumesResult<Input>: Operation {
-  /// What it works with.
+  /// The type of the input.
   associatedtype Input: Sendable
-  /// What it was given; a failure with ``ResultError/noResult`` until then.
+  /// The input; a failure with ``ResultError/noResult`` until then.
   var input: Result<Input, any Error> { get set }
 }
 
-/// An operation that works with what several others have made.
+/// An operation whose inputs are the outputs of several others.
 public protocol ConsumesMultipleResults<Input>: Operation {
-  /// What each of the others makes.
+  /// The type of each input.
   associatedtype Input: Sendable
-  /// What it was given so far.
+  /// The inputs received so far.
   var inputs: ResultList<Input> { get }
 }
 
 extension ConsumesMultipleResults {
-  /// The results that were given so far, in the order in which their producers were connected.
+  /// The results received so far, in the order in which their producers were connected.
   public var input: [Result<Input, any Error>] { inputs.results }
 }
 
@@ -68,13 +68,13 @@ public final class ResultList<Value: Sendable>: Sendable {
   /// Makes a list of no results.
   public init() {}
 
-  /// The results that have come so far. A cancelled producer leaves none.
+  /// The results that have come so far. A cancelled producer gives no result.
   public var results: [Result<Value, any Error>] { places.withLock { $0.compactMap { $0 } } }
 
   /// Appends a result.
   public func append(_ result: Result<Value, any Error>) { places.withLock { $0.append(result) } }
 
-  /// A place for a result that will come.
+  /// Reserves a position for a later result.
   func makePlace() -> Int {
     places.withLock { places in
       places.append(nil)
@@ -85,14 +85,14 @@ public final class ResultList<Value: Sendable>: Sendable {
   func put(_ result: Result<Value, any Error>, at place: Int) { places.withLock { $0[place] = result } }
 }
 
-/// An operation that makes something, with a place for it. A subclass overrides `execute()`, sets ``output`` and calls `finish()`, or calls ``finish(with:)``.
+/// An operation that makes and stores an output. A subclass overrides `execute()`, sets ``output`` and calls `finish()`, or calls ``finish(with:)``.
 open class ResultOperation<Output: Sendable>: ConcurrentOperation, ProducesResult, @unchecked Sendable {
   // Safety: the slot has a lock, and the flag is atomic.
 
   /// True once ``finish(with:)`` has set the output.
   private let hasOutcome = Atomic(false)
 
-  /// What the operation has made; a failure with ``ResultError/noResult`` until then.
+  /// The output of the operation; a failure with ``ResultError/noResult`` until then.
   @ResultSlot public final var output: Result<Output, any Error>
 
   /// Makes an operation without a result.
@@ -106,14 +106,15 @@ open class ResultOperation<Output: Sendable>: ConcurrentOperation, ProducesResul
     finish()
   }
 
-  /// Ends the operation. Work for `Void` that isn't cancelled has succeeded, unless it has set another output.
+  /// Ends the operation. An operation for `Void` that isn't cancelled succeeds, unless it has set another
+  /// output.
   open override func finish() {
     let isDone = !isCancelled && state == .executing && !hasResult && !hasOutcome.load(ordering: .relaxed)
     if isDone, Output.self == Void.self, let done = () as? Output { output = .success(done) }
     super.finish()
   }
 
-  /// Forgets what came of an attempt.
+  /// Discards the output of an attempt.
   final func forgetOutcome() {
     hasOutcome.store(false, ordering: .relaxed)
     output = .failure(ResultError.noResult)
@@ -124,7 +125,7 @@ open class ResultOperation<Output: Sendable>: ConcurrentOperation, ProducesResul
 }
 
 extension ProducesResult {
-  /// Whether something was made, or has failed.
+  /// True if the operation has an output or a failure.
   public var hasResult: Bool {
     if case .failure(ResultError.noResult) = output { return false }
     return true
@@ -135,7 +136,7 @@ extension ProducesResult {
     addDidFinishBlock { [unowned self] in block(output) }
   }
 
-  /// Waits for the output of an operation that is, or will be, in a queue. If the waiting task is cancelled, so is the operation.
+  /// Waits for the output of an operation that is, or will be, in a queue. If the waiting task is cancelled, the operation is cancelled.
   ///
   /// - Throws: the operation's failure; `CancellationError` where it was cancelled and has no result.
   @discardableResult
@@ -143,7 +144,8 @@ extension ProducesResult {
     try await result { self.cancel() }
   }
 
-  /// Puts the operation and everything that it depends on into a queue, and waits for its output. If the waiting task is cancelled, so are all of them.
+  /// Puts the operation and all its dependencies into a queue, and waits for its output. If the waiting task is cancelled, all these operations are
+  /// cancelled.
   ///
   /// - Throws: the operation's failure; `CancellationError` where it was cancelled and has no result.
   @discardableResult

@@ -9,7 +9,7 @@ final class OperationSet: Sendable {
 
   private struct Table {
     var entries: [ObjectIdentifier: Entry] = [:]
-    /// Entries whose operations are gone are removed when there are more than this.
+    /// The count of entries above which entries of deallocated operations are removed.
     var limit = 64
   }
 
@@ -19,12 +19,12 @@ final class OperationSet: Sendable {
     table.withLock { $0.entries[ObjectIdentifier(operation)]?.operation === operation }
   }
 
-  /// Returns whether the operation was not there.
+  /// Inserts an operation, and returns true if the set didn't contain it.
   @discardableResult
   func insert(_ operation: Operation) -> Bool {
     table.withLock { table in
       let key = ObjectIdentifier(operation)
-      // Another operation may have had the address before.
+      // A deallocated operation may have had the same address.
       if table.entries[key]?.operation === operation { return false }
       if table.entries.count >= table.limit {
         table.entries = table.entries.filter { $0.value.operation != nil }

@@ -1,14 +1,15 @@
 import Foundation
 
-// Operations that hand their output on.
+// Operations that pass their output to consumers.
 
-/// Held while a result is handed over: several operations may finish at the same time. Recursive, because an input may be a property of the program's own.
+/// A lock that is held while a result is passed, because several operations may finish at the same time. It is recursive, because an input may be a property that the program
+/// implements.
 private let handingOver = NSRecursiveLock()
 
-/// The consumers that were handed a failure.
+/// The consumers that have received a failure.
 private let failed = OperationSet()
 
-/// Gives a consumer its input. A success doesn't take the place of a failure that was handed over. That there is no result is neither.
+/// Gives a consumer its input. A success doesn't replace a failure that was passed before. ``ResultError/noResult`` counts neither as a success nor as a failure.
 private func hand<Consumer: ConsumesResult>(
   _ result: Result<Consumer.Input, any Error>,
   to consumer: Consumer
@@ -25,8 +26,8 @@ private func hand<Consumer: ConsumesResult>(
 }
 
 extension ProducesResult {
-  /// Makes the consumer wait for this operation, and hands it the output, a failure as well. If this operation was cancelled or ends without a result, it hands over nothing. If another operation has
-  /// handed over a failure, a success doesn't take its place.
+  /// Makes the consumer wait for this operation, and passes it the output, a value or a failure. If this operation was cancelled or ends without a result, it passes nothing. If
+  /// another operation has passed a failure, a success doesn't replace it.
   ///
   /// - Returns: the consumer, for the next link of a chain.
   @discardableResult
@@ -36,13 +37,13 @@ extension ProducesResult {
     return consumer
   }
 
-  /// Hands the output to each of several operations.
+  /// Passes the output to each of several operations.
   public func passesResult<Consumer: ConsumesResult>(to consumers: some Sequence<Consumer>)
   where Consumer.Input == Output {
     for consumer in consumers { passesResult(to: consumer) }
   }
 
-  /// Makes the consumer wait for this operation, and gives it the output beside those of others.
+  /// Makes the consumer wait for this operation, and adds the output to the consumer's inputs.
   ///
   /// - Returns: the consumer, for the next link of a chain.
   @discardableResult
@@ -54,7 +55,7 @@ extension ProducesResult {
     return consumer
   }
 
-  /// Makes the consumer wait for this operation, and hands it a failure. Success is not handed on, so what the two work with may differ.
+  /// Makes the consumer wait for this operation, and passes it a failure. A success is not passed, so the types of the output and the input may differ.
   ///
   /// - Returns: the consumer, for the next link of a chain.
   @discardableResult

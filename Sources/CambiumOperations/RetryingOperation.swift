@@ -1,9 +1,9 @@
 import Foundation
 import Synchronization
 
-/// A rule that says after a failure whether to try again.
+/// A rule that decides after a failure whether to try again.
 public struct RetryStrategy: Sendable {
-  /// Whether to try again, after this many failures, the last with this error.
+  /// Returns whether to try again, after this many failures, the last with this error.
   public let retries: @Sendable (_ failureCount: Int, _ error: any Error) -> Bool
 
   /// Makes a rule.
@@ -14,21 +14,22 @@ public struct RetryStrategy: Sendable {
   /// Never tries again.
   public static let none = RetryStrategy { _, _ in false }
 
-  /// Tries again up to a number of times: the work is done once more often at most.
+  /// Tries again up to this number of times: the work is done at most `times` + 1 times.
   public static func `repeat`(times: Int) -> RetryStrategy { RetryStrategy { count, _ in count <= times } }
 }
 
 /// An operation that is executed again while it fails and its strategy says so. The failures in between are not reported.
 ///
-/// An operation that ends without a result hasn't failed. Each attempt ends once: what its code calls afterwards, until the next begins, does nothing. The next begins when `execute()` has returned: an `execute()` that waits for the end of the operation after a failure waits for ever,
-/// unless it finishes the operation once that is cancelled.
+/// An operation that ends without a result hasn't failed. Each attempt ends once: further calls of its code have no effect until the next attempt begins. The next attempt begins
+/// when `execute()` has returned. So an `execute()` that waits for the end of the operation after a failure waits for ever, unless it finishes the operation once the operation is
+/// cancelled.
 open class RetryingOperation<Output: Sendable>: ResultOperation<Output>, @unchecked Sendable {
-  // Safety: what changes has a lock.
+  // Safety: a lock protects what changes.
 
   private struct Retrying {
     var strategy: RetryStrategy
     var failureCount = 0
-    /// True from the end of an attempt until the next begins.
+    /// True from the end of an attempt until the next attempt begins.
     var isWaiting = false
     /// True from the beginning of an attempt until `execute()` has returned.
     var isExecuting = false
@@ -44,16 +45,16 @@ open class RetryingOperation<Output: Sendable>: ResultOperation<Output>, @unchec
     super.init()
   }
 
-  /// The rule that says whether to try again.
+  /// The rule that decides whether to try again.
   public final var retryStrategy: RetryStrategy {
     get { retrying.withLock(\.strategy) }
     set { retrying.withLock { $0.strategy = newValue } }
   }
 
-  /// How often the operation has failed so far.
+  /// The number of failures so far.
   public final var failureCount: Int { retrying.withLock(\.failureCount) }
 
-  /// Ends the operation, or executes it again: after a failure, if the strategy says so and the operation isn't cancelled.
+  /// Ends the operation, or executes it again: after a failure, if the strategy decides so and the operation isn't cancelled.
   open override func finish() {
     if isHeldBack() { return }
     guard state == .executing, !isCancelled, hasResult, case .failure(let error) = output else {
@@ -86,7 +87,8 @@ open class RetryingOperation<Output: Sendable>: ResultOperation<Output>, @unchec
 
   final override func prepareToExecute() { retrying.withLock { $0.isExecuting = true } }
 
-  /// Calls `execute()`, unless the attempt has ended already. What it calls after its failure belongs to its own attempt, so the next waits for its return.
+  /// Calls `execute()`, unless the attempt has ended already. Calls that `execute()` makes after its failure belong to its own attempt, so the next attempt waits until it has
+  /// returned.
   final override func executeOnce() {
     if !isBetweenAttempts { execute() }
     let beginsNext = retrying.withLock { retrying in
@@ -96,7 +98,7 @@ open class RetryingOperation<Output: Sendable>: ResultOperation<Output>, @unchec
     if beginsNext { beginNextAttempt() }
   }
 
-  /// Executes the operation again, on another thread: every attempt on the same would deepen the stack.
+  /// Executes the operation again, on another thread: each attempt on the same thread would deepen the stack.
   private func beginNextAttempt() {
     DispatchQueue.global().async { [self] in
       let endsCancelled = isCancelled

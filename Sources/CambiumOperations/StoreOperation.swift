@@ -16,19 +16,19 @@ import Synchronization
 /// }
 /// ```
 ///
-/// Operations of one container run at the same time, unless they depend on each other; what two of them change is settled by the merge policy. The view context follows their
-/// saves as those of any other context, as long as its `automaticallyMergesChangesFromParent` is true.
+/// Operations of one container run at the same time, unless they depend on each other; the merge policy resolves changes of two operations to the same object. The view
+/// context follows their saves like those of any other context, as long as its `automaticallyMergesChangesFromParent` is true.
 open class StoreOperation<Output: Sendable>: RetryingOperation<Output>, @unchecked Sendable {
-  // Safety: what changes has a lock, and the rest never changes.
+  // Safety: a lock protects what changes, and the rest never changes.
 
   /// The container.
   public let container: PersistentContainer
-  /// What saves do with objects that other contexts have changed since.
+  /// The policy of saves for objects that other contexts have changed since.
   public let mergePolicy: MergePolicy
 
   private struct Work {
     var context: BackgroundContext?
-    /// Tells of the saves of the context.
+    /// The subscription to the saves of the context.
     var saves: ContextSubscription?
     var saved = Changeset()
   }
@@ -53,16 +53,17 @@ open class StoreOperation<Output: Sendable>: RetryingOperation<Output>, @uncheck
   /// The context of the operation, while it works. Its objects can't leave the blocks that work with them.
   public final var operationContext: BackgroundContext? { work.withLock(\.context) }
 
-  /// What the operation has saved so far, in all its attempts. An object that it has inserted and deleted again is in neither set.
+  /// The changes that the operation has saved so far, in all its attempts. An object that the operation has inserted and deleted again is in no set.
   public final var savedChanges: Changeset { work.withLock(\.saved) }
 
-  /// Does the work, on the context's queue, while a thread of the operation's queue waits. It ends the operation by ``saveAndFinish()`` or `finish()`, or later, from any
-  /// thread. An error that it throws is the operation's output, and ends it.
+  /// Does the work, on the context's queue, while a thread of the operation's queue waits. The method ends the operation by ``saveAndFinish()`` or `finish()`; these may
+  /// also be called later, from any thread. An error that the method throws is the operation's output, and ends the operation.
   open func performWork(in context: ManagedObjectContext) throws {
     throw StoreOperationError.notOverridden("\(type(of: self))")
   }
 
-  /// The output of a success that has set none: of an operation for `Void` that is enough, and nil of any other if not overridden.
+  /// Returns the output of an operation that has succeeded without setting an output. The default implementation returns `()` for an operation for `Void`, and nil for
+  /// any other.
   open func outputAfterSaving() -> Output? { () as? Output }
 
   /// Makes the context and works in it.
@@ -83,7 +84,7 @@ open class StoreOperation<Output: Sendable>: RetryingOperation<Output>, @uncheck
         try performWork(in: context)
       }
     } catch {
-      // Work that has ended the operation, or this attempt, has said how.
+      // If the work has ended the operation, or this attempt, the result is set already.
       if operationContext === context { finish(with: .failure(error)) }
     }
   }
@@ -112,21 +113,21 @@ open class StoreOperation<Output: Sendable>: RetryingOperation<Output>, @uncheck
     }
   }
 
-  /// Saves the context, and ends the operation. If nothing has set the output, it is ``outputAfterSaving()``; the failure of a save, of this or an earlier one, stays.
+  /// Saves the context, and ends the operation. If the output isn't set, it is ``outputAfterSaving()``; the failure of this or an earlier save remains the output.
   public final func saveAndFinish() {
     if isCancelled { return finish() }
     if saveOperationContext(), !hasResult, let output = outputAfterSaving() { self.output = .success(output) }
     finish()
   }
 
-  /// Ends the operation, and lets go of the context.
+  /// Ends the operation, and releases the context.
   open override func finish() {
     work.withLock { ($0.context, $0.saves) = (nil, nil) }
     super.finish()
   }
 }
 
-/// What goes wrong with a ``StoreOperation`` itself.
+/// An error of a ``StoreOperation`` itself.
 public enum StoreOperationError: Error, Sendable, Hashable {
   /// The subclass of this name has no `performWork(in:)`.
   case notOverridden(String)

@@ -22,9 +22,9 @@ final class SharedStore: Sendable {
   private let isSettling = Atomic(false)
   private let isCheckpointing = Atomic(false)
   private let isSyncing = Atomic(false)
-  /// Whether ``tidy(_:)`` is scheduled.
+  /// True if ``tidy(_:)`` is scheduled.
   let isTidying = Atomic(false)
-  /// Whether the store is making its file shorter by itself.
+  /// True if the store is making its file shorter by itself.
   let isCompacting = Atomic(false)
 
   init(_ committer: Committer, path: String, options: StoreOptions, registration: PosixFile.Identity?) {
@@ -52,7 +52,7 @@ final class SharedStore: Sendable {
   /// The newest commit whose record was appended to the log, whether or not readers see it yet.
   var newestCommit: UInt64 { versions.latest.commit }
 
-  /// The uses of the file's bytes.
+  /// Returns the uses of the file's bytes.
   func spaceLedger() throws(StoreError) -> SpaceLedger {
     try file.checkOpen()
     return try committer.state.withLock { () throws(StoreError) in try committer.spaceLedger() }
@@ -102,8 +102,8 @@ final class SharedStore: Sendable {
   /// Called after a commit. Starts a checkpoint if the log is long enough, or enough pages were changed. If
   /// one is overdue, so that memory would grow without bound, the commit waits for it.
   ///
-  /// The commit is done, so a failure of the checkpoint isn't the commit's. A failure of the log has fenced
-  /// the store; after any other, the next commit tries again.
+  /// The commit is complete, so it doesn't fail if the checkpoint does. A failure of the log has fenced the
+  /// store; after any other failure, the next commit tries again.
   func checkpointIfDue() {
     switch committer.checkpointNeed() {
     case .none: break
@@ -119,8 +119,8 @@ final class SharedStore: Sendable {
   }
 
   /// Called after a commit. Syncs relaxed commits when the memory that they have replaced takes too much
-  /// room: on another thread, or, if that is too slow for the commits, on this one. A failure isn't this
-  /// commit's: it fences the store.
+  /// room. It does so on another thread, or on this thread if the other one is too slow for the commits. A
+  /// failure of the sync doesn't fail this commit: it fences the store.
   func syncIfDue() {
     switch committer.syncNeed() {
     case .none: break
@@ -148,8 +148,8 @@ final class SharedStore: Sendable {
   /// Syncs unsynced records. If there are none, appends a watermark that vouches for the last ones; otherwise
   /// this runs again later. A failure fences the store, which later calls report.
   ///
-  /// It never waits for the writer lock: a long transaction must not delay the sync that earlier commits were
-  /// promised, or that of another store. While a transaction runs the store isn't idle.
+  /// It never waits for the writer lock: a long transaction must not delay the promised sync of earlier
+  /// commits, or the sync of another store. While a transaction runs the store isn't idle.
   private func settle() {
     isSettling.store(false, ordering: .releasing)
     let log = committer.log

@@ -20,8 +20,8 @@ extension Store {
     try await DetachedThread.result { try self.write(durability: durability, timeout: timeout, body) }
   }
 
-  /// Makes durable what was committed so far, without blocking the task's thread: see the synchronous variant
-  /// for its errors.
+  /// Makes all commits so far durable, without blocking the task's thread: see the synchronous variant for
+  /// its errors.
   public func makeDurable() async throws(StoreError) {
     try await DetachedThread.result { () throws(StoreError) in try self.makeDurable() }
   }
@@ -45,8 +45,8 @@ extension Store {
     try await DetachedThread.result { try self.compact(progress: progress) }
   }
 
-  /// Writes what the newest snapshot shows to a new file at `path`, without blocking the task's thread: see
-  /// the synchronous variant for details and errors.
+  /// Writes the contents of the newest snapshot to a new file at `path`, without blocking the task's thread:
+  /// see the synchronous variant for details and errors.
   ///
   /// - Parameters:
   ///   - path: where to write the copy. No file may be there.

@@ -12,7 +12,7 @@ import Synchronization
 /// `close()`.
 public final class Store: Sendable {
   let shared: SharedStore
-  /// Whether this handle keeps the store open.
+  /// True if this handle keeps the store open.
   private let isCounted: Bool
   private let isClosed = Atomic(false)
 
@@ -41,8 +41,8 @@ public final class Store: Sendable {
   /// The identity of the open store, equal for all its handles.
   package var identifier: ObjectIdentifier { ObjectIdentifier(shared) }
 
-  /// A handle that isn't counted, for objects that all handles of a process share: it is usable until the
-  /// last counted one is closed, and doesn't keep the store open. Closing it does nothing.
+  /// Returns a handle that isn't counted, for objects that all handles of a process share: it is usable until
+  /// the last counted one is closed, and doesn't keep the store open. Closing it does nothing.
   package func uncounted() -> Store { Store(shared, isCounted: false) }
 
   /// Throws `closed` if this handle or the store has been closed, or if the process is a fork of the one that
@@ -62,7 +62,7 @@ public final class Store: Sendable {
   /// The newest commit whose record was appended to the log, whether or not readers see it yet. Never blocks.
   @_spi(Testing) public var newestCommit: UInt64 { shared.newestCommit }
 
-  /// A snapshot of the newest committed version, which can be read as long as the snapshot exists.
+  /// Returns a snapshot of the newest committed version, which can be read as long as the snapshot exists.
   ///
   /// - Parameters:
   ///   - label: the purpose of the snapshot, which ``readers()`` returns.
@@ -76,22 +76,23 @@ public final class Store: Sendable {
     return snapshot
   }
 
-  /// Takes a snapshot of what a running write transaction builds on. Its commits may not be durable yet, and a failed sync may take them back:
-  /// the transaction then fails too. Called by the thread that runs the transaction.
+  /// Takes a snapshot of the version on which a running write transaction builds. The commits in that version
+  /// may not be durable yet. If their sync fails, the store takes them back, and the transaction fails too.
+  /// Called by the thread that runs the transaction.
   package func snapshotOfWriter() throws(StoreError) -> Snapshot {
     try checkOpen()
     return Snapshot(ofLatestIn: shared)
   }
 
-  /// The snapshots that are alive, oldest first, and the bytes that each keeps from being reused. O(pages
-  /// that are kept).
+  /// Returns the snapshots that are alive, oldest first, and the bytes that each keeps from being reused.
+  /// O(pages that are kept).
   public func readers() throws(StoreError) -> [SnapshotReader] {
     try checkOpen()
     return committer.state.withLock { committer.readers() }
   }
 
-  /// The uses of the file's bytes at this moment. Exact after every commit. O(pages that died and aren't free
-  /// yet).
+  /// Returns the uses of the file's bytes at this moment. Exact after every commit. O(pages that died and
+  /// aren't free yet).
   public func spaceLedger() throws(StoreError) -> SpaceLedger {
     try checkOpen()
     return try shared.spaceLedger()
@@ -109,7 +110,7 @@ public final class Store: Sendable {
   /// returns. If `body` throws, nothing of the transaction remains, and the error is passed on.
   ///
   /// When this returns, the commit is as durable as `durability` says. `outcomeUnknown` means that a write or
-  /// sync failed, so that it is unknown whether the commit survives; from then on the store shows the last
+  /// sync failed, so that it is unknown whether the commit survives. From then on the store shows the last
   /// durable state and refuses to write (`fenced`) until it is reopened. A transaction that `body` begins on
   /// this store throws `nestedWrite`. If other transactions hold the writer lock for longer than `timeout`,
   /// this throws `timedOut` without having run `body`; nil waits for as long as it takes.
@@ -124,8 +125,8 @@ public final class Store: Sendable {
     return result
   }
 
-  /// `write(durability:timeout:_:)` that gets the writer lock as `turn` says. Returns nil, without having run
-  /// `body`, if it doesn't get it.
+  /// Runs `body` as `write(durability:timeout:_:)` does, but gets the writer lock as `turn` says. Returns
+  /// nil, without having run `body`, if it doesn't get it.
   @discardableResult
   package func write<Result>(
     durability: Durability? = nil,
@@ -243,7 +244,7 @@ public final class Store: Sendable {
   /// Handles are counted: each opening of the file gives one, and each is closed once. Closing a handle again
   /// does nothing, and a handle that is deallocated without being closed no longer counts. Closing the last
   /// handle closes the store: it writes a checkpoint, waits for calls under way, and releases the process's
-  /// lock on the file. Snapshots of a closed handle can be read until then, and not after. If the last handle
+  /// lock on the file. Snapshots of a closed handle can be read until the store is closed. If the last handle
   /// is deallocated instead, no checkpoint is written, and the lock is released when no snapshot is left.
   ///
   /// If this throws, the handle is closed nevertheless, and so is the store if the handle was the last; the

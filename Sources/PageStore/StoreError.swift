@@ -27,7 +27,7 @@ public struct StoreError: Error, Sendable {
     self.details = Details(message: message, context: context, systemError: systemError)
   }
 
-  /// An error that says that the store is closed.
+  /// Returns an error that says that the store is closed.
   package static func closed(_ message: String) -> StoreError { StoreError(.closed, message) }
 
   /// A sentence about the failure, and what to do about it if something can be done.
@@ -73,7 +73,7 @@ extension StoreError {
     }
   }
 
-  /// A copy of the failure with the context that `fill` has changed.
+  /// Returns a copy of the failure with the context that `fill` has changed.
   package func adding(_ fill: (inout Context) -> Void) -> StoreError {
     var context = self.context
     fill(&context)
@@ -82,7 +82,7 @@ extension StoreError {
 }
 
 extension StoreError {
-  /// The error for a store that has no numbers left.
+  /// Returns the error for a store that has no numbers left.
   static func numbersUsedUp(_ what: String) -> StoreError {
     StoreError(
       .numbersUsedUp,
@@ -113,7 +113,7 @@ extension StoreError {
     public static let outcomeUnknown = Code("outcomeUnknown")
     /// An earlier write or sync failed. The store can still be read; reopen it to write again.
     public static let fenced = Code("fenced")
-    /// The file of the open store was deleted, or replaced by another. Commits since the last sync before
+    /// The file of the open store was deleted, or replaced by another. Commits that weren't synced before
     /// that are lost; the store can still be read.
     public static let fileGone = Code("fileGone")
     /// The store was opened read-only.
@@ -123,7 +123,7 @@ extension StoreError {
     /// A write transaction was begun inside another of the same thread, or a tree was used in the middle of a
     /// bulk append to it.
     public static let nestedWrite = Code("nestedWrite")
-    /// Other transactions held the writer lock for longer than this one was to wait for it; nothing was done.
+    /// Other transactions held the writer lock for longer than the timeout of this one; nothing was done.
     public static let timedOut = Code("timedOut")
     /// The transaction has ended or has failed, and can't be used any more.
     public static let transactionEnded = Code("transactionEnded")

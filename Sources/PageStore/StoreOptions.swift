@@ -32,10 +32,15 @@ public struct StoreOptions: Sendable, Hashable {
   /// Bytes of changed pages that may be in memory and not in the file; a mebibyte at least. Each checkpoint
   /// writes every changed page, so a small value makes many small changes expensive.
   ///
-  /// A checkpoint starts at half of these bytes; at all of them commits wait. Up to the default, it starts at
-  /// nine sixteenths of the stored bytes (at up to seven eighths in a large store), or four mebibytes if that
-  /// is more, where these are fewer. A value above the default is used as it is. While snapshots pin old
-  /// pages of the file, a checkpoint starts earlier: down to a forty-eighth of the stored bytes, or a
+  /// If no value is set, this is a share of the memory of the machine, or of the smallest limit that a control
+  /// group of the process has (`memory.max` and `memory.high`, or `memory.limit_in_bytes` of version 1): a 16th
+  /// of up to 4 GiB, 256 MiB of up to 8 GiB, a 32nd of more; 16 MiB at least, a gibibyte at most. A process asks
+  /// the system once, when it first needs the number.
+  ///
+  /// A checkpoint starts at half of these bytes, or at nine sixteenths of the stored bytes (at up to seven
+  /// eighths in a large store, at four mebibytes in a small one), whichever comes first; at all of these bytes
+  /// commits wait. A value of more than a gibibyte is used without regard to the stored bytes. While snapshots
+  /// pin old pages of the file, a checkpoint starts earlier: down to a forty-eighth of the stored bytes, or a
   /// mebibyte.
   ///
   /// A single transaction may take as much, and what ``cacheBytes`` has unused. Beyond that it writes pages to the file
@@ -44,11 +49,22 @@ public struct StoreOptions: Sendable, Hashable {
   /// Memory that commits have replaced counts as well until a sync makes them durable: a sync starts at an
   /// eighth of these bytes; at a quarter commits wait for it. Snapshots hold another quarter at most; more
   /// than that is spilled to a file.
-  public var dirtyMemoryBytes: Int = 256 << 20
+  public var dirtyMemoryBytes: Int {
+    get { dirtyMemory.byteCount }
+    set { dirtyMemory = MemoryBudget(chosen: newValue) }
+  }
   /// Bytes of memory for pages that could be read from the file again: pages that were read, and leaves that
   /// were changed and have been written since; 64 KiB at least. In addition, memory is taken by what
   /// ``dirtyMemoryBytes`` limits, by the branches above changed leaves, and by pages that are being read.
-  public var cacheBytes: Int = 256 << 20
+  ///
+  /// If no value is set, this is as much as ``dirtyMemoryBytes`` is then.
+  public var cacheBytes: Int {
+    get { cache.byteCount }
+    set { cache = MemoryBudget(chosen: newValue) }
+  }
+
+  private(set) var dirtyMemory = MemoryBudget()
+  private(set) var cache = MemoryBudget()
 
   /// When the store makes its file shorter by itself while it is open; nil for never.
   public var compaction: CompactionPolicy? = CompactionPolicy()

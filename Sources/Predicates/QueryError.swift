@@ -1,17 +1,17 @@
 /// A mistake in a query: in its text, its names or its types.
 public struct QueryError: Error, Sendable, Hashable {
-  /// What kind of mistake this is.
+  /// The kind of mistake.
   public let code: Code
-  /// What is wrong, in a sentence.
+  /// The mistake in a sentence.
   public let message: String
   /// The text that holds the mistake, if the predicate came as text.
   public var source: String?
-  /// Where in ``source`` the mistake is: a count of characters from its start.
+  /// The position of the mistake in ``source``: a count of characters from its start.
   public var column: Int?
   /// The key path that the mistake is about.
   public var keyPath: String?
 
-  /// Makes an error; what is left out is not known.
+  /// Makes an error; omitted parts are unknown.
   public init(
     _ code: Code,
     _ message: String,

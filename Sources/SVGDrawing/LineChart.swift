@@ -21,7 +21,7 @@ public struct LineChart: Sendable {
 
   /// An axis from zero to `end`.
   public struct Axis: Sendable {
-    /// What the numbers count, such as `hour of the day`.
+    /// The meaning of the numbers, such as `hour of the day`.
     public var label: String
     /// The greatest number on the axis.
     public var end: Double
@@ -71,7 +71,7 @@ public struct LineChart: Sendable {
   public var curves: [Curve]
   /// The bands, drawn behind the curves.
   public var bands: [Band] = []
-  /// What the bands are, for the legend.
+  /// The name of the bands in the legend.
   public var bandName = ""
 
   /// Makes a chart without bands.

@@ -20,7 +20,8 @@ struct Catalogue {
     schema = try StoredSchema(found).schema
   }
 
-  /// Whether the numbers of both mean the same things: they are copies of one store, one of which may have been changed since.
+  /// Returns whether the numbers of both have the same meaning: both are copies of one store, and one copy may
+  /// have been changed since.
   func sharesNumbers(with other: CataloguedSchema, of otherStore: StoreUUID) -> Bool {
     store == otherStore && (catalogued.canBecome(other) || other.canBecome(catalogued))
   }

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import PageStore
 
-/// `cambium compact STORE`: makes the file as short as what is in it.
+/// `cambium compact STORE`: makes the file as short as its contents allow.
 struct CompactCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "compact",

@@ -1,7 +1,7 @@
 import ArgumentParser
 import GraphContext
 
-/// `cambium schema diff A B`: what two stores' schemas differ in.
+/// `cambium schema diff A B`: shows the differences between the schemas of two stores.
 struct CompareSchemasCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "diff",

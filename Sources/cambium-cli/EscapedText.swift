@@ -1,10 +1,10 @@
-/// Text that may stand in a file, made harmless: everything is escaped that a terminal obeys, that changes the order in which
-/// other text is shown, or that is not seen. ``StandardOutput`` and ``Failure`` do so with all that the tool prints.
+/// Escaping of text that may come from a file: characters that control a terminal, change the order in which other text is
+/// shown, or are invisible are escaped. ``StandardOutput`` and ``Failure`` escape everything that the tool prints.
 enum EscapedText {
-  /// As a line: nothing that ends one stays, and nothing else that is dangerous: `\u{1b}`.
+  /// As a line: line breaks and all other dangerous characters are escaped: `\u{1b}`.
   static func line(_ text: String) -> String { escaped(text, keeping: [], spelled) }
 
-  /// As several lines, for a message that is made of some.
+  /// As several lines, for a message with line breaks.
   static func lines(_ text: String) -> String { escaped(text, keeping: ["\n"], spelled) }
 
   /// As a record of comma-separated values, whose fields may have lines and tabs.
@@ -41,8 +41,8 @@ enum EscapedText {
 }
 
 extension Unicode.Scalar {
-  /// Control characters, what separates lines and paragraphs, and format characters such as those that turn the direction of text.
-  /// Not the joiners, which make one sign of several in emoji and in Indic and Persian words.
+  /// Control characters, separators of lines and paragraphs, and format characters such as those that change the direction of
+  /// text. Not the joiners, which make one sign of several in emoji and in Indic and Persian words.
   fileprivate var isDangerous: Bool {
     if (0x20..<0x7F).contains(value) { return false }
     switch properties.generalCategory {

@@ -4,9 +4,9 @@ import GraphContext
 import PageStore
 import Predicates
 
-/// How the tool ends when it can't do what it was asked to.
+/// A failure of the tool: a message and an exit status.
 struct Failure: Error {
-  /// What a shell script sees.
+  /// The exit status, which a shell script sees.
   enum Status: Int32 {
     case success = 0
     /// The store or the system is at fault.
@@ -24,7 +24,7 @@ struct Failure: Error {
     self.message = message
   }
 
-  /// Says who is at fault for any error that can come up.
+  /// Classifies any error.
   init(_ error: any Error) {
     switch error {
     case let failure as Failure: self = failure
@@ -46,13 +46,13 @@ struct Failure: Error {
     }
   }
 
-  /// A request for help ends well; everything else that ArgumentParser throws is wrong use.
+  /// A request for help is a success; all other errors of ArgumentParser are wrong use.
   private init(parsing error: any Error) {
     let isHelp = ToolCommand.exitCode(for: error) == .success
     self.init(isHelp ? .success : .use, ToolCommand.fullMessage(for: error))
   }
 
-  /// A file that was never a store, or a page size that is none, is a wrong argument, not a damaged store.
+  /// A file that was never a store, or an invalid page size, is a wrong argument, not a damaged store.
   private static let wrongArguments: Set<StoreError.Code> = [.notAStore, .invalidOptions]
 
   /// Ends the process. Help goes to standard output, everything else to standard error.

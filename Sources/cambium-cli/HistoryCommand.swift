@@ -3,7 +3,7 @@ import Foundation
 import GraphContext
 import Predicates
 
-/// `cambium history STORE`: the transactions that the store has noted.
+/// `cambium history STORE`: shows the transactions in the store's history.
 struct HistoryCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "history",
@@ -17,7 +17,7 @@ struct HistoryCommand: ParsableCommand {
       """
   )
 
-  /// How transactions are printed.
+  /// The form in which transactions are printed.
   enum Output: String, ExpressibleByArgument, CaseIterable {
     /// Columns, for people.
     case table

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `cambium info STORE`: what is in the store.
+/// `cambium info STORE`: shows the contents of the store.
 struct InfoCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "info",

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the tool prints for programs.
+/// Output of the tool for programs.
 enum JSONText {
   /// Prints a value as JSON, its members in order of their names.
   static func print(_ value: some Encodable) throws {

@@ -1,4 +1,5 @@
-/// How bytes of a key are shown to people: as text where they are text, in hexadecimal digits otherwise.
+/// The form in which bytes of a key are shown to people: as text where they are text, in hexadecimal digits
+/// otherwise.
 enum KeyText {
   /// Longer keys are cut, so that a row stays a line.
   private static let byteLimit = 48

@@ -51,7 +51,7 @@ struct MigrateCommand: AsyncParsableCommand {
     if !dryRun, forecasts.contains(where: { !$0.isCurrent }) { try await Self.migrate(url, by: route) }
   }
 
-  /// The targets are closed when it returns: one of them may be the store itself.
+  /// The targets are closed when the method returns, because one of them may be the store itself.
   private static func route(of path: String, to targets: [String]) throws -> MigrationRoute {
     try MigrationRoute(of: path, to: targets.map { try MigrationTarget(path: StoreArgument.path($0)) })
   }

@@ -30,7 +30,7 @@ enum MigrationRoute {
     self = .plan(MigrationPlan(documents: documents))
   }
 
-  /// What each stage does, up to the first that isn't possible.
+  /// Returns the forecast of each stage, up to the first that isn't possible.
   func forecasts(at url: URL) throws -> [MigrationForecast] {
     switch self {
     case .schema(let schema): [try MigrationForecast(at: url, to: schema)]
@@ -80,7 +80,8 @@ enum MigrationRoute {
     throw Failure(.store, EscapedText.line("error: \(path) can't go on with the schema: \(what)"))
   }
 
-  /// The schemas after the one that the store has, which is told by its version, or by its hash if it has none; at least the last.
+  /// Returns the schemas after the one that the store has; at least the last. The store's schema is identified by its version, or
+  /// by its hash if it has no version.
   private static func pending(
     _ targets: [MigrationTarget],
     from known: CataloguedSchema

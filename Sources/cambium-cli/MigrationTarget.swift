@@ -2,10 +2,10 @@ import Foundation
 import GraphContext
 import PageStore
 
-/// What `cambium migrate` takes a schema from: another store, or a JSON file.
+/// The source of a schema for `cambium migrate`: another store, or a JSON file.
 struct MigrationTarget {
   let path: String
-  /// As it is without regard to the store that goes on with it.
+  /// The schema on its own, without regard to the store that is migrated.
   let schema: Schema
   let version: Schema.Version?
   /// Nil for a file.
@@ -23,7 +23,7 @@ struct MigrationTarget {
     }
   }
 
-  /// The schema, as it goes on from that of a store.
+  /// Returns the schema as the successor of a store's schema.
   func schema(following known: CataloguedSchema, of store: StoreUUID) throws -> Schema {
     guard let catalogue, catalogue.sharesNumbers(with: known, of: store) else { return schema }
     do { return try catalogue.catalogued.schema(following: known) } catch {
@@ -52,7 +52,7 @@ struct MigrationTarget {
 }
 
 extension DecodingError {
-  /// Where in the JSON what is wrong.
+  /// The mistake, and its position in the JSON.
   fileprivate var sentence: String {
     let (context, message): (Context, String) =
       switch self {

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// How rows are printed.
+/// The form in which rows are printed.
 enum OutputForm: String, ExpressibleByArgument, CaseIterable {
   /// Columns, for people.
   case table

@@ -4,7 +4,7 @@ extension PageMap {
   /// The rows that a map has at the most on a terminal.
   static let terminalRowCount = 24
 
-  /// The map in letters, with a legend. Colours repeat what the letters say.
+  /// The map in letters, with a legend. Colours repeat the information of the letters.
   func text(title: String, isColoured: Bool) -> String {
     var lines = ["\(title): \(size)", ""]
     let labelWidth = "\(pageCount)".count
@@ -69,7 +69,7 @@ extension PageMap {
     }
   }
 
-  /// Of ANSI's "select graphic rendition".
+  /// The colour code of ANSI's "select graphic rendition".
   private static func colour(_ use: Use) -> String {
     switch use {
     case .live: "30;42"
@@ -81,7 +81,7 @@ extension PageMap {
     }
   }
 
-  /// Whether standard output is a terminal whose user wants colours (https://no-color.org).
+  /// True if standard output is a terminal whose user wants colours (https://no-color.org).
   static var wantsColours: Bool {
     let environment = ProcessInfo.processInfo.environment
     return isatty(STDOUT_FILENO) != 0 && (environment["NO_COLOR"] ?? "").isEmpty

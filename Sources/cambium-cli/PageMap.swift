@@ -1,11 +1,11 @@
 import PageStore
 
-/// The file as cells of equally many pages: what a drawing shows of it, however large the file is.
+/// The file as cells of equally many pages, for a drawing of a file of any size.
 ///
 /// A cell has the use that most of its pages have; of uses with equally many pages the one that comes first in ``Use``. It is *whole* if all
 /// of its pages have that use.
 struct PageMap {
-  /// What the tool tells apart. A store that is open for reading has no reserved pages: they are shown as free.
+  /// The uses that the tool distinguishes. A store that is open for reading has no reserved pages: they are shown as free.
   enum Use: String, CaseIterable, Encodable {
     case live, dead, pinned, log, free, headers
 

@@ -4,7 +4,7 @@ import GraphContext
 import PageStore
 import SVGDrawing
 
-/// `cambium pages STORE [NUMBER]`: what lies where in the file.
+/// `cambium pages STORE [NUMBER]`: shows the position of pages and log in the file.
 struct PagesCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "pages",
@@ -81,7 +81,7 @@ struct PagesCommand: ParsableCommand {
     }
   }
 
-  /// The picture must not go over the store, under whatever name.
+  /// The picture must not overwrite the store, under any name.
   private func checkIsOther(_ file: String, than store: String) throws {
     var (first, second) = (stat(), stat())
     guard stat(file, &first) == 0, stat(store, &second) == 0 else { return }
@@ -90,7 +90,7 @@ struct PagesCommand: ParsableCommand {
     }
   }
 
-  /// The tree's number, with what the tree is called in a store that can be opened.
+  /// Returns the tree's number, with the tree's name if the store can be opened.
   private func treeText(_ number: UInt32) throws -> String {
     let path = try store.path()
     let known = try? Store.open(at: path, options: .readOnly).snapshot()

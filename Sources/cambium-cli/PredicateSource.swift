@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Predicates
 
-/// Where a query's predicate comes from: the command line, a file, or standard input.
+/// The source of a query's predicate: the command line, a file, or standard input.
 struct PredicateSource: ParsableArguments {
   @Argument(help: "What the objects have in common; everything, if it is left out.")
   var predicate: String?

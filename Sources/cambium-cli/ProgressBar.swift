@@ -1,6 +1,6 @@
 import Foundation
 
-/// How far a long command is, on standard error if that is a terminal.
+/// The progress of a long command, on standard error if that is a terminal.
 enum ProgressBar {
   private static let width = 40
   private static let isTerminal = isatty(STDERR_FILENO) != 0

@@ -8,7 +8,7 @@ struct QueryCommand: ParsableCommand {
   enum Explanation: String, ExpressibleByArgument, CaseIterable {
     case plan, analyze
 
-    /// Whether an argument is anything but the option with a value that it doesn't have.
+    /// Returns false if the argument is this option with an unknown value.
     static func isKnown(_ argument: String) -> Bool {
       let option = "--explain="
       return !argument.hasPrefix(option)
@@ -98,7 +98,7 @@ struct QueryCommand: ParsableCommand {
     guard having == nil || groupBy != nil || !aggregate.isEmpty else {
       throw ValidationError("--having is about groups: it goes with --group-by or --aggregate")
     }
-    // The parser takes a value that it doesn't know for none.
+    // The parser treats an unknown value as a missing one.
     guard CommandLine.arguments.allSatisfy(Explanation.isKnown) else {
       throw ValidationError("--explain takes =plan or =analyze")
     }
@@ -134,7 +134,7 @@ struct QueryCommand: ParsableCommand {
     return query
   }
 
-  /// What stands between commas, without the blanks around it.
+  /// Returns the parts between commas, without surrounding blanks.
   private static func list(_ text: String?) -> [String] {
     text?.split(separator: ",", omittingEmptySubsequences: false)
       .map { $0.trimmingCharacters(in: .whitespaces) } ?? []

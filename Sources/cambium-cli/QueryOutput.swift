@@ -47,7 +47,7 @@ struct QueryOutput {
       + "}"
   }
 
-  /// Prints what is still waiting, and the end.
+  /// Prints the rows that are still waiting, and the end.
   mutating func finish() {
     switch state {
     case .table(var table): table.finish()

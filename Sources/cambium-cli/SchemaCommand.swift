@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import GraphContext
 
-/// `cambium schema STORE` and what stands beside it: the schemas of stores.
+/// `cambium schema STORE` and its subcommands: the schemas of stores.
 struct SchemaCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "schema",
@@ -55,7 +55,7 @@ struct ShowSchemaCommand: ParsableCommand {
     }
   }
 
-  /// A ``SchemaDocument``, and what else the store says of itself.
+  /// A ``SchemaDocument``, and further properties of the store.
   private struct Description: Encodable {
     let store: String
     let formatVersion: UInt32?

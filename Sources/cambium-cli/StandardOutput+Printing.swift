@@ -6,7 +6,7 @@ extension StandardOutput {
   /// Prints a line for people.
   static func print(_ line: String) { Swift.print(EscapedText.line(line)) }
 
-  /// Prints lines for people that were put together by the tool. What stands in them is not to have lines of its own.
+  /// Prints lines for people that the tool has composed. Text inserted into them must not contain line breaks.
   static func print(lines: String) { Swift.print(EscapedText.lines(lines)) }
 
   /// Prints a record of comma-separated values (RFC 4180).

@@ -5,9 +5,9 @@
   @preconcurrency import Musl
 #endif
 
-/// Where the tool prints, and the only way it does so.
+/// The output of the tool; all printing goes through it.
 enum StandardOutput {
-  /// Writes what is still in the buffer. `print` keeps it to itself when a disk is full: here it is said.
+  /// Flushes the buffer. `print` ignores errors such as a full disk; this method throws them.
   static func finish() throws {
     let isFlushed = fflush(stdout) == 0
     guard isFlushed, ferror(stdout) == 0 else {

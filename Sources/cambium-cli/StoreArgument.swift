@@ -9,14 +9,15 @@ struct StoreArgument: ParsableArguments {
   /// The path, if there is a file.
   func path() throws -> String { try Self.path(store) }
 
-  /// A store's path as it is given, if there is a file; opening would say the same, but could not tell a wrong argument from a failing disk.
+  /// Returns a store's path as it is given, if there is a file. Opening would fail as well, but couldn't distinguish a wrong argument from a
+  /// failing disk.
   static func path(_ store: String) throws -> String {
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: store, isDirectory: &isFolder) else {
       throw Failure(.use, "error: there is no file \(store)")
     }
     guard !isFolder.boolValue else { throw Failure(.use, "error: \(store) is a folder") }
-    // To open a pipe is to wait for its other end.
+    // Opening a pipe would wait for its other end.
     var status = stat()
     guard stat(store, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else {
       throw Failure(.use, "error: \(store) is no regular file")

@@ -3,7 +3,7 @@ import GraphContext
 import PageStore
 import Predicates
 
-/// What `cambium info` says.
+/// The output of `cambium info`.
 struct StoreInfo: Encodable {
   struct Entity: Encodable {
     var name: String
@@ -13,25 +13,26 @@ struct StoreInfo: Encodable {
   }
 
   var path: String
-  /// What the file takes on its disk.
+  /// The bytes that the file takes on its disk.
   var byteCount: Int
   var store: UUID
   var commit: UInt64
-  /// When that commit was made; nil before the first.
+  /// The date of that commit; nil before the first.
   var committed: String?
   var pageSize: Int
   /// Named trees of the engine below.
   var trees: Int
-  /// Bytes of log that opening had to replay, and those that the log takes in the file.
+  /// Bytes of log that opening had to replay, and bytes that the log takes in the file.
   var logByteCount: UInt64
   var logExtentByteCount: UInt64
-  /// Bytes of pages in memory, with what the replay has changed, and those of them that are cached.
+  /// Bytes of pages in memory, including pages that the replay has changed, and bytes of the cached pages among
+  /// them.
   var residentByteCount: UInt64
   var cachedByteCount: UInt64
-  /// Pages that were looked for to say all this: in memory, and read from the file.
+  /// Pages that were accessed for this output: found in memory, and read from the file.
   var cacheHits: UInt64
   var cacheMisses: UInt64
-  /// What the file's bytes are used for.
+  /// The uses of the file's bytes.
   var space: Space
   /// The other processes that have the store open. Like this one, they only read.
   var otherProcesses: [Process]
@@ -55,7 +56,7 @@ struct StoreInfo: Encodable {
 
     struct Tree: Encodable {
       var name: String
-      /// What the tree holds; nil if the schema doesn't know it.
+      /// The label of the tree; nil if the schema doesn't know the tree.
       var label: String?
       var liveByteCount: UInt64
 

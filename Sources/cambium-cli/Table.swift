@@ -1,9 +1,9 @@
-/// Prints rows in columns as wide as what stands in them: for people.
+/// Prints rows for people, in columns as wide as their contents.
 ///
 /// Widths come from the first rows, so that a long result is printed while it is read; a wider value further down pushes
 /// its row to the right.
 struct Table {
-  /// How many rows are looked at before the first is printed.
+  /// The number of rows that are measured before the first is printed.
   private static let measuredRowCount = 1_000
 
   struct Cell {
@@ -11,7 +11,7 @@ struct Table {
     /// Numbers stand at the right of their column.
     var isNumeric: Bool
 
-    /// The text's width has to be known: so it is escaped here already.
+    /// The text is escaped here already, because its width has to be known.
     init(_ text: String, isNumeric: Bool = false) {
       self.text = EscapedText.line(text)
       self.isNumeric = isNumeric
@@ -35,7 +35,7 @@ struct Table {
     if waiting.count == Self.measuredRowCount { start() }
   }
 
-  /// Prints what is still waiting.
+  /// Prints the rows that are still waiting.
   mutating func finish() {
     if !hasStarted { start() }
   }

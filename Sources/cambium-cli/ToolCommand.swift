@@ -22,7 +22,7 @@ struct ToolCommand: ParsableCommand {
 
 @main
 enum Tool {
-  /// Not ArgumentParser's own `main`: the exit status of wrong use is 2 here.
+  /// This replaces ArgumentParser's own `main`, because the exit status of wrong use is 2 here.
   static func main() async {
     do {
       var command = try ToolCommand.parseAsRoot()

@@ -2,7 +2,7 @@ import ArgumentParser
 import GraphContext
 import PageStore
 
-/// `cambium tree STORE [NAME]`: how the trees are built.
+/// `cambium tree STORE [NAME]`: shows the structure of the trees.
 struct TreeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "tree",
@@ -43,7 +43,7 @@ struct TreeCommand: ParsableCommand {
   /// A tree's shape for programs.
   private struct LabelledShape: Encodable {
     let shape: TreeShape
-    /// What the tree holds; nil if the schema doesn't know it.
+    /// The label of the tree; nil if the schema doesn't know the tree.
     let label: String?
 
     init(_ shape: TreeShape, _ titles: TreeTitles) {

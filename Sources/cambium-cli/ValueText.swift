@@ -1,9 +1,9 @@
 import Foundation
 import Predicates
 
-/// How an attribute's value is written in a table and in JSON.
+/// The text of an attribute's value in a table and in JSON.
 enum ValueText {
-  /// For people: nothing for nil. A string is what it is: ``Table`` escapes it.
+  /// For people: nil is empty text. A string isn't changed: ``Table`` escapes it.
   static func table(_ value: AttributeValue) -> String {
     switch value {
     case .null: ""
@@ -20,7 +20,7 @@ enum ValueText {
     }
   }
 
-  /// Whether a table puts the value at the right of its column.
+  /// Returns whether a table puts the value at the right of its column.
   static func isNumeric(_ value: AttributeValue) -> Bool {
     switch value {
     case .int, .uint, .double, .decimal: true
@@ -63,13 +63,13 @@ enum ValueText {
     return result + "\""
   }
 
-  /// The first instant of the Gregorian calendar, the 15th of October 1582. Foundation's is Julian before.
+  /// The first instant of the Gregorian calendar, the 15th of October 1582. Foundation's calendar is Julian before it.
   private static let gregorianStart = -13_197_600_000.0
 
-  /// ISO 8601 in UTC, rounded to milliseconds and with those where there are any: what a predicate reads.
+  /// ISO 8601 in UTC, rounded to milliseconds, which are written if they aren't 0. A predicate can read this form.
   private static func date(_ date: Date) -> String {
     let seconds = date.timeIntervalSinceReferenceDate
-    // Where there is no year of four digits, the calendar's text means nothing to anybody; the seconds do.
+    // A date without a year of four digits has no useful calendar text, so the seconds are written.
     guard seconds >= gregorianStart, seconds < 250_000_000_000 else {
       return ISO8601Text.text(date) ?? String(seconds)
     }

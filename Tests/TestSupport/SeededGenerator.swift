@@ -59,8 +59,10 @@ extension SeededGenerator {
 
   /// `count` random bytes.
   public mutating func bytes(_ count: Int) -> [UInt8] {
+    // The initializer would write the count of the empty array that all threads share.
+    if count == 0 { return [] }
     // Whole words are stored: a debug build takes much longer to append their bytes.
-    [UInt8](unsafeUninitializedCapacity: (count + 7) / 8 * 8) { bytes, initializedCount in
+    return [UInt8](unsafeUninitializedCapacity: (count + 7) / 8 * 8) { bytes, initializedCount in
       let bytes = UnsafeMutableRawBufferPointer(bytes)
       var place = 0
       while place < count {

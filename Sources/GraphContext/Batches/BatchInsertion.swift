@@ -5,11 +5,11 @@ struct BatchInsertion<Row> {
   private let coordinator: StoreCoordinator
   private let entity: StoredEntity
   private let checks: RecordChecks
-  /// By slot: what rows give, or the value that each object has.
+  /// The columns by slot: the values of rows, or the value that each object has.
   private let columns: [Int: ResolvedColumn<Row>]
   private let defaults: [Int: AttributeValue]
   private let initialValues: [Int: @Sendable () -> any AttributeType]
-  /// What the numbers of the objects say of their class.
+  /// The class tag in the numbers of the objects.
   private let classTag: UInt16
 
   init(
@@ -27,9 +27,9 @@ struct BatchInsertion<Row> {
     initialValues = coordinator.initialValues(of: entity, classTag: classTag)
   }
 
-  /// Encodes rows, at most so many.
+  /// Encodes rows, at most this many.
   ///
-  /// - Parameter failures: receives what is wrong with values.
+  /// - Parameter failures: receives the failures of values.
   /// - Returns: the new objects, none when there are no rows left.
   func encode(
     _ rows: inout some IteratorProtocol<Row>,

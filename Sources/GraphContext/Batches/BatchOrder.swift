@@ -1,7 +1,8 @@
 import Predicates
 
-/// Makes the objects of an insertion by batch the last ones of the ordered lists that they join, as an object that is linked is. The place of a row's object is that of the
-/// number which the row was given, and which isn't the last one in a list whose members were moved to its end.
+/// Makes the objects of an insertion by batch the last ones of the ordered lists that they join, as linking an object
+/// does. By itself, a row's object has the place of its number, which isn't the last one in a list whose members were
+/// moved to its end.
 struct BatchOrder {
   let changes: EntityChanges
   let source: any ObjectSource
@@ -9,7 +10,7 @@ struct BatchOrder {
   /// An object that joins a list.
   private struct Member {
     let entry: ListEntry
-    /// Among the inserted objects, or among the patches of existing ones that rows were settled with.
+    /// The index among the inserted objects, or among the patches of existing ones that rows were settled with.
     let index: Int
     let isInserted: Bool
   }
@@ -36,7 +37,7 @@ struct BatchOrder {
     }
   }
 
-  /// The objects that join the lists of each owner.
+  /// Returns the objects that join the lists of each owner.
   private func members(of list: ReferenceList) -> [ObjectNumber: [Member]] {
     var members: [ObjectNumber: [Member]] = [:]
     func add(_ number: ObjectNumber, _ record: RecordView, at index: Int, isInserted: Bool) {

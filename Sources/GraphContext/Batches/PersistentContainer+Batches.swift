@@ -6,16 +6,17 @@ extension PersistentContainer {
   /// Deletes all objects that a query describes, in one commit or in one for each chunk, and returns their IDs. No object is made.
   ///
   /// The query is answered by the newest state of the store; contexts with unsaved changes don't matter. Delete rules are applied to every
-  /// object as in a context, and an object that can't be deleted fails all of it. Contexts learn of the deletions as of any save by another
-  /// context. No hooks are called.
+  /// object as in a context, and one object that can't be deleted makes all of it fail. Contexts learn of the deletions
+  /// as of any save by another context. No hooks are called.
   ///
   /// O(deleted objects · log n); other writers wait meanwhile.
   ///
   /// - Parameters:
   ///   - request: the objects; its order matters only with a limit.
-  ///   - chunkSize: the number of objects in a commit, at least 1; nil for one commit with all of them. With chunks, which objects there are is
-  ///     settled at the start, and each chunk deletes those of them that the condition still describes in its turn; other writers have theirs in
-  ///     between. If a chunk fails, those before it are stored, and ``ContextError/committedIDs`` has their objects.
+  ///   - chunkSize: the number of objects in a commit, at least 1; nil for one commit with all of them. With chunks,
+  ///     the objects are determined at the start, and each chunk deletes those that still meet the condition in its
+  ///     turn; other writers have turns in between. If a chunk fails, those before it are stored, and
+  ///     ``ContextError/committedIDs`` has their objects.
   ///   - durability: when a commit counts as done, if not as the container's options say.
   ///   - author: who makes the changes, for the history.
   /// - Returns: the IDs of the objects that the query describes, ascending; not those that rules have deleted as well.
@@ -76,17 +77,18 @@ extension PersistentContainer {
   /// ```
   ///
   /// The query is answered by the newest state of the store, and each expression sees the values before the update. Required values, the
-  /// rules of attributes and unique values are checked as by a save; one failure fails all of it. Contexts learn of the changes as of
-  /// any save by another context. No hooks are called.
+  /// rules of attributes and unique values are checked as by a save; one failure makes all of it fail. Contexts learn
+  /// of the changes as of any save by another context. No hooks are called.
   ///
   /// O(objects · log n); other writers wait meanwhile.
   ///
   /// - Parameters:
   ///   - request: the objects; its order matters only with a limit.
   ///   - assignments: the new values. Of two for one attribute the last counts.
-  ///   - chunkSize: the number of objects in a commit, at least 1; nil for one commit with all of them. With chunks, which objects there are is
-  ///     settled at the start, and each chunk changes those of them that the condition still describes in its turn; other writers have theirs in
-  ///     between. If a chunk fails, those before it are stored, and ``ContextError/committedIDs`` has their objects.
+  ///   - chunkSize: the number of objects in a commit, at least 1; nil for one commit with all of them. With chunks,
+  ///     the objects are determined at the start, and each chunk changes those that still meet the condition in its
+  ///     turn; other writers have turns in between. If a chunk fails, those before it are stored, and
+  ///     ``ContextError/committedIDs`` has their objects.
   ///   - durability: when a commit counts as done, if not as the container's options say.
   ///   - author: who makes the changes, for the history.
   /// - Returns: the IDs of the objects that the query describes, ascending.
@@ -147,8 +149,8 @@ extension PersistentContainer {
   ///
   /// - Parameters:
   ///   - model: the model of the objects.
-  ///   - rows: any values. They are gone through once, on a background queue.
-  ///   - columns: what each property of a row's object is. Of two for one property the last counts.
+  ///   - rows: any values. They are iterated once, on a background queue.
+  ///   - columns: the value of each property of a row's object. Of two for one property the last counts.
   ///   - chunkSize: the number of rows in a commit, at least 1; nil for one commit with all of them. If a chunk fails, those before it are
   ///     stored, and none after it; ``ContextError/committedIDs`` has their objects.
   ///   - policy: what happens to rows with unique values of existing objects, if not what each constraint declares.

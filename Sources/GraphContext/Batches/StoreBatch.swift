@@ -7,7 +7,7 @@ struct StoreBatch {
   private let durability: Durability?
   private let author: String?
 
-  /// - Parameter author: whose changes they are, for the history.
+  /// - Parameter author: the author of the changes, for the history.
   init(_ coordinator: StoreCoordinator, _ durability: Durability?, author: String?) {
     self.coordinator = coordinator
     self.durability = durability
@@ -248,7 +248,7 @@ struct StoreBatch {
 }
 
 extension ResolvedAssignment {
-  /// The value as the attribute holds it: a calculation gives a whole number where it can.
+  /// Returns the value as the attribute holds it: a calculation gives a whole number where it can.
   fileprivate func kept(_ value: AttributeValue) -> AttributeValue {
     if case .int(let number) = value, kind == .double || kind == .float { return .double(Double(number)) }
     return value

@@ -1,7 +1,7 @@
 import Foundation
 import Predicates
 
-/// The value of an attribute, to be read in parts: of `Data` its bytes, of a `String` its UTF-8.
+/// The value of an attribute, which can be read in parts: the bytes of `Data`, or the UTF-8 of a `String`.
 ///
 /// ```swift
 /// if let cover = try album.blob(\.cover) {
@@ -10,9 +10,11 @@ import Predicates
 /// }
 /// ```
 ///
-/// A blob is the value that the object had when it was asked for: later changes and saves don't change the blob. It can be sent to another task. If the value is
-/// one that the store keeps outside of the object's record, the blob reads what it is asked for from the store, and holds the snapshot of its context for that:
-/// the store can't reuse what only this snapshot reaches, so let go of the blob when it is no longer needed. Any other value is in the blob's memory.
+/// A blob is the value that the object had when the blob was made: later changes and saves don't change the blob.
+/// It can be sent to another task. If the store keeps the value outside of the object's record, the blob reads the
+/// requested bytes from the store, and holds the snapshot of its context for that. The store can't reuse pages that
+/// only this snapshot reaches, so release the blob when it is no longer needed. Any other value is in the blob's
+/// memory.
 public struct Blob: Sendable {
   private let contents: any BlobContents
 
@@ -21,29 +23,35 @@ public struct Blob: Sendable {
   /// The number of bytes. O(1).
   public var count: Int { contents.byteCount }
 
-  /// The XXH64 of the bytes, with the seed 0: different for different values but by accident, and no protection from forgery.
+  /// The XXH64 of the bytes, with the seed 0: different values have different hashes except by accident. It is no
+  /// protection from forgery.
   ///
-  /// O(1) for a value that is outside of the object's record, of which the record has the hash; else O(bytes), which are in memory.
+  /// O(1) for a value outside of the object's record, because the record has its hash; else O(bytes), which are in
+  /// memory.
   public var hash: UInt64 { contents.hash }
 
-  /// The bytes in a range, as far as the value has them: fewer at its end, and none behind it. O(bytes + log *n*), where *n* are all parts of such values.
+  /// Returns the bytes in a range, as far as the value has them: fewer at its end, and none behind it. O(bytes +
+  /// log *n*), where *n* is the number of all parts of such values.
   ///
-  /// - Throws: `corrupt` where the store lacks bytes or has others; `store` when it can't be read, or was closed.
+  /// - Throws: `corrupt` if the store lacks bytes or has different ones; `store` when it can't be read, or was
+  ///   closed.
   public func read(_ range: Range<Int>) throws(ContextError) -> Data {
     let range = range.clamped(to: 0..<count)
     return range.isEmpty ? Data() : try contents.read(range)
   }
 
-  /// The bytes in chunks of a size, of which the last one may be shorter. Each is read when it is asked for, and none is kept.
+  /// Returns the bytes in chunks of a size; the last chunk may be shorter. Each chunk is read when it is requested,
+  /// and none is kept.
   ///
   /// - Parameter byteCount: the size, at least 1.
   public func chunks(of byteCount: Int = 64 << 10) -> Chunks {
     Chunks(blob: self, byteCount: max(1, byteCount))
   }
 
-  /// Writes the bytes into a file, in chunks. A file that is there is replaced.
+  /// Writes the bytes into a file, in chunks. An existing file is replaced.
   ///
-  /// - Throws: what ``read(_:)`` throws, and Foundation's error when the file can't be written. An error leaves what was written so far.
+  /// - Throws: what ``read(_:)`` throws, and Foundation's error when the file can't be written. After an error the
+  ///   file has the bytes that were written so far.
   public func write(to file: URL) throws {
     try Data().write(to: file)
     let handle = try FileHandle(forWritingTo: file)
@@ -61,7 +69,7 @@ extension Blob {
     fileprivate let blob: Blob
     fileprivate let byteCount: Int
 
-    /// An iterator that begins with the first chunk.
+    /// Returns an iterator that begins with the first chunk.
     public func makeAsyncIterator() -> Iterator { Iterator(blob: blob, byteCount: byteCount) }
 
     /// Reads one chunk after the other.

@@ -7,9 +7,9 @@ protocol BlobContents: Sendable {
   /// The XXH64 of the bytes, with the seed 0.
   var hash: UInt64 { get }
 
-  /// The bytes in a range, which the value has.
+  /// Returns the bytes in a range, which the value has.
   ///
-  /// - Throws: `corrupt` where the store lacks bytes or has others; `store` when it can't be read.
+  /// - Throws: `corrupt` if the store lacks bytes or has different ones; `store` when it can't be read.
   func read(_ range: Range<Int>) throws(ContextError) -> Data
 }
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The bytes of a file in chunks. The file is opened when the first one is asked for.
+/// The bytes of a file in chunks. The file is opened when the first chunk is requested.
 struct FileChunks: AsyncSequence, Sendable {
   private static let byteCount = 256 << 10
   let file: URL

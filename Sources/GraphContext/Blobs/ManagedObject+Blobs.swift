@@ -2,7 +2,8 @@ import Foundation
 import Predicates
 
 extension ManagedObject {
-  /// The bytes of an attribute, to be read in parts; nil for nil. A value that the store keeps outside of the object's record isn't read, nor kept by the object.
+  /// Returns the bytes of an attribute, to be read in parts; nil for nil. A value that the store keeps outside of
+  /// the object's record isn't read, nor kept by the object.
   ///
   /// - Throws: `query` for a key path that isn't one attribute of the object itself; what the store says when the object can't be read.
   public func blob<Value: AttributeType>(
@@ -11,7 +12,8 @@ extension ManagedObject {
     try blob(at: slot(of: attribute))
   }
 
-  /// The UTF-8 of an attribute, to be read in parts; nil for nil. A value that the store keeps outside of the object's record isn't read, nor kept by the object.
+  /// Returns the UTF-8 of an attribute, to be read in parts; nil for nil. A value that the store keeps outside of
+  /// the object's record isn't read, nor kept by the object.
   ///
   /// - Throws: `query` for a key path that isn't one attribute of the object itself; what the store says when the object can't be read.
   public func blob<Value: AttributeType>(
@@ -31,7 +33,7 @@ extension ManagedObject {
     return slot
   }
 
-  /// - Parameter slot: of an attribute whose values are strings or data.
+  /// - Parameter slot: the slot of an attribute whose values are strings or data.
   func blob(at slot: Int) throws(ContextError) -> Blob? {
     if !_$state.isLoaded(slot), let context {
       let record = findRecord()
@@ -47,10 +49,10 @@ extension ManagedObject {
 }
 
 extension ManagedRecord {
-  /// The bytes of an attribute, of a string its UTF-8, to be read in parts; nil for nil.
+  /// Returns the bytes of an attribute, or the UTF-8 of a string, as a blob that can be read in parts; nil for nil.
   ///
-  /// - Throws: `unknownProperty` when the entity has no attribute of this name; `wrongValue` when its values are neither strings nor data; what the store says when the
-  ///   record can't be read.
+  /// - Throws: `unknownProperty` when the entity has no attribute of this name; `wrongValue` when its values are
+  ///   neither strings nor data; the store's error when the record can't be read.
   public func blob(_ name: String) throws(ContextError) -> Blob? {
     let slot = try attributeSlot(name)
     let kind = _$objectModel.layout.fields[slot].kind

@@ -4,7 +4,8 @@ import Predicates
 // Values that records only refer to.
 
 extension ObjectSource {
-  /// The whole value that a record of the source refers to, compared with the record's hash. O(bytes).
+  /// Returns the whole value that a record of the source refers to, after a check against the record's hash.
+  /// O(bytes).
   func externalData(
     _ reference: ExternalReference,
     at slot: Int,
@@ -18,7 +19,7 @@ extension ObjectSource {
     return data
   }
 
-  /// The value at a slot of a record, wherever it lies.
+  /// Returns the value at a slot of a record, wherever it lies.
   func value(
     of record: RecordView,
     at slot: Int,
@@ -36,8 +37,9 @@ extension ObjectSource {
     }
   }
 
-  /// Of the slots in `mask`, those whose values are not those of another record of the entity. Where one record has a value of as many bytes as the other refers to, the
-  /// value is read; one that can't be read equals none.
+  /// Returns the slots in `mask` whose values differ from those of another record of the entity. If one record has
+  /// a value itself, and the other refers to a value of the same length, that value is read. A value that can't be
+  /// read counts as different.
   func slots(
     in mask: UInt64,
     of record: RecordView,
@@ -69,10 +71,11 @@ extension ObjectSource {
     return stored.elementsEqual(bytes)
   }
 
-  /// A copy of a record with the values themselves where it refers to values; nil if it has all of them already.
+  /// Returns a copy of a record with the values themselves in place of references to values; nil if the record has
+  /// all values already.
   ///
   /// - Parameters:
-  ///   - slots: bits of the slots that this is about.
+  ///   - slots: bits of the slots to load.
   ///   - encoder: owns the copy.
   func loaded(
     _ record: RecordView,
@@ -98,7 +101,7 @@ extension ObjectSource {
 }
 
 extension StoredEntity {
-  /// The slots of a mask, ascending.
+  /// Returns the slots of a mask, ascending.
   func slots(_ mask: UInt64) -> [Int] {
     mask == 0 ? [] : schema.stored.indices.filter { mask & 1 << UInt64($0) != 0 }
   }
@@ -122,7 +125,7 @@ extension RecordEncoder {
 }
 
 extension ContextError {
-  /// What is wrong when a record refers to a value that the store doesn't have.
+  /// Returns the error for a record that refers to a value which the store doesn't have.
   static func damagedBlob(at slot: Int, of entity: StoredEntity) -> ContextError {
     let name = entity.schema.stored[slot].name
     return ContextError(

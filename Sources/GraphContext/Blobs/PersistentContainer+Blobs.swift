@@ -8,9 +8,11 @@ extension PersistentContainer {
   /// try await container.setBlob(\Album.cover, of: id, from: download.chunks)
   /// ```
   ///
-  /// Chunks are stored in commits of some 1 MiB, which are not synced, while others read and save. A last one gives the object its value, in the state that it finds:
-  /// so it conflicts with nothing. Contexts learn of it as of a save of another context. No hook is called. If the chunks end with an error, or the process ends before the value has
-  /// been set, the object has its old value, and nothing is left of the new one: at the latest when the store is opened for writing again.
+  /// Chunks are stored in commits of about 1 MiB, which are not synced, while other tasks read and save. A last
+  /// commit gives the object its value, in the newest state of the store, so it conflicts with nothing. Contexts
+  /// are notified of it as of a save of another context. No hook is called. If the chunks end with an error, or the
+  /// process ends before the value has been set, the object keeps its old value. The stored chunks are removed, at
+  /// the latest when the store is opened for writing again.
   ///
   /// - Parameters:
   ///   - attribute: an attribute of the model itself, without rules.
@@ -30,8 +32,8 @@ extension PersistentContainer {
     try await setValue(attribute, of: id, from: chunks, durability, author)
   }
 
-  /// Sets a text that is stored externally, of a stored object, to its UTF-8, which comes in chunks. A character may be in two of them. Otherwise as
-  /// `setBlob(_:of:from:)` for data.
+  /// Sets a text that is stored externally, of a stored object, to its UTF-8, which comes in chunks. A character
+  /// may be split between two chunks. Otherwise this works as `setBlob(_:of:from:)` for data.
   ///
   /// - Throws: `wrongValue` for bytes that aren't UTF-8, and what the method for data throws.
   public func setBlob<Root: ManagedObject, Value: AttributeType, Chunks: AsyncSequence & Sendable>(
@@ -64,7 +66,7 @@ extension PersistentContainer {
         try StoreBatch(coordinator, durability, author: author).set(content, at: slot, of: id.number, entity)
       }
     } catch {
-      // What can't be removed now is removed when the store is opened again.
+      // Parts that can't be removed now are removed when the store is opened again.
       _ = try? await onQueue(writer) { try $0.discard() }
       throw error
     }
@@ -75,7 +77,7 @@ extension PersistentContainer {
   /// - Parameters:
   ///   - attribute: an attribute of the model itself, without rules.
   ///   - id: the object.
-  ///   - file: the file, which is read in chunks, on the task that asks.
+  ///   - file: the file, which is read in chunks, on the calling task.
   ///   - durability: when the change counts as done, if not as the container's options say.
   ///   - author: whose change it is, for the history.
   /// - Throws: Foundation's error when the file can't be read, and what the other method throws.

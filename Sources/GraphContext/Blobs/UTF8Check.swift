@@ -2,13 +2,13 @@ import Foundation
 
 /// Checks that bytes are UTF-8. They come in pieces, and a character may begin in one piece and end in the next.
 struct UTF8Check: Sendable {
-  /// The beginning of a character whose other bytes have yet to come: at most three bytes.
+  /// The first bytes of a character whose other bytes are not there yet: at most three bytes.
   private var beginning = Data()
 
   /// True if the bytes so far end with a whole character.
   var isComplete: Bool { beginning.isEmpty }
 
-  /// Returns false if the bytes so far are no beginning of a text. O(bytes).
+  /// Returns false if no valid text begins with the bytes so far. O(bytes).
   mutating func accepts(_ piece: Data) -> Bool {
     let bytes = beginning + piece
     let whole = bytes.count - Self.incompleteCount(at: bytes.suffix(3))
@@ -16,7 +16,7 @@ struct UTF8Check: Sendable {
     return String(validating: bytes.prefix(whole), as: UTF8.self) != nil
   }
 
-  /// The number of bytes at the end that belong to a character whose other bytes are missing.
+  /// Returns the number of bytes at the end that belong to a character whose other bytes are missing.
   private static func incompleteCount(at end: Data) -> Int {
     guard let lead = end.lastIndex(where: { $0 & 0xC0 != 0x80 }) else { return 0 }
     let there = end.endIndex - lead

@@ -1,10 +1,11 @@
 import Foundation
 import Predicates
 
-// Kinds whose every value another kind has too: an attribute may change from one to the other without a look at its values.
+// Kinds that widen: another kind has all their values, too. An attribute may change to the other kind without a
+// check of its values.
 
 extension AttributeKind {
-  /// Whether every value of this kind is one of `other`, exactly.
+  /// Returns whether every value of this kind is one of `other`, exactly.
   package func canWiden(to other: AttributeKind) -> Bool {
     if self == other { return true }
     if other == .decimal { return isInteger }
@@ -19,15 +20,16 @@ extension AttributeKind {
 
   private var isSigned: Bool { self.rawValue <= AttributeKind.int64.rawValue }
 
-  /// Whether values of both kinds have the same components in keys (``KeyCoder``), so that an index needs no other entries.
+  /// Returns whether values of both kinds have the same components in keys (``KeyCoder``), so that an index needs
+  /// no other entries.
   func hasSameKeys(as other: AttributeKind) -> Bool {
     self == other || (isInteger && other.isInteger) || (self == .float && other == .double)
   }
 }
 
 extension AttributeDescription {
-  /// Returns whether the other attribute can take over the stored values. Where queries compare the elements of the other attribute, the stored
-  /// elements must be of a known kind, and that kind must widen to the other one.
+  /// Returns whether the other attribute can take over the stored values. If queries compare the elements of the
+  /// other attribute, the stored elements must be of a known kind, and that kind must widen to the other one.
   func canContinue(as other: AttributeDescription) -> Bool {
     guard let wanted = other.elementKind else { return kind.canWiden(to: other.kind) }
     return elementKind?.canWiden(to: wanted) ?? false
@@ -35,7 +37,7 @@ extension AttributeDescription {
 }
 
 extension AttributeValue {
-  /// The value as the wider kind has it; nil for a value that is none of a kind that can widen.
+  /// Returns the value in the wider kind; nil for a value of a kind that can't widen.
   func widened(to kind: AttributeKind) -> AttributeValue? {
     switch (self, kind) {
     case (.null, _): self

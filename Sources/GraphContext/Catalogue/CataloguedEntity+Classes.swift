@@ -1,7 +1,8 @@
 import Predicates
 
 extension CataloguedEntity {
-  /// Why the classes can't be what the library wrote; nil if they can. O(classes and their properties).
+  /// The reason why the library can't have written these classes; nil if it can have written them. O(classes and
+  /// their properties).
   var classProblem: String? {
     if classes.isEmpty { return nil }
     if classes.count > SchemaLimits.classCount { return "\(name) has \(classes.count) classes" }

@@ -1,6 +1,6 @@
 import Predicates
 
-// The catalogue's schema as the plain description that users see, and the other way round.
+// Conversions between the catalogue's schema and the plain description that users see.
 
 extension CataloguedSchema {
   /// A catalogue for a store without objects: numbers in the order of the description.
@@ -8,7 +8,7 @@ extension CataloguedSchema {
     self = SchemaChange(from: CataloguedSchema(), to: schema).target
   }
 
-  /// The description, without numbers.
+  /// Returns the description, without numbers.
   ///
   /// - Throws: `SchemaError` if the catalogue holds something that can't be declared.
   package func schema() throws(SchemaError) -> Schema {
@@ -81,7 +81,7 @@ extension CataloguedProperty {
 }
 
 extension CataloguedDerivation {
-  /// A rule that a schema refuses if something is missing.
+  /// Returns a rule that a schema refuses if something is missing.
   fileprivate func description(
     of entity: CataloguedEntity,
     in schema: CataloguedSchema

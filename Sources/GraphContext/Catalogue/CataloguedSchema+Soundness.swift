@@ -1,13 +1,14 @@
 import Predicates
 
-// What must hold of a catalogue. The bytes come from disk, and everything else trusts them afterwards.
+// The rules for a sound catalogue. Its bytes come from disk, and all other code trusts them after this check.
 
 extension CataloguedSchema {
   /// The greatest ``nextNumber`` that a catalogue can have. A schema at its limits takes some ten million numbers anew, so half of the range
   /// lasts, and no change runs out of numbers.
   static let greatestNextNumber: UInt32 = 1 << 31
 
-  /// Why the catalogue can't be what the library wrote; nil if it can. O(entities, properties, indexes and fields of layouts).
+  /// The reason why the library can't have written this catalogue; nil if it can have written it. O(entities,
+  /// properties, indexes and fields of layouts).
   var unsoundness: String? {
     if nextNumber == 0 || nextNumber > Self.greatestNextNumber { return "\(nextNumber) is no next number" }
     if entities.count > SchemaLimits.entityCount { return "there are \(entities.count) entities" }
@@ -33,7 +34,7 @@ extension CataloguedSchema {
   }
 }
 
-/// An entity of a catalogue that is looked at, with its properties by number.
+/// An entity of a catalogue that is checked, with its properties by number.
 private struct SoundEntity {
   let entity: CataloguedEntity
   let properties: [PropertyNumber: CataloguedProperty]
@@ -143,17 +144,19 @@ extension CataloguedEntity {
 }
 
 extension AttributeValue {
-  /// The value as a record has it in a slot of the kind: a double in a float is rounded. Nil if a slot can't hold it.
+  /// Returns the value as a record has it in a slot of the kind: a double in a float is rounded. Nil if a slot
+  /// can't hold it.
   func stored(as kind: AttributeKind) -> AttributeValue? {
     var encoder = RecordEncoder(layout: RecordLayout(kinds: [kind]))
-    // The view owns neither its bytes nor its layout: the encoder must not end before.
+    // The view owns neither its bytes nor its layout, so the encoder must live until here.
     defer { encoder.removeAll() }
     encoder.begin()
     guard encoder.set(self, at: 0) else { return nil }
     return RecordView(UnsafeRawBufferPointer(encoder.finish()), layout: encoder.layout)?.value(0)
   }
 
-  /// Whether a slot of the kind can hold exactly this value. Nil, for no slot, holds none.
+  /// Returns whether a slot of the kind can hold exactly this value. False if the kind is nil, which stands for no
+  /// slot.
   func fits(_ kind: AttributeKind?) -> Bool {
     guard let kind, !isNull else { return false }
     return stored(as: kind) == self

@@ -12,19 +12,19 @@ package struct CataloguedSchema: Sendable, Hashable {
 
   package init() {}
 
-  /// The entity of this number. O(entities).
+  /// Returns the entity of this number. O(entities).
   package func entity(_ number: EntityNumber) -> CataloguedEntity? { entities.first { $0.number == number } }
 
   package func entity(named name: String) -> CataloguedEntity? { entities.first { $0.name == name } }
 
   var entitiesByName: [String: CataloguedEntity] { entities.dictionary(by: \.name) }
 
-  /// Whether an attribute has a kind that the condition holds for.
+  /// Returns whether an attribute has a kind that the condition holds for.
   func hasAttribute(where condition: (AttributeKind) -> Bool) -> Bool {
     entities.contains { $0.properties.contains { $0.storedKind.map(condition) ?? false } }
   }
   var hasFoldedIndexes: Bool { entities.contains { $0.indexes.contains { !$0.folding.isEmpty } } }
-  /// Whether folded strings are stored: in indexes, or as copies.
+  /// True if folded strings are stored: in indexes, or as copies.
   var storesFoldedStrings: Bool {
     hasFoldedIndexes || entities.contains { $0.properties.contains { $0.derivation?.folding != nil } }
   }
@@ -44,7 +44,7 @@ package struct CataloguedSchema: Sendable, Hashable {
     }
     return trees
   }
-  /// Whether objects of several classes have places in ordered relationships.
+  /// True if objects of several classes have places in ordered relationships.
   var ordersClasses: Bool {
     entities.contains { entity in
       !entity.classes.isEmpty && entity.properties.contains { $0.storedKind == .place }
@@ -52,13 +52,13 @@ package struct CataloguedSchema: Sendable, Hashable {
   }
   var derivesValues: Bool { entities.contains { $0.properties.contains { $0.derivation != nil } } }
 
-  /// A number that nothing in the store has had.
+  /// Returns a number that no entity, property, index or tree of the store has had.
   mutating func takeNumber<Subject>() -> StableNumber<Subject> {
     defer { nextNumber += 1 }
     return StableNumber(rawValue: nextNumber)
   }
 
-  /// The name of a tree that the store never had.
+  /// Returns the name of a tree that the store never had.
   mutating func takeTree(_ kind: TreeKind) -> String {
     defer { nextNumber += 1 }
     return kind.treeName(nextNumber)
@@ -71,7 +71,7 @@ package struct CataloguedEntity: Sendable, Hashable {
   package var name: String
   /// The tree of the records.
   package var tree: String
-  /// In the order of their declaration when the newest layout was made.
+  /// The properties, in the order of their declaration when the newest layout was made.
   package var properties: [CataloguedProperty]
   package var indexes: [CataloguedIndex]
   /// Every layout that the entity's records have had, by number: `layouts[i].number == i`. New records have the last.
@@ -81,7 +81,8 @@ package struct CataloguedEntity: Sendable, Hashable {
 
   var identity: EntityIdentity { EntityIdentity(number: number.rawValue, nameTag: NameTags.tag(of: name)) }
 
-  /// What the ID of an object of this number says of its entity: the name is that of the object's class. O(1).
+  /// Returns the entity's identity in the ID of an object of this number. Its name is the name of the object's
+  /// class. O(1).
   func identity(of object: ObjectNumber) -> EntityIdentity {
     let tag = Int(object.classTag)
     guard tag < classes.count else { return identity }
@@ -93,13 +94,14 @@ package struct CataloguedEntity: Sendable, Hashable {
     properties.first { $0.number == number }
   }
 
-  /// The property with the places of objects that an ordered relationship leads to, of their to-one relationship; nil where there is no order.
+  /// Returns the property with the places that belong to a to-one relationship, if its inverse is an ordered
+  /// relationship; nil if there is no order.
   func place(of property: CataloguedProperty) -> CataloguedProperty? {
     if property.relationship == nil || property.isToMany { return nil }
     return self.property(named: RelationshipDescription.placeName(property.name))
   }
 
-  /// The name of a property; of a place that of its to-one relationship.
+  /// Returns the name of a property; for a place, the name of its to-one relationship.
   func declaredName(of number: PropertyNumber) -> String? {
     guard let property = property(number), property.storedKind == .place else {
       return self.property(number)?.name
@@ -109,12 +111,12 @@ package struct CataloguedEntity: Sendable, Hashable {
 
   var propertiesByName: [String: CataloguedProperty] { properties.dictionary(by: \.name) }
 
-  /// The trees of the indexes, by what an ``IndexDescription`` calls them.
+  /// The trees of the indexes, by the names that an ``IndexDescription`` gives them.
   var treesOfIndexes: [String: String] {
     indexes.dictionary(by: name).mapValues(\.tree)
   }
 
-  /// The name of an index, as ``IndexDescription/name`` forms it. O(properties).
+  /// Returns the name of an index, as ``IndexDescription/name`` forms it. O(properties).
   package func name(of index: CataloguedIndex) -> String {
     IndexDescription(index.properties.compactMap { property($0)?.name }, folding: index.folding).name
   }
@@ -125,15 +127,15 @@ package struct CataloguedEntity: Sendable, Hashable {
 
 /// A class of a ``CataloguedEntity``.
 package struct CataloguedClass: Sendable, Hashable, Codable {
-  /// What the numbers of its objects have as class tag: 0 is the root's.
+  /// The class tag in the numbers of its objects: 0 is the root's.
   package let tag: UInt16
   package var name: String
   /// The tag of the class that it inherits from, which is less than its own; nil for the root.
   package var parent: UInt16?
   package var isAbstract: Bool
-  /// What the class declares itself.
+  /// The properties that the class itself declares.
   package var properties: [PropertyNumber]
-  /// Of these, what objects of a subclass need a value for.
+  /// Those of ``properties`` for which objects of a subclass need a value.
   package var required: [PropertyNumber]
 }
 
@@ -142,15 +144,16 @@ package struct CataloguedProperty: Sendable, Hashable {
   package let number: PropertyNumber
   package var name: String
   package var content: Content
-  /// How each element of a list is stored; nil for what is no list.
+  /// How each element of a list is stored; nil if the attribute is no list.
   package var elementKind: AttributeKind?
   /// True for a part of an optional embedded value that is nil only if the whole value is nil.
   package var isRequiredPart = false
-  /// The value of objects whose records were stored before the property was added; of a part of an embedded value that may be nil, only where that value is there.
+  /// The value of objects whose records were stored before the property was added; for a part of an embedded value
+  /// that may be nil, only of objects whose embedded value isn't nil.
   package var absentValue: AttributeValue = .null
-  /// Of an attribute that is stored externally, the tree of its long values.
+  /// The tree of the long values of an attribute that is stored externally; nil for any other property.
   package var blobTree: String?
-  /// What the store makes the value of; nil for what programs set.
+  /// The rule by which the store derives the value; nil for a property that programs set.
   package var derivation: CataloguedDerivation?
 
   package enum Content: Sendable, Hashable {
@@ -167,10 +170,10 @@ package struct CataloguedProperty: Sendable, Hashable {
 
   package var isToMany: Bool { relationship?.cardinality == .many }
 
-  /// Whether the property is the hidden inverse of a to-many relationship.
+  /// True if the property is the hidden inverse of a to-many relationship.
   var isHiddenInverse: Bool { isToMany && name.hasSuffix(RelationshipDescription.hiddenInverse) }
 
-  /// Whether nil is allowed.
+  /// True if nil is allowed.
   var isOptional: Bool {
     switch content {
     case .attribute(_, let isOptional): isOptional
@@ -187,7 +190,7 @@ package struct CataloguedProperty: Sendable, Hashable {
   }
 }
 
-/// What the catalogue says of a derived attribute.
+/// The entry of a derived attribute in the catalogue.
 package struct CataloguedDerivation: Sendable, Hashable, Codable {
   /// Nil for a count, and for a folded copy.
   var function: AttributeDerivation.Function?
@@ -195,22 +198,23 @@ package struct CataloguedDerivation: Sendable, Hashable, Codable {
   var relationship: PropertyNumber?
   /// An attribute of the relationship's members, or of the entity itself; nil for a count.
   var attribute: PropertyNumber?
-  /// Of a folded copy.
+  /// How a folded copy is folded.
   var folding: IndexFolding?
 }
 
-/// What the catalogue says of a relationship.
+/// The entry of a relationship in the catalogue.
 package struct CataloguedRelationship: Sendable, Hashable {
   package var destination: EntityNumber
   package var cardinality: RelationshipDescription.Cardinality
   /// The property of the destination that leads back.
   package var inverse: PropertyNumber?
   package var deleteRule: DeleteRule
-  /// Of a to-one relationship, the tree from destinations to objects. Of a many-to-many relationship, the tree from objects to
-  /// elements. Nil for a to-many relationship whose inverse is to one: the inverse's tree has the elements.
+  /// For a to-one relationship, the tree from destinations to objects. For a many-to-many relationship, the tree
+  /// from objects to elements. Nil for a to-many relationship whose inverse is to one: the inverse's tree has the
+  /// elements.
   package var tree: String?
-  /// Of a many-to-many relationship whose elements have an order, the tree from objects and places to elements. Nil for no order, and where the inverse is to
-  /// one: then an index of the inverse's entity has the order.
+  /// For a many-to-many relationship whose elements have an order, the tree from objects and places to elements.
+  /// Nil if there is no order, and if the inverse is to one: then an index of the inverse's entity has the order.
   package var orderTree: String?
 }
 
@@ -225,20 +229,21 @@ package struct CataloguedIndex: Sendable, Hashable, Codable {
 
 /// A form that records of an entity have or had.
 package struct CataloguedLayout: Sendable, Hashable, Codable {
-  /// As the records have it in bytes 4 to 7.
+  /// The layout's number, which the records have in bytes 4 to 7.
   package let number: UInt32
-  /// In the order in which a record has the values.
+  /// The fields, in the order in which a record has the values.
   package var fields: [Field]
 
   package struct Field: Sendable, Hashable, Codable {
     package let property: PropertyNumber
     package let kind: AttributeKind
-    /// What a record of this layout has where it has nil: the attribute got a default when it lost its optionality. Nil for nil.
+    /// The value that is read where a record of this layout has nil: the attribute got a default when it lost its
+    /// optionality. Nil if nil is read.
     package var nilValue: AttributeValue?
   }
 }
 
-/// What a tree holds, which its name tells.
+/// The kind of a tree's content, which is part of the tree's name.
 enum TreeKind: String {
   case records = "e"
   case index = "i"
@@ -251,7 +256,7 @@ enum TreeKind: String {
 }
 
 extension Sequence {
-  /// The elements by a key of theirs. Of two with the same key, the first.
+  /// Returns the elements by a key. Of two elements with the same key, the first one is taken.
   func dictionary<Key: Hashable>(by key: (Element) -> Key) -> [Key: Element] {
     Dictionary(map { (key($0), $0) }, uniquingKeysWith: { first, _ in first })
   }

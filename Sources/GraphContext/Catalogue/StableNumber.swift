@@ -1,6 +1,7 @@
-/// A number that a store's catalogue gives to one thing, and never to another in the same store.
+/// A number that a store's catalogue gives to one subject, and never to another subject of the same store.
 ///
-/// What is stored refers to entities, properties and indexes by their numbers. Their names are labels, which may change.
+/// Stored data refers to entities, properties and indexes by their numbers. Their names are labels, which may
+/// change.
 package struct StableNumber<Subject>: RawRepresentable, Sendable, Hashable, Comparable, Codable {
   package let rawValue: UInt32
 

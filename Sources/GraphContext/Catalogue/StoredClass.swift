@@ -2,15 +2,15 @@ import Predicates
 
 /// A class of the objects of an entity that has several.
 package struct StoredClass: Sendable {
-  /// What the numbers of its objects have as class tag.
+  /// The class tag in the numbers of its objects.
   package let tag: UInt16
   package let name: String
   package let isAbstract: Bool
-  /// What the IDs of its objects say of their entity.
+  /// The label of the entity in the IDs of its objects.
   package let label: EntityLabel
   /// Its own tag and those of the classes below it, ascending.
   package let tags: [UInt16]
-  /// Bits of the slots that its objects need values for and that other objects may lack.
+  /// Bits of the slots for which its objects need values, and which other objects may lack.
   package let requiredSlots: UInt64
   /// Bits of the slots of other classes' properties, in which its objects have nil.
   package let foreignSlots: UInt64
@@ -19,7 +19,7 @@ package struct StoredClass: Sendable {
 }
 
 extension StoredClass {
-  /// The classes of an entity, by tag.
+  /// Returns the classes of an entity, by tag.
   ///
   /// - Parameter slots: the properties of the slots.
   static func classes(of entity: CataloguedEntity, _ slots: [CataloguedProperty]) -> [StoredClass] {
@@ -64,38 +64,41 @@ extension StoredClass {
 }
 
 extension StoredEntity {
-  /// The class of the object of a number; nil where there is no inheritance, or no class has the tag. O(1).
+  /// Returns the class of the object with this number; nil if no class inherits from another, or no class has the
+  /// tag. O(1).
   package func storedClass(of number: ObjectNumber) -> StoredClass? {
     let tag = Int(number.classTag)
     return tag < classes.count ? classes[tag] : nil
   }
 
-  /// The class of this name. O(classes).
+  /// Returns the class of this name. O(classes).
   package func storedClass(named name: String) -> StoredClass? { classes.first { $0.name == name } }
 
-  /// Whether the number can be that of an object of the entity. O(1).
+  /// Returns whether the number can be that of an object of the entity. O(1).
   package func isSound(_ number: ObjectNumber) -> Bool {
     guard number.isSound else { return false }
     return classes.isEmpty
       ? number.classTag == 0 : storedClass(of: number).map { !$0.isAbstract } ?? false
   }
 
-  /// Bits of the slots that objects of the class of this number have; all where there is no inheritance. O(1).
+  /// Returns bits of the slots that objects of this number's class have; all slots if no class inherits from
+  /// another. O(1).
   func ownSlots(of number: ObjectNumber) -> UInt64 {
     classes.isEmpty ? .max : storedClass(of: number).map { ~$0.foreignSlots } ?? 0
   }
 
-  /// Whether objects of the class of this number have a to-many relationship. O(1).
+  /// Returns whether objects of the class of this number have a to-many relationship. O(1).
   func has(_ toMany: StoredToMany, _ number: ObjectNumber) -> Bool {
     classes.isEmpty || storedClass(of: number)?.foreignToManys.contains(toMany.name) == false
   }
 
-  /// Whether an object can have the values of another: it is of the other's class, or of one below it. O(classes).
+  /// Returns whether an object can have the values of another: its class is the other's class, or one below that.
+  /// O(classes).
   func isKind(_ number: ObjectNumber, of other: ObjectNumber) -> Bool {
     classes.isEmpty || storedClass(of: other)?.tags.contains(number.classTag) == true
   }
 
-  /// What the ID of an object of this number says of its entity. O(1).
+  /// Returns the label of the entity in the ID of an object of this number. O(1).
   package func label(of number: ObjectNumber) -> EntityLabel { storedClass(of: number)?.label ?? label }
 
   /// Bits of the slots that must not be nil in an object of this number. O(1).
@@ -105,12 +108,12 @@ extension StoredEntity {
 }
 
 extension CataloguedEntity {
-  /// The schema of all classes of an entity that has several.
+  /// Returns the schema of all classes of an entity that has several.
   func root(of entity: EntitySchema) -> EntitySchema {
     classes.isEmpty ? entity : entity.restricted(to: entity.name, schemaClasses(of: entity), hiding: 0)
   }
 
-  /// The schema of each class below the root.
+  /// Returns the schema of each class below the root.
   func subclasses(of entity: EntitySchema) -> [EntitySchema] {
     let known = schemaClasses(of: entity)
     return storedClasses(of: entity).dropFirst().map { member in

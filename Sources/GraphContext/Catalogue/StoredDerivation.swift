@@ -1,7 +1,7 @@
 import Foundation
 import Predicates
 
-/// A derived attribute, worked out: where its value stands, and what it is made of.
+/// A derived attribute, resolved: the slot of its value, and the values that it is computed from.
 struct StoredDerivation: Sendable {
   let slot: Int
   /// How the value is stored.
@@ -29,7 +29,7 @@ struct StoredDerivation: Sendable {
   }
 }
 
-/// What is computed of the members of a to-many relationship.
+/// An aggregate that is computed from the members of a to-many relationship.
 struct StoredAggregate: Sendable {
   /// The position of the relationship among the entity's to-many relationships.
   let position: Int
@@ -39,12 +39,12 @@ struct StoredAggregate: Sendable {
 
   struct Value: Sendable {
     let function: AttributeDerivation.Function
-    /// Of the attribute in the members' records.
+    /// The slot of the attribute in the members' records.
     let slot: Int
     let kind: AttributeKind
   }
 
-  /// Whether it is a number for an object without members too.
+  /// True if it is a number for an object without members, too.
   var isTotal: Bool { value.map { $0.function == .sum } ?? true }
 }
 
@@ -58,7 +58,7 @@ struct MemberDerivation: Sendable {
 }
 
 extension StoredSchemaBuilder {
-  /// The derived attributes of an entity.
+  /// Returns the derived attributes of an entity.
   func derivations(of entity: EntityNames, _ toManys: [StoredToMany]) -> [StoredDerivation] {
     entity.storedProperties.enumerated().compactMap { slot, property in
       guard let attribute = property.attribute, let form = attribute.derivation?.form,
@@ -94,7 +94,8 @@ extension StoredSchemaBuilder {
 }
 
 extension StoredSchema {
-  /// The trees that the derived values of an entity are computed of: those of links, and those of members.
+  /// Returns the trees from which the derived values of an entity are computed: those of links, and those of
+  /// members.
   func memberTrees(of entity: StoredEntity) -> Set<String> {
     Set(
       entity.derivations.compactMap(\.aggregate).flatMap { aggregate in
@@ -103,7 +104,7 @@ extension StoredSchema {
     )
   }
 
-  /// The derived attributes that the objects of each entity take part in, by the entity's ordinal.
+  /// Returns the derived attributes that the objects of each entity take part in, by the entity's ordinal.
   static func memberDerivations(_ entities: [StoredEntity]) -> [[MemberDerivation]] {
     var derivations: [[MemberDerivation]] = entities.map { _ in [] }
     for entity in entities {

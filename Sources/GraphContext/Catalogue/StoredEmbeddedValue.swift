@@ -1,12 +1,13 @@
 import Predicates
 
-/// An embedded value that may be nil, as slots: its flag, which says whether the value is there, and its parts, all of which are nil where it isn't.
+/// The slots of an embedded value that may be nil: its flag, which says whether the value is there, and its parts.
+/// If the value isn't there, all parts are nil.
 struct StoredEmbeddedValue: Sendable {
-  /// The slot of the flag. Nil for a value that is nil.
+  /// The slot of the flag. The flag is nil if the value is nil.
   let flag: Int
   /// Bits of the slots of the parts.
   private(set) var parts: UInt64 = 0
-  /// Bits of the parts that are nil only where the value is.
+  /// Bits of the parts that are nil only if the whole value is nil.
   private(set) var required: UInt64 = 0
 
   var flagBit: UInt64 { 1 << UInt64(flag) }
@@ -19,7 +20,7 @@ struct StoredEmbeddedValue: Sendable {
     one & slots != 0 && other & slots != 0 && (one | other) & flagBit != 0
   }
 
-  /// Those of an entity.
+  /// Returns the embedded values of an entity.
   ///
   /// - Parameter properties: by slot.
   static func values(of properties: [CataloguedProperty]) -> [StoredEmbeddedValue] {
@@ -36,7 +37,8 @@ struct StoredEmbeddedValue: Sendable {
 }
 
 extension CataloguedProperty {
-  /// The slot of what says whether the embedded value is there that the property is a part of; nil for what is a part of none that may be nil.
+  /// Returns the slot of the flag of the embedded value that the property is a part of; nil if the property is no
+  /// part of an embedded value that may be nil.
   func flag(among properties: [CataloguedProperty]) -> Int? {
     guard let whole = PropertyDescription.propertyName(ofPart: name) else { return nil }
     // The place in an ordered relationship has such a name too.
@@ -45,17 +47,20 @@ extension CataloguedProperty {
 }
 
 extension StoredEntity {
-  /// Bits of the slots of embedded values that two sets of changes both touch, and that one of them makes nil, or something of nil.
+  /// Returns bits of the slots of embedded values that two sets of changes both touch, if one of the sets changes
+  /// the value to nil or from nil.
   func wholeSlots(in one: UInt64, _ other: UInt64) -> UInt64 {
     embeddedValues.reduce(0) { $1.isWhole(in: one, other) ? $0 | $1.slots : $0 }
   }
 
-  /// Bits of the slots that two sets of changes both touch, with all of an embedded value that they touch as a whole.
+  /// Returns bits of the slots that two sets of changes both touch, with all slots of an embedded value that they
+  /// touch as a whole.
   func slotsInBoth(_ one: UInt64, _ other: UInt64) -> UInt64 {
     one & other | (one | other) & wholeSlots(in: one, other)
   }
 
-  /// Bits of the parts of embedded values that are nil in an object, but for values that a change of `slots` sets.
+  /// Returns bits of the parts of embedded values that are nil in an object, except the embedded values that a
+  /// change of `slots` sets.
   func partsOfNil(in object: any ManagedObject, setting slots: UInt64) -> UInt64 {
     embeddedValues.reduce(0) { parts, value in
       let isNil = slots & value.flagBit == 0 && object.attributeValue(at: value.flag).isNull

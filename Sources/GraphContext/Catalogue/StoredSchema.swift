@@ -1,21 +1,21 @@
 import Predicates
 
-/// A schema, worked out: which trees hold what, and what refers to what. Made once for each container.
+/// A schema, resolved: the content of each tree, and the references between entities. Made once for each container.
 package final class StoredSchema: Sendable {
   package let schema: Schema
   /// The schema with its numbers, as the store has it.
   package let catalogue: CataloguedSchema
-  /// In the schema's order; `entities[i].ordinal == i`.
+  /// The entities, in the schema's order; `entities[i].ordinal == i`.
   package let entities: [StoredEntity]
   /// The derived attributes that the objects of each entity take part in, by the entity's ordinal.
   let memberDerivations: [[MemberDerivation]]
-  /// Whether a derived attribute is an aggregate over a many-to-many relationship.
+  /// True if a derived attribute is an aggregate over a many-to-many relationship.
   let derivesFromPairs: Bool
   private let ordinals: [String: Int]
   private let ordinalsByNumber: [EntityNumber: Int]
 
   /// - Parameters:
-  ///   - catalogue: what the store says of itself.
+  ///   - catalogue: the store's catalogue.
   ///   - schema: the same entities and properties in the order of the models that use the store.
   /// - Throws: `unknownEntity` when the two differ.
   package init(_ catalogue: CataloguedSchema, as schema: Schema) throws(ContextError) {
@@ -48,37 +48,38 @@ package final class StoredSchema: Sendable {
     try self.init(CataloguedSchema(schema), as: schema)
   }
 
-  /// The schema without folded indexes: for a reader that folds strings in another way.
+  /// Returns the schema without folded indexes: for a reader that folds strings in another way.
   package func withoutFoldedIndexes() throws(ContextError) -> StoredSchema {
     try StoredSchema(catalogue, as: schema.withoutFoldedIndexes)
   }
 
   func entity(_ number: EntityNumber) -> StoredEntity? { ordinalsByNumber[number].map { entities[$0] } }
 
-  /// The entity that an object ID names: by its number, or by its name if the ID has no number.
+  /// Returns the entity that an object ID names: by its number, or by its name if the ID has no number.
   func entity(_ label: EntityLabel) -> StoredEntity? {
     if let number = label.number { return entity(number) }
     return entity(named: label.name)
   }
 
-  /// The slot of a property; nil for one that has none. O(entities + properties).
+  /// Returns the slot of a property; nil for one that has none. O(entities + properties).
   func slot(of property: PropertyNumber, in entity: StoredEntity) -> Int? {
     let name = catalogue.entity(entity.number)?.property(property)?.name
     return name.flatMap { entity.schema.storedProperty(named: $0)?.slot }
   }
 
-  /// An index by its number. O(entities + indexes).
+  /// Returns an index by its number. O(entities + indexes).
   func index(_ number: IndexNumber, of entity: StoredEntity) -> ResolvedIndex? {
     let tree = catalogue.entity(entity.number)?.indexes.first { $0.number == number }?.tree
     return tree.flatMap { tree in entity.declaredIndexes.first { entity.treeName(of: $0.id) == tree } }
   }
 
-  /// What queries for objects of a model know: the entity's schema, or that of a class below its root. O(1).
+  /// Returns the schema for queries for objects of a model: the entity's schema, or that of a class below its root.
+  /// O(1).
   func entitySchema(of type: any ManagedObject.Type, _ entity: StoredEntity) -> EntitySchema {
     entity.classes.isEmpty ? entity.schema : schema.entitySchema(named: type.entityName) ?? entity.schema
   }
 
-  /// The entity of this name, or that of the objects of the class of this name. O(1), of a class O(entities).
+  /// Returns the entity of this name, or that of the objects of the class of this name. O(1), of a class O(entities).
   package func entity(named name: String) -> StoredEntity? {
     ordinals[name].map { entities[$0] } ?? entities.first { $0.storedClass(named: name) != nil }
   }
@@ -91,7 +92,7 @@ package final class StoredSchema: Sendable {
     return (entity.toManys[id.ordinal], entity)
   }
 
-  /// The tree of an index of any entity.
+  /// Returns the tree of an index of any entity.
   package func treeName(of index: IndexID) -> String { self[index.entity].treeName(of: index) }
 }
 
@@ -100,19 +101,20 @@ package final class StoredEntity: Sendable {
   package let ordinal: Int
   package let number: EntityNumber
   package let name: String
-  /// What the IDs of the entity's objects say of it.
+  /// The label of the entity in the IDs of its objects.
   package let label: EntityLabel
   package let schema: EntitySchema
   package let layout: RecordLayout
   /// How records of the layouts before ``layout`` are read, by the layout's number.
   private let translations: [LayoutTranslation?]
-  /// What ``translations`` were made of: the layouts before ``layout``, and the properties of the slots.
+  /// The values from which ``translations`` were made: the layouts before ``layout``, and the properties of the
+  /// slots.
   private let (earlierLayouts, slots): ([CataloguedLayout], [CataloguedProperty])
   /// The slots in the order in which a record is written.
   package let slotsByPlace: [Int]
   /// The tree of the records: object number → record.
   package let treeName: String
-  /// Components and object number → nothing.
+  /// The declared indexes: components and object number → nothing.
   package let declaredIndexes: [ResolvedIndex]
   /// The trees of all indexes, by their ordinals: the declared ones first, then those of the to-one relationships.
   package let indexTreeNames: [String]
@@ -122,7 +124,8 @@ package final class StoredEntity: Sendable {
   package let toManys: [StoredToMany]
   /// To-one relationships that lead here, of every entity.
   package let incoming: [IncomingToOne]
-  /// Whether anything in the store can lead to an object of the entity, but for its own to-one relationships.
+  /// True if a relationship in the store can lead to an object of the entity, apart from the entity's own to-one
+  /// relationships.
   package let canBeReferredTo: Bool
   /// Bits of the slots that must not be nil.
   package let requiredSlots: UInt64
@@ -185,25 +188,25 @@ package final class StoredEntity: Sendable {
 
   package var id: EntityID { schema.id }
 
-  /// The tree of one of the entity's indexes. O(1).
+  /// Returns the tree of one of the entity's indexes. O(1).
   package func treeName(of index: IndexID) -> String { indexTreeNames[index.ordinal] }
 
-  /// Whether there may be records of other layouts than ``layout``.
+  /// True if there may be records of other layouts than ``layout``.
   var hasEarlierLayouts: Bool { !translations.isEmpty }
 
   /// How records of an earlier layout are read; nil if the entity never had it. O(1) for all slots, else O(slots).
   ///
-  /// - Parameter wanted: bits of the slots that are read. The others are in no defined state.
+  /// - Parameter wanted: bits of the slots that are read. The others are undefined.
   func translation(from layout: UInt32, reading wanted: UInt64 = .max) -> LayoutTranslation? {
     guard layout < translations.count else { return nil }
     if wanted == .max { return translations[Int(layout)] }
     return LayoutTranslation(earlierLayouts[Int(layout)], to: self.layout, slots: slots, reading: wanted)
   }
 
-  /// The number of the property at a slot. O(1).
+  /// Returns the number of the property at a slot. O(1).
   func propertyNumber(at slot: Int) -> PropertyNumber { slots[slot].number }
 
-  /// Bits of the places that go with the to-one relationships among these slots.
+  /// Returns bits of the places that belong to the to-one relationships among these slots.
   func places(of slots: UInt64) -> UInt64 {
     if placeSlots == 0 { return 0 }
     return toOnes.reduce(0) { bits, toOne in
@@ -212,14 +215,15 @@ package final class StoredEntity: Sendable {
     }
   }
 
-  /// The tree of the long values of the attribute at a slot, which is stored externally. O(1).
+  /// Returns the tree of the long values of the attribute at a slot, which is stored externally. O(1).
   func blobTreeName(at slot: Int) -> String { slots[slot].blobTree ?? "" }
 
-  /// The to-one relationship at this slot. O(relationships).
+  /// Returns the to-one relationship at this slot. O(relationships).
   package func toOne(slot: Int) -> StoredToOne? { toOnes.first { $0.slot == slot } }
 }
 
-/// A to-one relationship and the tree that answers who refers to an object: destination and object number → nothing.
+/// A to-one relationship, and the tree with the objects that refer to a destination: destination and object number
+/// → nothing.
 package struct StoredToOne: Sendable {
   package let name: String
   package let slot: Int
@@ -229,7 +233,7 @@ package struct StoredToOne: Sendable {
   package let links: LinkTable
   package let deleteRule: DeleteRule
   package let inverse: Inverse
-  /// Where the order of the objects is that lead to one; nil where they have none.
+  /// The order of the objects that refer to one destination; nil if they have no order.
   let list: ReferenceList?
 
   package var treeName: String { links.treeName }
@@ -245,7 +249,8 @@ package struct StoredToOne: Sendable {
 }
 
 extension StoredEntity {
-  /// Whether the relationship at a slot, or at a place after the slots for those to many, has an inverse that isn't hidden.
+  /// Returns whether a relationship has an inverse that isn't hidden. To-one relationships are given by slot,
+  /// to-many relationships by a place after the slots.
   func hasInverse(_ property: Int) -> Bool {
     let place = property - schema.stored.count
     if place < 0 { return toOne(slot: property).map { $0.inverse != .none } ?? false }
@@ -261,15 +266,16 @@ package struct StoredToMany: Sendable {
   package let destination: Int
   package let deleteRule: DeleteRule
   package let storage: Storage
-  /// Whether the relationship is the hidden inverse of one, which no class has.
+  /// True if the relationship is a hidden inverse, which no class has.
   let isHidden: Bool
-  /// Whether its inverse is hidden.
+  /// True if its inverse is hidden.
   let hasHiddenInverse: Bool
 
   package enum Storage: Sendable {
     /// The other end is the to-one relationship at this slot: its tree has the elements.
     case references(slot: Int, treeName: String)
-    /// Pairs of numbers, kept from both ends: owner and element, element and owner. A pair has no value, or where its end has an order its place.
+    /// Pairs of numbers, kept from both ends: owner and element, element and owner. A pair has no value, or its
+    /// place if its end has an order.
     case pairs(PairTrees)
   }
 
@@ -291,11 +297,11 @@ package struct PairTrees: Sendable {
   package let backwardOrder: String?
 }
 
-/// A to-one relationship, seen from where it leads to.
+/// A to-one relationship, seen from its destination.
 package struct IncomingToOne: Sendable {
   /// Ordinal of the entity that has the relationship.
   package let source: Int
   package let toOne: StoredToOne
-  /// What the deletion of a destination does to the objects that refer to it: the rule of the inverse, or nullify.
+  /// The effect of deleting a destination on the objects that refer to it: the rule of the inverse, or nullify.
   package let rule: DeleteRule
 }

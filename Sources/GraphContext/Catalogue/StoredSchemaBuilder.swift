@@ -1,12 +1,12 @@
 import Predicates
 
-/// Looks up every name in a schema once, and turns it into what saving and faulting need.
+/// Looks up every name in a schema once, and makes the entities that saving and faulting need.
 struct StoredSchemaBuilder {
   private let schema: Schema
   let names: SchemaNames
-  /// By the entity's place in the schema; nil for one that the store doesn't have.
+  /// The store's entities, by the entity's place in the schema; nil for an entity that the store doesn't have.
   private let catalogued: [CataloguedEntity?]
-  /// By the same place and by name.
+  /// The properties, by the entity's place and by name.
   private let properties: [[String: CataloguedProperty]]
   var ordinals: [String: Int] { names.ordinals }
 
@@ -79,7 +79,7 @@ struct StoredSchemaBuilder {
     return result
   }
 
-  /// The order of the objects that a to-one relationship leads from; nil for none.
+  /// Returns the order of the objects that a to-one relationship leads from; nil for none.
   private func list(
     of relationship: RelationshipDescription,
     at slot: Int,
@@ -118,7 +118,7 @@ struct StoredSchemaBuilder {
     return result
   }
 
-  /// The order of the elements of a to-many relationship; nil for none.
+  /// Returns the order of the elements of a to-many relationship; nil for none.
   private func list(
     of storage: StoredToMany.Storage,
     from owner: Int,
@@ -165,7 +165,7 @@ struct StoredSchemaBuilder {
     )
   }
 
-  /// The tree that a relationship owns.
+  /// Returns the tree that a relationship owns.
   private func tree(of relationship: String, _ entity: String) throws(ContextError) -> String {
     guard let tree = try property(named: relationship, of: entity).property.relationship?.tree else {
       throw unknownRelationship(relationship, entity)
@@ -215,7 +215,7 @@ struct StoredSchemaBuilder {
 
   // MARK: The other direction
 
-  /// By the ordinal of the entity that they lead to.
+  /// Returns the to-one relationships by the ordinal of the entity that they lead to.
   private func incoming(_ toOnes: [[StoredToOne]], _ toManys: [[StoredToMany]]) -> [[IncomingToOne]] {
     var incoming: [[IncomingToOne]] = toOnes.map { _ in [] }
     for (source, relationships) in toOnes.enumerated() {

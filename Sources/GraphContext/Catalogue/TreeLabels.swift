@@ -1,4 +1,4 @@
-/// What the trees of a store hold, in names: a tree's own name has a number alone.
+/// Labels for the content of a store's trees, made of names: a tree's own name has only a number.
 ///
 /// | tree | label |
 /// |---|---|
@@ -9,7 +9,7 @@
 /// | the order of a many-to-many relationship | `o/Entity/relationship` |
 /// | an attribute that is stored externally | `b/Entity/attribute` |
 package struct TreeLabels: Sendable {
-  /// Whose tree it is.
+  /// The entity and the property or index that a tree belongs to.
   struct Owner {
     let kind: TreeKind
     let entity: String
@@ -44,13 +44,14 @@ package struct TreeLabels: Sendable {
     trees[owner.label] = tree
   }
 
-  /// Whose tree it is; nil for one that the schema doesn't know.
+  /// Returns the owner of a tree; nil for a tree that the schema doesn't know.
   func owner(of tree: String) -> Owner? { owners[tree] }
 
-  /// What the tree holds; nil for one that the schema doesn't know.
+  /// Returns the label of a tree's content; nil for a tree that the schema doesn't know.
   package func label(of tree: String) -> String? { owners[tree]?.label }
 
-  /// What messages call the tree: `e/Book (e/3)`. A tree that the schema doesn't know, or that is named by its label, has its name alone.
+  /// Returns the name of the tree in messages: `e/Book (e/3)`. A tree that the schema doesn't know, or that is
+  /// named by its label, has its name alone.
   package func title(of tree: String) -> String { Self.title(of: tree, label: label(of: tree)) }
 
   package static func title(of tree: String, label: String?) -> String {
@@ -58,6 +59,6 @@ package struct TreeLabels: Sendable {
     return "\(label) (\(tree))"
   }
 
-  /// The tree that has this label, or this name.
+  /// Returns the tree that has this label, or this name.
   package func tree(_ label: String) -> String { trees[label] ?? label }
 }

@@ -1,11 +1,11 @@
 import Predicates
 
-/// The changes that one commit has made to the objects of a store, for every consumer: contexts that move to the commit, and whatever observes
-/// them.
+/// The changes that one commit has made to the objects of a store, for every consumer: contexts that move to the
+/// commit, and their observers.
 ///
 /// A change set has numbers and masks, no values: a consumer that needs values reads them from the snapshots before and after the commit. It names entities and
-/// relationships by their stable numbers. The save attaches it to the commit before a reader can see that, so a reader always finds the change sets of all commits
-/// between two of its snapshots.
+/// relationships by their stable numbers. The save attaches it to the commit before a reader can see the commit, so a
+/// reader always finds the change sets of all commits between two of its snapshots.
 ///
 /// Memory: 16 bytes for each run of inserted objects whose numbers follow one another, 16 for each updated and 8 for each deleted object, 16 for each link,
 /// and some 16 for each owner of links that were moved.
@@ -52,14 +52,14 @@ struct ChangeSet: Sendable {
 
     var isEmpty: Bool { added.isEmpty && removed.isEmpty && reordered.isEmpty }
 
-    /// The links that come and go.
+    /// The links that are added and removed.
     var withoutOrder: Links { Links(added: added, removed: removed) }
   }
 
   let commit: UInt64
-  /// Who made the changes: ``ManagedObjectContext/author``.
+  /// The author of the changes: ``ManagedObjectContext/author``.
   var author: String?
-  /// Of the entities with changes.
+  /// The changes by entity, for the entities with changes.
   private(set) var objects: [EntityNumber: Objects] = [:]
   private(set) var links: [Relationship: Links] = [:]
 
@@ -102,7 +102,7 @@ struct ChangeSet: Sendable {
     forgetPassingLinks(in: schema)
   }
 
-  /// Forgets that lists of objects were reordered that a delete rule has deleted.
+  /// Forgets reordered lists of objects that a delete rule has deleted.
   private mutating func forgetReordered(_ deleted: some Sequence<ObjectNumber>, of entity: EntityNumber) {
     for relationship in Array(links.keys) where relationship.entity == entity {
       links[relationship]?.reordered.subtract(deleted)
@@ -110,7 +110,8 @@ struct ChangeSet: Sendable {
     }
   }
 
-  /// Forgets links that the commit has added and a delete rule has removed again: they never were in the store. The rule may have come from the other end.
+  /// Forgets links that the commit has added and a delete rule has removed again: they were never in the store. The
+  /// rule may have been applied at the other end.
   private mutating func forgetPassingLinks(in schema: StoredSchema) {
     for relationship in Array(links.keys) {
       forgetLinks(addedTo: relationship, removedFrom: relationship) { $0 }
@@ -137,7 +138,7 @@ struct ChangeSet: Sendable {
 }
 
 extension StoredSchema {
-  /// The other end of a many-to-many relationship; nil for one that the schema doesn't have.
+  /// Returns the other end of a many-to-many relationship; nil for one that the schema doesn't have.
   fileprivate func inverse(of relationship: ChangeSet.Relationship) -> ChangeSet.Relationship? {
     guard let source = entity(relationship.entity) else { return nil }
     for toMany in source.toManys {
@@ -158,7 +159,7 @@ extension ChangeSet.Objects {
       slots[number, default: 0] |= mask
     }
     for number in rules.deleted { slots[number] = nil }
-    // An object that the same commit has inserted never was in the store.
+    // An object that the same commit has inserted was never in the store.
     let gone = rules.deleted.filter { !inserted.contains($0) }
     inserted = inserted.subtracting(rules.deleted)
     deleted = (deleted + gone).sorted()

@@ -1,6 +1,6 @@
 import Predicates
 
-/// Ascending object numbers, as the runs in which they follow one another: new objects have such numbers.
+/// Ascending object numbers, stored as runs of consecutive numbers: new objects have such numbers.
 struct ObjectNumberRanges: Sendable, Hashable {
   /// Not empty, ascending, and apart from one another.
   private var runs: [ClosedRange<UInt64>] = []
@@ -30,7 +30,7 @@ struct ObjectNumberRanges: Sendable, Hashable {
     return low < runs.count && runs[low].contains(number.rawValue)
   }
 
-  /// The others. O(count) if any of them is here.
+  /// Returns the other numbers. O(count) if any of the given ones is here.
   func subtracting(_ numbers: Set<ObjectNumber>) -> ObjectNumberRanges {
     guard numbers.contains(where: contains) else { return self }
     var rest = ObjectNumberRanges()

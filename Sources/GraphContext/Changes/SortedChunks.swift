@@ -1,10 +1,11 @@
-/// A sorted list in chunks. A copy shares the chunks that neither of the two changes. A place is found, and an element put in or taken out, in O(√elements).
+/// A sorted list in chunks. A copy shares the chunks that neither of the two changes. Finding a place, and inserting or
+/// removing an element there, are O(√elements).
 struct SortedChunks<Element> {
-  /// None is empty.
+  /// The chunks, of which none is empty.
   private var chunks: [[Element]] = []
   private(set) var count = 0
 
-  /// A chunk of twice as many elements is divided.
+  /// Half the number of elements at which a chunk is divided.
   private static var chunkCount: Int { 256 }
 
   /// The element at a place, which must exist.
@@ -16,7 +17,8 @@ struct SortedChunks<Element> {
   /// The elements in their order.
   var elements: some Sequence<Element> { chunks.joined() }
 
-  /// The number of leading elements that meet a condition. The elements after them don't meet it: the list is sorted.
+  /// Returns the number of leading elements that meet a condition. The elements after them don't meet it: the list is
+  /// sorted.
   func prefixCount(where condition: (Element) -> Bool) -> Int {
     let chunk = Self.firstPlace(in: chunks.count) { !condition(chunks[$0][chunks[$0].count - 1]) }
     let before = chunks[..<chunk].reduce(0) { $0 + $1.count }
@@ -24,7 +26,8 @@ struct SortedChunks<Element> {
     return before + Self.firstPlace(in: chunks[chunk].count) { !condition(chunks[chunk][$0]) }
   }
 
-  /// The first place that meets a condition; the number of elements if none does. Each place after the first one meets it, too.
+  /// Returns the first place that meets a condition; the number of elements if none does. Each place after the first
+  /// one meets it, too.
   func firstPlace(where condition: (_ place: Int) -> Bool) -> Int {
     Self.firstPlace(in: count, where: condition)
   }
@@ -38,7 +41,7 @@ struct SortedChunks<Element> {
     return low
   }
 
-  /// Puts an element in at a place from 0 to the number of elements. The caller keeps the order.
+  /// Inserts an element at a place from 0 to the number of elements. The caller keeps the order.
   mutating func insert(_ element: Element, at place: Int) {
     if chunks.isEmpty { chunks = [[]] }
     var (chunk, index) = home(of: place)
@@ -52,7 +55,7 @@ struct SortedChunks<Element> {
     count += 1
   }
 
-  /// Takes the element out that is at a place, which must exist.
+  /// Removes the element at a place, which must exist.
   mutating func remove(at place: Int) {
     let (chunk, index) = home(of: place)
     chunks[chunk].remove(at: index)
@@ -60,7 +63,7 @@ struct SortedChunks<Element> {
     count -= 1
   }
 
-  /// The chunk of a place, and the place in it; that behind the last element is in the last chunk.
+  /// Returns the chunk of a place, and the place in it. The place behind the last element is in the last chunk.
   private func home(of place: Int) -> (chunk: Int, index: Int) {
     var (chunk, index) = (0, place)
     while chunk + 1 < chunks.count, index >= chunks[chunk].count {

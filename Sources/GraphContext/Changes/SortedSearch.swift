@@ -21,7 +21,8 @@ extension Array {
     firstIndex(sorted: key, by: keyPath) != nil
   }
 
-  /// Returns the number that is the key of no element, and has so many others below it, from 0 on, that aren't either. O(log n).
+  /// Returns the number that is no element's key, and that has as many such numbers below it, from 0 on, as `place`
+  /// says. O(log n).
   func number(ofGap place: Int, by keyPath: (Element) -> Int) -> Int {
     var (low, high) = (0, count)
     while low < high {

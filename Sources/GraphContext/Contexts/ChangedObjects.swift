@@ -2,9 +2,10 @@ import Predicates
 
 /// The objects of one entity that a context holds because they have unsaved changes.
 ///
-/// The lists only grow until the save or rollback that empties them. An object's phase says which list it is in now, so
-/// an entry that doesn't fit its object's phase any more is skipped, and so is the second entry of an object that left
-/// and came back; and so is one that was taken back before it was saved and is in another context now.
+/// The lists only grow until a save or rollback empties them. An object's phase says which list it is in now. Three
+/// kinds of entries are skipped: an entry that no longer fits its object's phase, the second entry of an object that
+/// left and came back, and the entry of an object whose insertion was taken back before a save and that is in another
+/// context now.
 package struct ChangedObjects {
   /// The context.
   private let host: ObjectIdentifier
@@ -16,7 +17,7 @@ package struct ChangedObjects {
 
   package var isEmpty: Bool { insertedEntries.isEmpty && updatedEntries.isEmpty && deletedEntries.isEmpty }
 
-  /// Whether any object is inserted, updated or deleted. O(entries), and O(1) where the first entry is one.
+  /// True if any object is inserted, updated or deleted. O(entries), and O(1) where the first entry is one.
   package var hasAny: Bool {
     insertedEntries.contains { isInserted($0._$state) }
       || updatedEntries.contains { isUpdated($0._$state) }
@@ -33,16 +34,18 @@ package struct ChangedObjects {
   mutating func noteUpdated(_ object: any ManagedObject) { updatedEntries.append(object) }
   mutating func noteDeleted(_ object: any ManagedObject) { deletedEntries.append(object) }
 
-  /// Inserted and not deleted since, by number, which is the order of insertion.
+  /// The objects that were inserted and not deleted since, by number, which is the order of insertion.
   package var inserted: [any ManagedObject] { entries(insertedEntries, where: isInserted) }
-  /// Changed and not deleted since, by number.
+  /// The objects that were changed and not deleted since, by number.
   package var updated: [any ManagedObject] { entries(updatedEntries, where: isUpdated) }
-  /// Deleted, not counting those that were never saved, by number.
+  /// The deleted objects, without those that were never saved, by number.
   package var deleted: [any ManagedObject] { entries(deletedEntries, where: isDeleted) }
 
-  /// Inserted since another call and not deleted since, in the order in which they were noted. O(objects noted since).
+  /// Returns the objects that were inserted since an earlier call and not deleted since, in the order in which they
+  /// were noted. O(objects noted since).
   ///
-  /// - Parameter position: where the other call has ended; 0 for the first one. Receives where this one ends.
+  /// - Parameter position: the position at which the earlier call ended; 0 for the first call. Receives the position at
+  ///   which this call ends.
   func inserted(from position: inout Int) -> [any ManagedObject] {
     // A save or a rollback has emptied the list.
     if position > insertedEntries.count { position = 0 }
@@ -50,7 +53,7 @@ package struct ChangedObjects {
     return insertedEntries[position...].filter { isInserted($0._$state) }
   }
 
-  /// The numbers of all of them.
+  /// The numbers of all inserted, updated and deleted objects.
   var numbers: [ObjectNumber] {
     if isEmpty { return [] }
     return (inserted + updated + deleted).map(\._$state.number)
@@ -73,7 +76,7 @@ package struct ChangedObjects {
     return result
   }
 
-  /// Whether all entries are included and ascend by number.
+  /// Returns whether all entries are included and ascend by number.
   private func ascend(_ entries: [any ManagedObject], where isIncluded: (ObjectState) -> Bool) -> Bool {
     var last = ObjectNumber.none
     for object in entries {

@@ -9,13 +9,13 @@ struct EntityObjects {
   var changes: ChangedObjects
   /// The records that queries have encoded of `changes`; nil until a query asks.
   var encoded: EncodedChanges?
-  /// Changes of other contexts that the source has and that meet unsaved changes: of each object the slots that were changed in both, for a
-  /// deleted object all that were changed there.
+  /// Changes of other contexts that the source has and that are in conflict with unsaved changes. For each object: the
+  /// slots that were changed in both; for an object that is deleted here, all slots that others have changed.
   private(set) var conflicts: [ObjectNumber: ForeignChange] = [:]
   /// Objects with unsaved changes that the parent has deleted. Unlike a conflict, this ends when the parent rolls its deletion back.
   var deletedInParent: Set<ObjectNumber> = []
-  /// Children only. Target of each reference with a delete rule other than `nullify`, by slot, when the child deleted its object. The parent may have
-  /// changed the reference since.
+  /// Children only. For each object that the child has deleted, the targets of its references with a delete rule other
+  /// than `nullify`, by slot, at the time of the deletion. The parent may have changed a reference since.
   var ruledReferences: [ObjectNumber: [Int: ObjectNumber]] = [:]
   /// References of deleted objects whose delete rules have been applied.
   var decidedReferences: [ObjectNumber: DecidedReferences] = [:]
@@ -31,8 +31,8 @@ struct EntityObjects {
   var pairPlaces: [PendingPlaces]
   /// Unsaved changes of their order, by the same positions. Nil before they are made.
   private(set) var pairLists: [PendingLists?]
-  /// Unsaved changes of pairs that the parent of a child has made as well. The child shows no difference to its parent by them, until the parent
-  /// takes its own change back. Empty in a context without a parent.
+  /// Unsaved changes of pairs that the parent of a child has made as well. They are no differences between the child
+  /// and its parent, until the parent takes its own change back. Empty in a context without a parent.
   var settledPairs: [PendingLinks]
 
   init(_ entity: StoredEntity, in host: ObjectHost) {
@@ -59,12 +59,12 @@ struct EntityObjects {
     conflicts[number]?.isDeleted == true || deletedInParent.contains(number)
   }
 
-  /// Notes what another context has done to an object with unsaved changes.
+  /// Notes another context's change of an object with unsaved changes.
   mutating func noteConflict(_ number: ObjectNumber, _ change: ForeignChange) {
     if !change.isNone { conflicts[number, default: ForeignChange()].merge(change) }
   }
 
-  /// Notes that an object is back which another context had deleted.
+  /// Notes that an object exists again that another context had deleted.
   ///
   /// - Parameter slots: bits of the slots that have other values than before.
   mutating func revive(_ number: ObjectNumber, differingIn slots: UInt64) {
@@ -75,7 +75,7 @@ struct EntityObjects {
     conflicts[number] = change.isNone ? nil : change
   }
 
-  /// Forgets what other contexts have done to slots of an object that have no unsaved changes any more.
+  /// Forgets other contexts' changes of an object's slots that no longer have unsaved changes.
   mutating func forgetConflict(_ number: ObjectNumber, in slots: UInt64 = ~0) {
     guard var change = conflicts[number] else { return }
     change.forget(slots)
@@ -83,10 +83,10 @@ struct EntityObjects {
     conflicts[number] = change.isNone ? nil : change
   }
 
-  /// Replaces settled objects by the existing ones among the targets of references that an undo or a redo has left alone. What the program has deleted follows
-  /// the references that the parent has now.
+  /// Among the targets of references that an undo or a redo has left alone, replaces settled objects by the existing
+  /// ones. Deletions by the program follow the references that the parent has now.
   ///
-  /// - Parameter owners: what settled objects stand for, by the entity's ordinal.
+  /// - Parameter owners: the existing objects that settled ones stand for, by the entity's ordinal.
   mutating func redirectRuledReferences(_ owners: [[ObjectNumber: ObjectNumber]]) {
     for (number, references) in ruledReferences {
       let replayed = decidedReferences[number]?.byReplay ?? 0
@@ -129,7 +129,8 @@ struct EntityObjects {
 // MARK: - Links of many-to-many relationships
 
 extension EntityObjects {
-  /// Links of the relationships that programs see: a relationship that leads one way has a hidden inverse. With the position of each.
+  /// The links of the relationships that programs see, with the position of each relationship. A relationship that
+  /// leads one way has a hidden inverse, which is left out.
   private var shownPairs: [(position: Int, links: PendingLinks, places: PendingPlaces)] {
     entity.toManys.indices.filter {
       !entity.toManys[$0].isHidden && (!pairs[$0].isEmpty || !pairPlaces[$0].isEmpty)
@@ -146,7 +147,7 @@ extension EntityObjects {
     }
   }
 
-  /// A hash of the unsaved changes of an object's links. O(changed links of the object).
+  /// Returns a hash of the unsaved changes of an object's links. O(changed links of the object).
   func hashOfRelinks(of owner: ObjectNumber) -> Int {
     if !hasRelinks { return 0 }
     var hasher = Hasher()
@@ -158,7 +159,8 @@ extension EntityObjects {
     return hasher.finalize()
   }
 
-  /// The positions of the relationships of which an object's links have unsaved changes: none, unless it is one of ``relinkedOwners``. O(relationships).
+  /// Returns the positions of the relationships of which an object's links have unsaved changes: none, unless it is one
+  /// of ``relinkedOwners``. O(relationships).
   func relinkedPositions(of owner: ObjectNumber) -> Set<Int> {
     let changed = shownPairs.filter {
       $0.links.added[owner] != nil || $0.links.removed[owner] != nil || $0.places.byOwner[owner] != nil
@@ -219,9 +221,9 @@ extension EntityObjects {
 }
 
 extension ChangedObjects {
-  /// The unsaved changes of a to-one relationship, seen from its destinations. O(changed objects).
+  /// Returns the unsaved changes of a to-one relationship, seen from its destinations. O(changed objects).
   ///
-  /// - Parameter stored: returns what the snapshot has in the relationship's slot.
+  /// - Parameter stored: returns the snapshot's value of the relationship's slot.
   func links(ofReference slot: Int, _ stored: (any ManagedObject) -> ObjectNumber) -> PendingLinks {
     var links = PendingLinks()
     for object in inserted {
@@ -237,9 +239,9 @@ extension ChangedObjects {
 
 /// References of a deleted object whose delete rules are not to be applied again, as bits of slots.
 struct DecidedReferences {
-  /// Those that a child had set before it deleted the object.
+  /// References that a child had set before it deleted the object.
   var byChildren: UInt64 = 0
-  /// Those that led where a group had left them when an undo or a redo deleted the object.
+  /// References that still led to the targets set by the group when its undo or redo deleted the object.
   var byReplay: UInt64 = 0
 
   var all: UInt64 { byChildren | byReplay }

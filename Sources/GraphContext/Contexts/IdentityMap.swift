@@ -2,14 +2,15 @@ import Predicates
 
 /// The objects of one entity that a context knows, by number: one object for each.
 ///
-/// The map holds its objects strongly. Its owner asks it before insertions whether it has doubled in size since the last sweep
-/// (``needsSweep(for:)``), takes out of it those that nothing else holds, and frees them. So nothing has to happen in an object's `deinit`,
-/// which may run on any thread: an object that is in the map can't be deinitialised, and a count that only goes down elsewhere can at worst
-/// keep one until the next sweep. The map itself frees no object: a model's `deinit` is code of the program, which may ask the context.
-/// Docs/Decisions/0013-the-identity-map-is-strong-and-swept.md has the measurements and the roads not taken.
+/// The map holds its objects strongly. Before insertions, its owner asks whether it has doubled in size since the last
+/// sweep (``needsSweep(for:)``). If so, the owner takes out the objects that nothing else holds, and frees them. So an
+/// object's `deinit`, which may run on any thread, has nothing to do: an object that is in the map can't be
+/// deinitialised. Other threads can only lower an object's reference count, so at worst an object stays until the next
+/// sweep. The map itself frees no object: a model's `deinit` is code of the program, which may ask the context.
+/// Docs/Decisions/0013-the-identity-map-is-strong-and-swept.md has the measurements and the rejected alternatives.
 ///
-/// The objects stand in the order in which they came, which is about that of their memory, so that those that are let go of are
-/// freed in order. A table with open addressing and linear probing, at most half of it taken, leads to them.
+/// The objects are in the order of their insertion, which is roughly that of their addresses, so that objects are freed
+/// in that order. A hash table with open addressing and linear probing, at most half full, finds them.
 struct IdentityMap {
   private struct Entry {
     var number: ObjectNumber
@@ -17,7 +18,7 @@ struct IdentityMap {
     var object: AnyObject?
   }
   private var entries: [Entry] = []
-  /// A place of the table: a number, or none where the place is free, and where the number's entry is.
+  /// A slot of the table: a number, or none if the slot is free, and the position of the number's entry.
   private struct Slot {
     var number = ObjectNumber.none
     var entryPlace: UInt32 = 0
@@ -37,7 +38,7 @@ struct IdentityMap {
     return entries[Int(slots[place].entryPlace)].object
   }
 
-  /// Returns whether a sweep is due before so many objects are inserted.
+  /// Returns whether a sweep is due before this many objects are inserted.
   func needsSweep(for additionalCount: Int) -> Bool { count + additionalCount > sweepCount }
 
   /// Adds an object whose number is not in the map. O(1) on average.
@@ -53,7 +54,7 @@ struct IdentityMap {
     count += 1
   }
 
-  /// Makes room for so many more objects: they can come in without another look at those that are there.
+  /// Makes room for this many more objects: they can be inserted without another sweep.
   mutating func reserve(_ additionalCount: Int) {
     guard needsSweep(for: additionalCount) else { return }
     let capacity = Self.capacity(for: count + additionalCount)
@@ -76,7 +77,7 @@ struct IdentityMap {
 
   /// Empties the map.
   ///
-  /// - Returns: the objects, in the order in which they came.
+  /// - Returns: the objects, in the order of their insertion.
   mutating func takeAll() -> [AnyObject] {
     var taken: [AnyObject] = []
     taken.reserveCapacity(count)
@@ -89,7 +90,7 @@ struct IdentityMap {
 
   /// Removes the objects that nothing else holds. O(objects).
   ///
-  /// - Returns: those objects, in the order in which they came.
+  /// - Returns: those objects, in the order of their insertion.
   mutating func takeUnheld() -> [AnyObject] {
     sweepNumber += 1
     var taken: [AnyObject] = []
@@ -132,17 +133,18 @@ struct IdentityMap {
     return nil
   }
 
-  /// The place at which the search for a number begins.
+  /// Returns the slot at which the search for a number begins.
   ///
-  /// Eight numbers that follow one another, as those of objects that are made or fetched together do, have places side by side: two lines of the processor's cache. Groups of eight spread by
-  /// Fibonacci hashing, whose high bits are the good ones.
+  /// Eight consecutive numbers, such as those of objects that are made or fetched together, have adjacent slots: two
+  /// lines of the processor's cache. Groups of eight are spread by Fibonacci hashing, whose high bits are the good
+  /// ones.
   private func home(_ number: ObjectNumber) -> Int {
     let shift = UInt64(67 - slots.count.trailingZeroBitCount)
     let group = ((number.rawValue >> 3) &* 0x9E37_79B9_7F4A_7C15) >> shift
     return Int(truncatingIfNeeded: group << 3 | number.rawValue & 7)
   }
 
-  /// Frees a place, and moves back what could no longer be found behind it.
+  /// Frees a slot, and moves back the entries behind it that could no longer be found.
   private mutating func closeGap(at gap: Int) {
     var gap = gap
     var place = gap

@@ -1,6 +1,6 @@
-/// A longest ascending run of a list, others left out.
+/// A longest ascending run of a list: numbers that ascend when the others are left out.
 enum LongestAscent {
-  /// For each number whether it is one of the run. O(n log n).
+  /// Returns for each number whether it is in the run. O(n log n).
   static func indices(of numbers: [Int]) -> [Bool] {
     // The last index of the best run of each length, and for each index the one before it in its run.
     var ends: [Int] = []

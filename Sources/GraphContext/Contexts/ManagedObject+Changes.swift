@@ -1,14 +1,15 @@
 import Predicates
 
-// What is unsaved of an object, and what the context began with.
+// The unsaved changes of an object, and its values in the context's snapshot.
 
 extension ManagedObject {
-  /// The context that the object lives in; nil before its insertion and after it left: its deletion was saved, or the context reset.
+  /// The context that the object lives in; nil before its insertion, and after its deletion was saved or the context
+  /// was reset.
   public var context: ManagedObjectContext? { _$state.host as? ManagedObjectContext }
 
-  /// The attributes and to-one relationships that were set since the object was inserted, read or saved, with their values now, by name. Of an
-  /// object that was not saved yet: all of them. A to-many relationship is not among them: its changes are those of the objects at the other end, or, where it is
-  /// many-to-many, links of both.
+  /// The attributes and to-one relationships that were set since the object was inserted, read or saved, with their
+  /// current values, by name; for an object that was never saved, all of them. To-many relationships are not included:
+  /// their changes are changes of the objects at the other end, or, if many-to-many, of the links between both.
   public var changedValues: [String: AttributeValue] {
     switch _$state.phase {
     case .inserted: values(in: ~0)
@@ -18,7 +19,7 @@ extension ManagedObject {
   }
 
   /// All attributes and to-one relationships as the context's snapshot has them, without unsaved changes, by name; of a child's object, as the
-  /// parent has them. Empty for an object that isn't there.
+  /// parent has them. Empty for an object that doesn't exist in the snapshot.
   ///
   /// If the record can't be read, this is empty, and the context's next fetch or save throws.
   public var committedValues: [String: AttributeValue] {
@@ -46,7 +47,7 @@ extension ManagedObject {
 }
 
 extension ManagedObjectContext {
-  /// Whether an object is elsewhere in an ordered relationship than in the snapshot.
+  /// Returns whether an object has another place in an ordered relationship than in the snapshot.
   fileprivate func hasMoved(_ object: some ManagedObject) -> Bool {
     let entity = entity(of: object)
     if object._$state.changed & entity.placeSlots == 0 { return false }

@@ -3,16 +3,18 @@ import Predicates
 // Values by the names along a key path.
 
 extension ManagedObject {
-  /// The value at the end of a key path of names: an attribute of this object, or of one that to-one relationships lead to.
+  /// Returns the value at the end of a key path of names: an attribute of this object, or of one that to-one
+  /// relationships lead to.
   ///
   /// ```swift
   /// let artist = try song.value(at: "album.artist.name")
   /// ```
   ///
-  /// A part of an embedded value is an attribute, too: `"home.city"`. `null` for nil, and where a relationship on the way leads nowhere. A to-one relationship at the end gives the `reference` to its object.
+  /// A part of an embedded value is an attribute, too: `"home.city"`. The value is `null` for nil, and if a
+  /// relationship on the way leads nowhere. A to-one relationship at the end gives the `reference` to its object.
   ///
   /// - Throws: `unknownProperty` for a name that the entity there doesn't have, and for a to-many relationship; `otherContext` for an object in no
-  ///   context; what the store says when it can't be read.
+  ///   context; the store's error when it can't be read.
   public func value(at keyPath: String) throws(ContextError) -> AttributeValue {
     guard let context = _$state.host as? ManagedObjectContext else {
       throw ManagedObjectContext.isOutside(self)

@@ -1,27 +1,31 @@
 import Predicates
 
-// Inserting, changing, and what there is to save.
+// Inserting and changing objects, and the unsaved changes.
 
 extension ManagedObjectContext {
   /// Puts a new object into the context, and every new object that its relationships lead to. It has its final ID from
   /// now on. Does nothing for an object that is in the context.
   ///
-  /// Numbers come in blocks that are leased in the store, most of them by saves. Where a block is used up, and for the first object after
-  /// the store was opened, this waits for its turn to write as ``save(ifExists:durability:)`` does, and for the disk. In a store that is open for reading only
-  /// the object has an ID as well, which is of use in this process alone; the save throws.
+  /// Numbers come in blocks that are leased in the store, most of them by saves. When a block is used up, and for the
+  /// first object after the store was opened, this waits for its turn to write as ``save(ifExists:durability:)`` does,
+  /// and for the disk. In a store that is open for reading only the object has an ID as well, which is valid in this
+  /// process only; the save throws.
   ///
   /// If the object can't be inserted, the context inserts nothing, and its next fetch or save throws, until it is rolled back: `otherContext` for
-  /// an object that is in another context, `objectNotFound` for one that is gone, `unknownEntity` for a model that the container was made
-  /// without; `tooManyObjects` or what a save throws, when no number can be leased for the object. The same goes for a relationship that is set to such an object.
+  /// an object that is in another context, `objectNotFound` for one that no longer exists, `unknownEntity` for a model
+  /// that the container was made without; `tooManyObjects` or what a save throws, when no number can be leased for the
+  /// object. The same goes for a relationship that is set to such an object.
   public func insert(_ object: some ManagedObject) {
     adopt(object)
     awakeInserted()
   }
 
-  /// Inserts a new object without calling an initialiser of its class: attributes begin as in their declaration, else as nil, or as an empty
-  /// value where nil is none. For what sets the values afterwards, by name or from a source.
+  /// Inserts a new object without calling an initialiser of its class. Attributes begin as in their declaration, else
+  /// as nil, or as an empty value if they can't be nil. It is for callers that set the values afterwards, by name or
+  /// from a source.
   ///
-  /// - Throws: `unknownEntity` when the container was made without the model; what the context has noted when the object can't be inserted.
+  /// - Throws: `unknownEntity` when the container was made without the model; the error that the context has noted when
+  ///   the object can't be inserted.
   package func insertNew<Object: ManagedObject>(_ type: Object.Type) throws(ContextError) -> Object {
     try checkUsable()
     _ = try modelEntity(of: type)
@@ -31,10 +35,12 @@ extension ManagedObjectContext {
     return object
   }
 
-  /// The unsaved new objects of a class that were inserted since another call, in the order of their insertion. O(objects of the entity inserted
-  /// since), and a save or rollback in between may show objects again.
+  /// Returns the unsaved new objects of a class that were inserted since an earlier call, in the order of their
+  /// insertion. After a save or rollback in between, objects may be returned again. O(objects of the entity inserted
+  /// since).
   ///
-  /// - Parameter position: where the other call has ended; 0 for the first one. Receives where this one ends.
+  /// - Parameter position: the position at which the earlier call ended; 0 for the first call. Receives the position at
+  ///   which this call ends.
   package func insertedObjects<Object: ManagedObject>(
     of type: Object.Type,
     since position: inout Int
@@ -42,7 +48,7 @@ extension ManagedObjectContext {
     try entities[modelEntity(of: type).ordinal].changes.inserted(from: &position).compactMap { $0 as? Object }
   }
 
-  /// The error for an object of another context.
+  /// Makes the error for an object of another context.
   static func isOther(_ object: any ManagedObject, _ what: String) -> ContextError {
     let id = object.objectID
     return ContextError(
@@ -52,7 +58,7 @@ extension ManagedObjectContext {
     )
   }
 
-  /// The error for an object that is gone.
+  /// Makes the error for an object that no longer exists.
   static func isGone(_ object: any ManagedObject) -> ContextError {
     let (name, number) = (object._$objectModel.entity.name, object._$state.number)
     let id = object._$state.storeID.map {
@@ -67,7 +73,7 @@ extension ManagedObjectContext {
 
   // MARK: What there is to save
 
-  /// Whether there is anything to save. O(unsaved changes).
+  /// True if there is anything to save. O(unsaved changes).
   public var hasChanges: Bool {
     for ordinal in entities.indices where entities[ordinal].mayHaveChanges {
       // A copy of the lists alone: asking the entity in place would copy all that the context has of it.
@@ -80,7 +86,7 @@ extension ManagedObjectContext {
   /// Objects that were inserted and not saved yet.
   public var insertedObjects: [any ManagedObject] { entities.flatMap(\.changes.inserted) }
   /// Saved objects with unsaved changes: of attributes, of to-one relationships, or of the links of a many-to-many relationship, which change the objects at both
-  /// ends. A member that comes to a one-to-many relationship or goes from it is a change of the member.
+  /// ends. Adding a member to a one-to-many relationship, or removing it, is a change of the member.
   public var updatedObjects: [any ManagedObject] { entities.indices.flatMap { updatedObjects(of: $0) } }
   /// Saved objects whose deletion is not saved yet.
   public var deletedObjects: [any ManagedObject] { entities.flatMap(\.changes.deleted) }
@@ -93,7 +99,7 @@ extension ManagedObjectContext {
     let known = Set(changed.lazy.map(\._$state.number))
     let entity = entity(ordinal)
     let others = linked.subtracting(known).compactMap { number -> (any ManagedObject)? in
-      // Others may have deleted it, or it was a new one that a save has settled with another.
+      // Other contexts may have deleted the object, or it was a new one that a save has settled with another.
       let exists = deferringError(false) { () throws(ContextError) in try source.contains(number, of: entity)
       }
       return exists ? object(number, of: entity) : nil
@@ -103,13 +109,13 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Whether a link of one of an object's many-to-many relationships has an unsaved change.
+  /// Returns whether a link of one of an object's many-to-many relationships has an unsaved change.
   func hasRelinked(_ object: any ManagedObject) -> Bool {
     guard object._$state.phase == .persistent else { return false }
     return !entities[entity(of: object).ordinal].relinkedPositions(of: object._$state.number).isEmpty
   }
 
-  /// The unsaved changes of an entity as records, up to date; nil for none.
+  /// Returns the unsaved changes of an entity as records, up to date; nil for none.
   func encodedChanges(of entity: StoredEntity) -> EncodedChanges? {
     let changes = entities[entity.ordinal].changes
     if changes.isEmpty { return nil }

@@ -1,13 +1,13 @@
 import Predicates
 
 extension ManagedObjectContext {
-  /// Deletes an object, when the context is saved. Delete rules are applied at once to all that the context knows: what
-  /// cascades is deleted with it, what nullifies no longer refers to it. A rule that denies is checked by the save, and
-  /// so is everything that other contexts have saved in the meantime.
+  /// Deletes an object; a save deletes it in the store. Delete rules are applied at once to all objects that the
+  /// context knows: with `cascade` the objects at the other end are deleted too, with `nullify` they no longer refer to
+  /// it. The save checks the rule `deny`, and everything that other contexts have saved in the meantime.
   ///
-  /// An object that was never saved leaves the context; nothing can deny it that, and what led to it leads nowhere. An
-  /// object in no context is left alone. One in another context is too, and the next fetch or save throws `otherContext`, until
-  /// the context is rolled back.
+  /// An object that was never saved leaves the context: no rule can deny that, and references to it become nil. An
+  /// object in no context is left alone. So is an object of another context, and the next fetch or save throws
+  /// `otherContext`, until the context is rolled back.
   public func delete(_ object: some ManagedObject) { delete(object, callsHooks: true) }
 
   /// - Parameter callsHooks: whether objects are prepared for their deletion.
@@ -15,25 +15,28 @@ extension ManagedObjectContext {
     tellingChildren { deleteCascading([object], callsHooks: callsHooks) }
   }
 
-  /// Runs `body`, which deletes objects, and then tells what a child's objects show otherwise than before: it is gone with those of its parent. O(observed properties).
+  /// Runs `body`, which deletes objects, and then notifies observers of the properties that have other values in
+  /// children than before: a child loses the objects that its parent deletes. O(observed properties).
   func tellingChildren<Failure: Error>(_ body: () throws(Failure) -> Void) throws(Failure) {
     let shown = children.isEmpty ? ShownValues() : shownValues()
     defer { shown.tellOfDifferences() }
     try body()
   }
 
-  /// Who has decided what a deletion takes along by its to-one relationships.
+  /// The origin of a deletion. It decides which objects the deletion takes along by its to-one relationships.
   enum DeletionOrigin {
     /// The context decides, as the delete rules say.
     case program
     /// The save of a child, which has followed the references of the objects that it deletes.
     case child(SaveRequest)
-    /// A group that is undone or redone, with its images. A reference that leads where the group has left it takes nothing along: what the group deletes besides
-    /// has an image of its own. One that was set since follows its rule.
+    /// A group that is undone or redone, with its images. A reference that still has the target set by the group takes
+    /// nothing along: other objects that the group deletes have images of their own. A reference that was set since
+    /// follows its rule.
     case replay([ObjectKey: UndoGroup.Image])
   }
 
-  /// Deletes objects one after the other, each with what its deletion takes along. Its caller is in ``tellingChildren(_:)``.
+  /// Deletes objects one after the other, each with the objects that its deletion takes along. Must be called in
+  /// ``tellingChildren(_:)``.
   ///
   /// - Parameter callsHooks: whether objects are prepared for their deletion; a child has done that for those that it deletes.
   func deleteCascading(
@@ -116,7 +119,7 @@ extension ManagedObjectContext {
     entities[entity.ordinal].encoded?.noteStale(number)
   }
 
-  /// What a deleted object's to-one relationship leads to loses its link back, or is deleted too.
+  /// Removes the link back from the target of a deleted object's to-one relationship, or deletes the target too.
   private func release(
     _ toOne: StoredToOne,
     of object: any ManagedObject,
@@ -171,7 +174,7 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Objects that refer to a deleted one by a relationship without an inverse lose the reference.
+  /// Sets references to a deleted object to nil whose relationships have no inverse.
   private func releaseUnnamed(_ object: any ManagedObject, _ entity: StoredEntity) {
     let number = object._$state.number
     for incoming in entity.incoming where incoming.toOne.inverse == .none {
@@ -188,7 +191,7 @@ extension ManagedObjectContext {
 }
 
 extension ManagedObjectContext {
-  /// Returns whether the target of a reference leads back to its owner and must not lead nowhere.
+  /// Returns whether the target of a reference leads back to its owner by a relationship that can't be nil.
   private func isRequiredBack(by target: ObjectNumber, _ toOne: StoredToOne, _ owner: ObjectNumber) -> Bool {
     guard case .toOne(let slot) = toOne.inverse else { return false }
     let destination = entity(toOne.destination)
@@ -198,8 +201,8 @@ extension ManagedObjectContext {
 }
 
 extension ManagedObjectContext.DeletionOrigin {
-  /// Returns whether a cascading rule applies to what a reference of a deleted object leads to. A child's request has the objects that its own context has
-  /// deleted with it.
+  /// Returns whether a cascading rule applies to the target of a deleted object's reference. A child's request has the
+  /// objects that the child has deleted with the object.
   fileprivate func follows(
     _ toOne: StoredToOne,
     ofDeleted number: ObjectNumber,
@@ -216,7 +219,7 @@ extension ManagedObjectContext.DeletionOrigin {
     }
   }
 
-  /// The references of an object that were decided on before its deletion; nil for none.
+  /// Returns the references of an object that were decided on before its deletion; nil for none.
   fileprivate func decidedReferences(
     of object: any ManagedObject,
     _ entity: StoredEntity
@@ -237,7 +240,8 @@ extension ManagedObjectContext.DeletionOrigin {
 }
 
 extension ManagedObjectContext {
-  /// Bits of the references of a deleted object that led nowhere at its deletion, or that were decided on before.
+  /// Returns the bits of the references of a deleted object that led nowhere at its deletion, or that were decided on
+  /// before.
   func decidedReferences(ofDeleted object: any ManagedObject) -> UInt64 {
     let entity = entity(of: object)
     var decided = entities[entity.ordinal].decidedReferences[object._$state.number]?.all ?? 0

@@ -1,6 +1,7 @@
 import Predicates
 
-// Many objects at once, in a context: they are deleted by its next save, as one by one. Batches delete in the store: ``PersistentContainer/batchDelete(_:)``.
+// Deleting many objects of a context at once: the next save deletes them, as if they were deleted one by one. Batches
+// delete in the store: ``PersistentContainer/batchDelete(_:)``.
 
 extension ManagedObjectContext {
   /// Deletes objects as ``delete(_:)`` does. Those that are in no context any more are left alone. O(objects).
@@ -10,7 +11,7 @@ extension ManagedObjectContext {
 
   /// Deletes the objects of these IDs that exist in the context.
   ///
-  /// - Returns: how many there were.
+  /// - Returns: the number of these objects.
   /// - Throws: `unknownEntity` when an ID is of another store, or the container was made without its model; `store` when the store can't be read. Nothing is
   ///   deleted then.
   @discardableResult
@@ -26,17 +27,18 @@ extension ManagedObjectContext {
 
   /// Deletes the objects that a request describes, its limit and offset included, unsaved ones too. Those that are deleted already don't count.
   ///
-  /// - Returns: how many there were.
+  /// - Returns: the number of these objects.
   /// - Throws: what ``fetch(_:)-(From<Root>)`` throws. Nothing is deleted then.
   @discardableResult
   public func deleteAll<Object: ManagedObject>(_ request: From<Object>) throws(ContextError) -> Int {
-    // A request without unsaved changes finds those, too, that are deleted here already.
+    // A request without unsaved changes also finds objects that are deleted here already.
     let objects = try fetch(request).filter { $0._$state.phase != .deleted }
     delete(contentsOf: objects)
     return objects.count
   }
 
-  /// The objects of these IDs that exist in the context, in the order of the IDs; an ID that occurs twice gives its object twice.
+  /// Returns the objects of these IDs that exist in the context, in the order of the IDs; an ID that occurs twice gives
+  /// its object twice.
   ///
   /// The objects that the context doesn't have yet are read in one pass in the order of their numbers.
   ///
@@ -67,7 +69,7 @@ extension ManagedObjectContext {
     }
   }
 
-  /// ``existingObject(_:number:_:)``, or nil if there is none.
+  /// Returns ``existingObject(_:number:_:)``, or nil if there is none.
   func objectIfExists<Object: ManagedObject>(
     _ type: Object.Type,
     number: ObjectNumber,
@@ -79,7 +81,8 @@ extension ManagedObjectContext {
     }
   }
 
-  /// The object of a number that was there before: one that others have deleted is gone, with its ID alone.
+  /// Returns the object of a number that existed before. An object that others have deleted is in no context, and has
+  /// only its ID.
   func objectOrGone<Object: ManagedObject>(_ number: ObjectNumber, _ entity: StoredEntity) -> Object {
     let isKnown = entities[entity.ordinal].known[number] != nil
     let object = object(Object.self, number: number, entity.ordinal)

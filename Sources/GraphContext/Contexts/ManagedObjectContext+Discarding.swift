@@ -3,14 +3,15 @@ import Predicates
 // Taking back the changes of one object.
 
 extension ManagedObjectContext {
-  /// Makes one object what the context's snapshot has, and leaves the other unsaved changes alone, as far as they don't contradict.
+  /// Restores one object to its state in the context's snapshot. Other unsaved changes stay, as far as they don't
+  /// contradict.
   ///
-  /// - A new object leaves the context, and the new objects that a delete rule takes along with it. Stored objects that were linked to it lead to what
-  ///   the snapshot has.
+  /// - A new object leaves the context, and the new objects that a delete rule takes along with it. The references of
+  ///   stored objects that were linked to it are those of the snapshot.
   /// - The attributes, to-one relationships and many-to-many links of a changed object are those of the snapshot; inverses follow. The members of a
   ///   one-to-many relationship are changes of the members: discard theirs.
-  /// - A deleted object is there again. Objects that the deletion has taken along stay deleted: discard their deletion, too. A link comes back
-  ///   if the object at its other end is there, and has not got another partner meanwhile.
+  /// - A deleted object exists again. Objects that the deletion has taken along stay deleted: discard their deletion,
+  ///   too. A link comes back if the object at its other end exists, and has no other partner by now.
   ///
   /// A relationship that led to an object which is deleted here stays as it is. Calls no hooks.
   ///
@@ -40,7 +41,8 @@ extension ManagedObjectContext {
 
   // MARK: New objects
 
-  /// A new object leaves, and the new ones that it owns with it. Delete rules reach no stored object: what links it to these goes first.
+  /// Makes a new object leave the context, with the new objects that it owns. Delete rules reach no stored object: the
+  /// links to stored objects are removed first.
   private func discard(inserted object: any ManagedObject, _ entity: StoredEntity) {
     var queue: [(any ManagedObject, StoredEntity)] = [(object, entity)]
     var seen: Set<ObjectIdentifier> = [ObjectIdentifier(object)]
@@ -50,7 +52,7 @@ extension ManagedObjectContext {
         queue.append((owned, entity))
       }
     }
-    // Linking stored objects again has put them last in ordered lists, where the snapshot has other places.
+    // Linking stored objects again has put them last in ordered lists; the snapshot has other places.
     listings.removeAll()
     for ordinal in entities.indices { entities[ordinal].forgetDerived() }
     delete(object, callsHooks: false)
@@ -98,8 +100,8 @@ extension ManagedObjectContext {
     return owned
   }
 
-  /// Takes back the unsaved change of a stored object's reference. It leads nowhere if its object is deleted here, or has another partner. A deleted object
-  /// keeps what it has: its deletion can be taken back.
+  /// Takes back the unsaved change of a stored object's reference. The reference becomes nil if its target is deleted
+  /// here, or has another partner. A deleted object keeps its references: its deletion can be taken back.
   private func takeBack(_ slot: Int, of object: any ManagedObject, _ entity: StoredEntity) {
     guard object._$state.phase == .persistent, let toOne = entity.toOne(slot: slot) else { return }
     relationships.set(object, slot: slot, to: .none)
@@ -145,7 +147,7 @@ extension ManagedObjectContext {
     entities[entity.ordinal].forgetDerived()
   }
 
-  /// Sets a reference that is nil to what the snapshot has, unless its object is deleted or has another partner.
+  /// Sets a reference that is nil to its target in the snapshot, unless that object is deleted or has another partner.
   private func restore(
     _ toOne: StoredToOne,
     of object: any ManagedObject,
@@ -169,7 +171,7 @@ extension ManagedObjectContext {
     forgetChangeIfStored(of: object, entity, toOne.slot)
   }
 
-  /// Forgets a change of a reference that leads to where the snapshot's leads.
+  /// Forgets a change of a reference that has the target of the snapshot's.
   private func forgetChangeIfStored(of object: any ManagedObject, _ entity: StoredEntity, _ slot: Int) {
     guard object._$state.phase == .persistent, let toOne = entity.toOne(slot: slot) else { return }
     let stored = storedReference(of: object._$state.number, entity, toOne)
@@ -191,7 +193,8 @@ extension ManagedObjectContext {
 
   // MARK: Pairs
 
-  /// Makes the many-to-many links of an object those of the snapshot, but for those to objects that are deleted here.
+  /// Makes the many-to-many links of an object those of the snapshot, except for links to objects that are deleted
+  /// here.
   private func restorePairs(of object: some ManagedObject, _ entity: StoredEntity) {
     for toMany in entity.toManys {
       guard case .pairs = toMany.storage else { continue }
@@ -250,10 +253,11 @@ extension ManagedObjectContext {
     for toOne in entity.toOnes where object._$state.changed & 1 << UInt64(toOne.slot) != 0 {
       if !restoreReference(of: object, toOne, entity) { kept |= 1 << UInt64(toOne.slot) }
     }
-    // A place goes with the reference that it was given for.
+    // A place is kept or dropped with the reference that it was given for.
     kept |= entity.places(of: kept)
     let mayBeMissing = entities[entity.ordinal].mayBeMissing(object._$state.number)
-    // An object that others have deleted and that only a link keeps here keeps all its changes: its values are nowhere else.
+    // If others have deleted the object and only a link keeps it here, it keeps all its changes: its values exist
+    // nowhere else.
     if mayBeMissing, kept != 0 { kept = object._$state.changed }
     entities[entity.ordinal].forgetConflict(object._$state.number, in: ~kept)
     object._$state.forgetChanges(in: ~kept)
@@ -264,7 +268,7 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Sets a reference to what the source has. Returns false if that leads to an object that is deleted here.
+  /// Sets a reference to its target in the source. Returns false if that object is deleted here.
   private func restoreReference(
     of object: some ManagedObject,
     _ toOne: StoredToOne,
@@ -286,7 +290,8 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Gives an object that was the partner in a one-to-one relationship back to the one that the source has for it, if that still leads to it.
+  /// Links an object that was the partner in a one-to-one relationship to the partner that it has in the source, if
+  /// that one still leads to it.
   private func restorePartner(
     of number: ObjectNumber,
     _ toOne: StoredToOne,

@@ -3,13 +3,15 @@ import Predicates
 // Rolling back, starting afresh, and moving to a newer snapshot.
 
 extension ManagedObjectContext {
-  /// Undoes everything that is not saved: new objects leave the context, changed ones are as the snapshot has them,
-  /// deleted ones are back; those that another context has deleted are gone. Clears what went wrong while values were
-  /// read. The context stays at its snapshot. One event tells of it, and of what was changed since the event before.
+  /// Undoes all unsaved changes: new objects leave the context, changed objects are as in the snapshot, deleted objects
+  /// are back. Objects that another context has deleted leave the context. Clears the error that was noted while values
+  /// were read. The context stays at its snapshot. One event reports the rollback and the changes since the event
+  /// before.
   public func rollback() {
     undoManager?.removeAllActions()
     let origin = events.origin
-    // An event of its own for what is to be rolled back comes too late: a listener could only save that.
+    // The changes to roll back get no event of their own: it would come too late, because a listener could only save
+    // them.
     events.origin = .rollback
     tellingObservers { rollBack() }
     events.noteRereading()
@@ -44,7 +46,7 @@ extension ManagedObjectContext {
     children.forEach { $0.parentDidReplace(changed) }
   }
 
-  /// Lets go of an object that the snapshot no longer has.
+  /// Releases an object that the snapshot no longer has.
   func leaveIfDeleted(_ object: any ManagedObject, _ ordinal: Int) {
     if isMissingBelow(object, ordinal) { letGo(of: object, ordinal) }
   }
@@ -57,17 +59,18 @@ extension ManagedObjectContext {
     shown.tellOfDifferences()
   }
 
-  /// Returns whether the source has an object no longer; false if it can't be read.
+  /// Returns whether the source no longer has an object; false if it can't be read.
   func isMissingBelow(_ object: any ManagedObject, _ ordinal: Int) -> Bool {
     deferringError(false) { () throws(ContextError) in
       try !source.contains(object._$state.number, of: entity(ordinal))
     }
   }
 
-  /// Lets go of every object, saved or not, and moves to the newest commit, or a child to what its parent shows. Objects that the program
-  /// still holds are gone: what was read of them stays readable, and they are in no context any more. Children are reset too.
+  /// Releases every object, saved or not, and moves to the newest commit, or a child to the state of its parent.
+  /// Objects that the program still holds are in no context any more; their values that were read stay readable.
+  /// Children are reset too.
   public func reset() {
-    // Children are reset before, and tell of it once all are.
+    // Children are reset first, and deliver their events once all are reset.
     eventQueue.holding { startAfresh() }
   }
 
@@ -89,11 +92,11 @@ extension ManagedObjectContext {
     events.objectsDidChange.tell(changes, in: eventQueue)
   }
 
-  /// Lets go of every object: the context will not be used again.
+  /// Releases every object: the context will not be used again.
   package func end() {
     children.forEach { $0.end() }
     leaveAll()
-    // Released after the assignment: what closures have kept may use the context then.
+    // Released after the assignment: objects that closures have kept may use the context then.
     let ended = events
     withExtendedLifetime(ended) { events = ContextEvents() }
     observation = nil
@@ -108,7 +111,7 @@ extension ManagedObjectContext {
     deferred.clear()
   }
 
-  /// An object of the identity map of the entity of this ordinal.
+  /// Returns an object of the identity map of the entity of this ordinal.
   func knownObject(_ object: AnyObject, _ ordinal: Int) -> any ManagedObject {
     func open<Object: ManagedObject>(_ type: Object.Type) -> any ManagedObject {
       unsafeDowncast(object, to: type)
@@ -116,7 +119,7 @@ extension ManagedObjectContext {
     return open(coordinator.types[ordinal])
   }
 
-  /// Forgets what there was to save.
+  /// Forgets all unsaved changes.
   func forgetChanges() {
     for ordinal in entities.indices { entities[ordinal].forgetChanges() }
     listings.removeAll()
@@ -134,16 +137,16 @@ extension ManagedObjectContext {
 // MARK: - Moving on
 
 extension ManagedObjectContext {
-  /// The context moves to the newest commit without being told, between two blocks of work. It keeps its unsaved changes, as with ``refresh()``.
-  /// True unless it is set.
+  /// True if the context moves to the newest commit by itself, between two blocks of work. It keeps its unsaved
+  /// changes, as with ``refresh()``. True unless it is set.
   ///
   /// The view context moves between two turns of the main actor, after another context has saved; a ``BackgroundContext`` before each
-  /// block. With false they move when they are told to (``refresh()``, ``reset()``), and with their own saves. No context moves
-  /// by itself in the middle of a block: that of ``PersistentContainer/performBackgroundTask(_:)`` begins its only block at the newest commit,
-  /// and stays there with either value.
+  /// block. With false they move only by ``refresh()``, ``reset()`` and their own saves. No context moves by itself in
+  /// the middle of a block: that of ``PersistentContainer/performBackgroundTask(_:)`` begins its only block at the
+  /// newest commit, and stays there with either value.
   ///
-  /// A child shows at every moment what its parent shows, and has no value of its own: this is the outermost context's, for reading
-  /// and for setting.
+  /// A child always shows the state of its parent, and has no value of its own: reading and setting this property uses
+  /// the value of the outermost context.
   public var automaticallyMergesChangesFromParent: Bool {
     get { parent?.automaticallyMergesChangesFromParent ?? mergesAutomatically }
     set {
@@ -155,21 +158,22 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Moves to the newest commit, unless the context moves only when it is told to.
+  /// Moves to the newest commit, if ``automaticallyMergesChangesFromParent`` is true.
   func mergeAutomatically() throws(ContextError) {
     if mergesAutomatically { try moveOn() }
   }
 
-  /// Moves to the newest commit. Observers follow to each, also to one that changes no objects: they hold no snapshot longer than their context.
+  /// Moves to the newest commit. Observers follow to each commit, even to one that changes no objects, so that they
+  /// hold no snapshot longer than their context.
   private func moveOn() throws(ContextError) {
     let commit = source.commit
     try moveToNewest()
     if source.commit != commit { tellDidSettle() }
   }
 
-  /// Moves to the newest commit. Values that have unsaved changes here keep them; all others are as they are now in the
-  /// store. A property that was changed both here and elsewhere is a conflict, which the save settles by its ``mergePolicy``.
-  /// Objects that were deleted elsewhere are gone. A child moves with its parent, and its parent with it.
+  /// Moves to the newest commit. Values with unsaved changes keep them; all others are those of the store now. A
+  /// property that was changed both here and elsewhere is a conflict, which the save settles by its ``mergePolicy``.
+  /// Objects that were deleted elsewhere leave the context. A child moves with its parent, and its parent with it.
   public func refresh() throws(ContextError) {
     try checkUsable()
     listings.removeAll()
@@ -177,7 +181,7 @@ extension ManagedObjectContext {
     try checkUsable()
   }
 
-  /// The state to move to: that of the newest commit, or of the one that the context is pinned to.
+  /// Returns the state to move to: that of the newest commit, or of the one that the context is pinned to.
   func newestSource() throws(ContextError) -> any ObjectSource {
     if let pinnedCommit { return try pinnedCommit.source() }
     return try coordinator.engine.newestSource()
@@ -192,7 +196,7 @@ extension ManagedObjectContext {
     _ ruleChanges: RuleChanges = RuleChanges(),
     to newest: (any ObjectSource)? = nil
   ) throws(ContextError) {
-    // Listeners hear of what has changed here before the context moves. One that saves moves it on itself.
+    // Listeners hear of the changes made here before the context moves. A listener that saves moves the context itself.
     if newest == nil, events.hasNoted, try newestSource().commit != source.commit { tellOfNoted() }
     let newest = if let newest { newest } else { try newestSource() }
     guard newest.commit != source.commit else { return }
@@ -204,7 +208,7 @@ extension ManagedObjectContext {
     }
   }
 
-  /// The commits between the context's state and a newer one.
+  /// Returns the commits between the context's state and a newer one.
   ///
   /// - Parameter own: a commit to leave out.
   func changeSets(to newest: any ObjectSource, without own: ChangeSet?) -> [ChangeSet] {
@@ -263,8 +267,8 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Called before an object loses its unsaved changes: if only these keep it here, because others have deleted it, it leaves. A child that has changed it
-  /// keeps it, with the values that it shows now.
+  /// Called before an object loses its unsaved changes. If only these keep it here, because others have deleted it, it
+  /// leaves the context. A child that has changed the object keeps it, with the values that it shows now.
   func keepInChildren(_ object: any ManagedObject, _ ordinal: Int) {
     let number = object._$state.number
     guard entities[ordinal].mayBeMissing(number) else { return }
@@ -286,7 +290,7 @@ extension ManagedObjectContext {
     case parent
   }
 
-  /// Brings an object up to date, if it is here, that was changed or removed below the context.
+  /// Brings an object of the context up to date that was changed or removed below the context.
   ///
   /// - Parameter slots: bits of the slots that the store has other values in.
   func update(
@@ -318,7 +322,7 @@ extension ManagedObjectContext {
         } else {
           entities[ordinal].deletedInParent.insert(number)
         }
-        // What it led to may be gone as well, and nothing in the snapshot leads back from there.
+        // The objects that it led to may be deleted as well, and nothing in the snapshot leads back from them.
         object._$state.forgetUnchangedValues(in: entity.referenceSlots)
         entities[ordinal].encoded?.noteStale(number)
       case (false, true): object._$state.becomeFault()
@@ -327,7 +331,8 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Makes a new object a saved one with unsaved changes. It has come back by an undo here, and now its deletion is taken back below as well.
+  /// Turns a new object into a saved one with unsaved changes. An undo here has brought it back, and now its deletion
+  /// is taken back below as well.
   private func becomeChanged(_ object: any ManagedObject, _ entity: StoredEntity) {
     object._$state.becomeSaved(changedIn: entity)
     entities[entity.ordinal].changes.noteUpdated(object)
@@ -337,7 +342,7 @@ extension ManagedObjectContext {
     if tracksChanges { events.kept.insert(id(object._$state.number, entity)) }
   }
 
-  /// Forgets places of links that the source doesn't have any more, and those that it has too.
+  /// Forgets places of links that the source no longer has, and places that the source has too.
   private func normalisePlaces() {
     for ordinal in entities.indices {
       entities[ordinal].forgetListsOfPairs()
@@ -391,7 +396,7 @@ extension ManagedObjectContext {
 }
 
 extension ObjectState {
-  /// The object is a saved one, with unsaved changes of everything but derived values, which are read again.
+  /// Makes the object a saved one, with unsaved changes of everything but derived values, which are read again.
   mutating func becomeSaved(changedIn entity: StoredEntity) {
     becomeSaved()
     for slot in entity.schema.stored.indices where entity.derivedSlots & 1 << UInt64(slot) == 0 {

@@ -15,7 +15,7 @@ extension ManagedObjectContext {
     expectNothingKept()
   }
 
-  /// The source keeps no records yet, or none any more: pointers to records are stale.
+  /// Forgets pointers to records, which are stale: the source keeps no records yet, or no longer keeps them.
   func expectNothingKept() {
     generation &+= 1
     kept = KeptRecords()
@@ -44,12 +44,12 @@ extension ManagedObjectContext {
     ManagedObjectID(entity: entity.label(of: number), number: number, storeID: storeID)
   }
 
-  /// The one object of this number: the one that is already here, or a fault. O(1).
+  /// Returns the one object of this number: the object that is already here, or a fault. O(1).
   package func object<Object: ManagedObject>(_ type: Object.Type, number: ObjectNumber) -> Object {
     object(type, number: number, entity(of: type).ordinal)
   }
 
-  /// The object of a number of the entity of this ordinal, whose class is given.
+  /// Returns the object of a number of the entity of this ordinal, whose class is given.
   func object<Object: ManagedObject>(_ type: Object.Type, number: ObjectNumber, _ ordinal: Int) -> Object {
     guard isClass(of: number, type, ordinal) else { return missing(type, number, ordinal) }
     // The map of an entity holds objects of its one class, or of that which the number says.
@@ -97,8 +97,8 @@ extension ManagedObjectContext {
     open(coordinator.types[ordinal])
   }
 
-  /// The object of a number with its record, which it then needn't look for. The bytes were accepted by
-  /// `RecordView(_:layout:)` and belong to ``source``.
+  /// Returns the object of a number, and gives it its record, so that it needn't look the record up. The bytes were
+  /// accepted by `RecordView(_:layout:)` and belong to ``source``.
   func object<Object: ManagedObject>(
     _ type: Object.Type,
     number: ObjectNumber,
@@ -116,12 +116,12 @@ extension ManagedObjectContext {
     return added(state, ordinal)
   }
 
-  /// The object of a number, of an entity whose class isn't known statically.
+  /// Returns the object of a number, of an entity whose class isn't known statically.
   func object(_ number: ObjectNumber, of entity: StoredEntity) -> any ManagedObject {
     object(coordinator.types[entity.ordinal], number: number, entity.ordinal)
   }
 
-  /// The object of a number if it is in the context already.
+  /// Returns the object of a number if it is in the context already.
   func knownObject(_ number: ObjectNumber, of entity: StoredEntity) -> (any ManagedObject)? {
     entities[entity.ordinal].known[number] == nil ? nil : object(number, of: entity)
   }
@@ -130,8 +130,8 @@ extension ManagedObjectContext {
 // MARK: - Objects by ID
 
 extension ManagedObjectContext {
-  /// The object of an ID, as a fault: whether it exists shows when a value is read. Use
-  /// ``existingObject(_:with:)`` to know at once.
+  /// Returns the object of an ID, as a fault: reading a value finds out if it exists. Use ``existingObject(_:with:)``
+  /// to know at once.
   ///
   /// Records of entities without classes have IDs, too: `object(ManagedRecord.self, with: id)`.
   ///
@@ -145,8 +145,9 @@ extension ManagedObjectContext {
     return object(type, number: id.number, try entity(of: id, as: type).ordinal)
   }
 
-  /// The object of an ID, if it exists in the context's snapshot or among its unsaved objects. An object with unsaved changes that another context has
-  /// deleted counts, as it does for a fetch: the next save settles that by ``mergePolicy``.
+  /// Returns the object of an ID, if it exists in the context's snapshot or among its unsaved objects. An object with
+  /// unsaved changes that another context has deleted counts as existing, as it does for a fetch: the next save settles
+  /// that by ``mergePolicy``.
   ///
   /// - Throws: `objectNotFound` when there is none, or it was deleted in this context; else as ``object(_:with:)``.
   public func existingObject<Object: ManagedObject>(
@@ -157,7 +158,7 @@ extension ManagedObjectContext {
     return try existingObject(type, number: id.number, entity(of: id, as: type))
   }
 
-  /// The object of a number of an entity whose class is given, if it exists.
+  /// Returns the object of a number of an entity whose class is given, if it exists.
   func existingObject<Object: ManagedObject>(
     _ type: Object.Type,
     number: ObjectNumber,
@@ -180,7 +181,7 @@ extension ManagedObjectContext {
     return object(type, number: number, record: record, entity.ordinal)
   }
 
-  /// The object of an ID if the context has it in memory, and nil otherwise.
+  /// Returns the object of an ID if the context has it in memory, and nil otherwise.
   public func registeredObject<Object: ManagedObject>(
     _ type: Object.Type = Object.self,
     with id: ManagedObjectID
@@ -190,13 +191,15 @@ extension ManagedObjectContext {
     return entities[entity.ordinal].known[id.number].map { unsafeDowncast($0, to: Object.self) }
   }
 
-  /// The ID of the existing object that a save of the context, or of its parent, has settled a new object with; any other ID as it is.
+  /// Returns the ID of the existing object that a save of the context, or of its parent, has settled a new object with;
+  /// any other ID as it is.
   func storedID(_ id: ManagedObjectID) -> ManagedObjectID {
     let id = parent?.storedID(id) ?? id
     return settledIDs.aliases[id] ?? id
   }
 
-  /// The entity of the object of an ID, which is to be of a class. Of records it is the ID's: they have one class.
+  /// Returns the entity of the object of an ID, which must be of a class. For records it is the entity of the ID: all
+  /// records have one class.
   func entity(
     of id: ManagedObjectID,
     as type: any ManagedObject.Type

@@ -5,7 +5,7 @@ import Predicates
 extension ManagedObjectContext {
   /// Makes an object of an entity without a class, and inserts it. Its attributes have the defaults of the entity's description, or are nil.
   ///
-  /// - Parameter name: the name of the entity; in a hierarchy, that of the class that the object is one of.
+  /// - Parameter name: the name of the entity; in a hierarchy, the name of the object's class.
   /// - Throws: `unknownEntity` when the store has no such entity, or the container has a class for it; `abstractClass` for an abstract class.
   @discardableResult
   public func insert(entity name: String) throws(ContextError) -> ManagedRecord {
@@ -16,7 +16,8 @@ extension ManagedObjectContext {
     return record
   }
 
-  /// The record of an entity that has these values, inserted with them if there is none. Unsaved records count. Of several, any.
+  /// Returns a record of an entity that has these values, or inserts one if there is none. Unsaved records count. If
+  /// several records have the values, any of them is returned.
   ///
   /// ```swift
   /// let author = try context.findOrInsert(entity: "Author", with: ["name": .string("Austen")])

@@ -21,7 +21,7 @@ extension ManagedObjectContext {
     guard discarded == 0 || checkWritable() else { return }
     noteChange(of: object, isEdited: discarded != 0, slots: discarded)
     if !mergeChanges { tellingObservers { discardValues(of: object) } }
-    // The values of an object that was deleted below are nowhere else.
+    // The values of an object that was deleted below exist nowhere else.
     guard object._$state.host === self,
       !entities[entity(of: object).ordinal].mayBeMissing(object._$state.number)
     else { return }

@@ -1,7 +1,7 @@
 import Foundation
 import Predicates
 
-/// A place to work with objects: what it reads is one snapshot of the store, what it changes is its own until it saves.
+/// A workspace for objects. It reads one snapshot of the store, and keeps its changes to itself until it saves them.
 ///
 /// Every object is in a context, and a context has at most one object for each ID. A context and its objects belong to
 /// one task at a time and can't be sent to another; IDs can. Get one from a ``PersistentContainer``.
@@ -21,7 +21,7 @@ import Predicates
 /// 4. Pending links are differences to what `source` shows.
 public final class ManagedObjectContext: ObjectHost {
   package let coordinator: StoreCoordinator
-  /// The coordinator's, at hand: each object ID has it.
+  /// A copy of the coordinator's store ID: each object ID has it.
   private let ownStoreID: UUID
   /// The context that this one saves to; nil for one that saves to the store.
   public let parent: ManagedObjectContext?
@@ -33,28 +33,29 @@ public final class ManagedObjectContext: ObjectHost {
   var source: any ObjectSource {
     didSet { source.cancellation = cancellation }
   }
-  /// Set where the context runs on a queue for a task that may be cancelled.
+  /// The task's cancellation, if the context runs on a queue for a task that may be cancelled.
   var cancellation: Cancellation? { didSet { source.cancellation = cancellation } }
   /// The name of the context in messages and in the history.
   public var name: String?
-  /// Who makes the changes that this context saves: for the history, ``PersistentContainer/keepHistory(_:durability:)``, and for the events of other contexts,
-  /// ``ObjectChanges/author``. A child's value has no effect: the store is saved to by the outermost context.
+  /// The author of the changes that this context saves: for the history,
+  /// ``PersistentContainer/keepHistory(_:durability:)``, and for the events of other contexts,
+  /// ``ObjectChanges/author``. A child's value has no effect: only the outermost context saves to the store.
   public var author: String?
   /// The value of ``automaticallyMergesChangesFromParent`` of a context without a parent.
   var mergesAutomatically = true
-  /// How long a save waits for its turn to write while others do; nil for as long as it takes. Ten seconds for the view
-  /// context, whose saves hold up the main actor.
+  /// The time limit for a save that waits for its turn to write; nil for no limit. Ten seconds for the view context,
+  /// whose saves block the main actor.
   public var saveTimeout: Duration?
   /// The rule for objects that other contexts have changed in the store since this one read them: ``MergePolicy/error`` unless it is set.
-  /// A child's value has no effect: the store is saved to by the outermost context.
+  /// A child's value has no effect: only the outermost context saves to the store.
   public var mergePolicy = MergePolicy.error
   /// The IDs of new objects that saves of this context have settled with existing ones, and the IDs of those: see ``UniquePolicy``. Those of the last save
   /// are all here; of earlier ones the last 10,000 stay. Empty again after a reset.
   public var aliases: [ManagedObjectID: ManagedObjectID] { settledIDs.aliases }
   var settledIDs = SettledIDs()
-  /// Whether the context only shows objects. A change of one is refused then: the next fetch or save throws `readOnlyContext`, until the context is
-  /// rolled back. Changes that were there before stay, and are not saved. False unless it is set; true for the context of
-  /// ``PersistentContainer/query(_:)``, and stays so.
+  /// True if the context only reads. Changes of objects are refused then: the next fetch or save throws
+  /// `readOnlyContext`, until the context is rolled back. Changes that were there before stay, and are not saved. False
+  /// unless it is set; true for the context of ``PersistentContainer/query(_:)``, and stays so.
   public var isReadOnly: Bool {
     get { isForReading || refusesChanges }
     set {
@@ -66,7 +67,7 @@ public final class ManagedObjectContext: ObjectHost {
   private var refusesChanges = false
   /// True for the context of a block that only reads.
   var isForReading = false
-  /// The commit that the context shows whatever is saved elsewhere; nil for a context that can move to newer ones.
+  /// The commit that the context stays at; nil for a context that can move to newer ones.
   var pinnedCommit: PinnedCommit?
   /// True after code has tried to change an object of this read-only context or of one of its children.
   private(set) var hasRefusedChange = false
@@ -79,18 +80,18 @@ public final class ManagedObjectContext: ObjectHost {
   var deletedLinks = DeletedLinks()
   /// The lists of members that objects keep and that are still up to date.
   var listings = MemberListings()
-  /// Why a value couldn't be read or an object not inserted, until the context is rolled back or reset.
+  /// The error of a value that couldn't be read or an object that couldn't be inserted, until a rollback or reset.
   var deferred = DeferredError()
-  /// When records are given back.
+  /// The rule for releasing kept records.
   var kept = KeptRecords()
-  /// The records of the relationship's members that are read at this time.
+  /// The records of the members of the relationship that is read at this time.
   var memberReading = MemberReading()
   /// Objects that are in the context but whose relationships have yet to be looked at.
   private var adopted: [any ManagedObject] = []
   private var isAdopting = false
   /// Objects that are in the context but whose `awakeFromInsert` has yet to be called, in the order of their insertion.
   private var asleep: [any ManagedObject] = []
-  /// The index of the first of them whose turn has not come.
+  /// The index of the next of them to be called.
   private var firstAsleep = 0
   /// Objects whose `prepareForDeletion` is running.
   var preparedForDeletion: Set<ObjectIdentifier> = []
@@ -226,7 +227,7 @@ public final class ManagedObjectContext: ObjectHost {
     }
   }
 
-  /// An object with unsaved changes is about to be changed, or one without them for the first time.
+  /// Called before an object with unsaved changes is changed, or one without them for the first time.
   package override func willChange(_ object: any ManagedObject, slots: UInt64) {
     checkWritable()
     noteChange(of: object, slots: slots)
@@ -235,7 +236,7 @@ public final class ManagedObjectContext: ObjectHost {
     if namesChanges { object._$state.announcesChange = true }
   }
 
-  /// Queries and children know other values of the object than it is about to have.
+  /// Notes that the object is about to have other values than queries and children know.
   func noteOtherValues(of object: any ManagedObject) {
     let ordinal = entity(of: object).ordinal
     entities[ordinal].encoded?.noteStale(object._$state.number)
@@ -259,7 +260,7 @@ public final class ManagedObjectContext: ObjectHost {
   @discardableResult
   package override func adopt(_ object: any ManagedObject) -> Bool { adopt(object, numbered: nil) }
 
-  /// Has a new object come into the context.
+  /// Enters a new object into the context.
   ///
   /// - Parameter given: its number, which no object has; nil for a fresh one.
   @discardableResult
@@ -295,7 +296,7 @@ public final class ManagedObjectContext: ObjectHost {
 
   package override func awakeInserted() {
     if asleep.isEmpty { return }
-    // A hook may insert and save: then the call in it goes on from here, and leaves nothing to do.
+    // A hook may insert and save: then the nested call continues from here, and leaves nothing to do.
     while firstAsleep < asleep.count {
       let object = asleep[firstAsleep]
       firstAsleep += 1
@@ -305,7 +306,7 @@ public final class ManagedObjectContext: ObjectHost {
     firstAsleep = 0
   }
 
-  /// Looks at the relationships of objects that came in, one after the other: a chain of new objects needs no stack.
+  /// Looks at the relationships of new objects one after the other, without recursion: a chain of them may be long.
   private func attachAdopted() {
     guard !isAdopting else { return }
     isAdopting = true
@@ -413,19 +414,19 @@ public final class ManagedObjectContext: ObjectHost {
 
   // MARK: Entities
 
-  /// The entity of an object in this context.
+  /// Returns the entity of an object in this context.
   package func entity(of object: any ManagedObject) -> StoredEntity {
     guard let entity = knownEntity(object.entityKey) else { fatalError(Self.unknown(object).message) }
     return entity
   }
 
-  /// The entity of the class of an object in this context.
+  /// Returns the entity of the class of an object in this context.
   package func entity(of type: any ManagedObject.Type) -> StoredEntity {
     guard let entity = knownEntity(ObjectIdentifier(type)) else { fatalError(Self.unknown(type).message) }
     return entity
   }
 
-  /// The entity of an object that is to enter the context.
+  /// Returns the entity of an object that is to enter the context.
   ///
   /// - Throws: `unknownEntity` when the container has no objects of this kind.
   func modelEntity(of object: any ManagedObject) throws(ContextError) -> StoredEntity {
@@ -433,7 +434,7 @@ public final class ManagedObjectContext: ObjectHost {
     return entity
   }
 
-  /// The entity of a model class that a caller gives as an argument.
+  /// Returns the entity of a model class that a caller gives as an argument.
   ///
   /// - Throws: `unknownEntity` when the container was made without the model.
   func modelEntity(of type: any ManagedObject.Type) throws(ContextError) -> StoredEntity {
@@ -478,10 +479,10 @@ public final class ManagedObjectContext: ObjectHost {
     return false
   }
 
-  /// Throws what went wrong while values were read, if anything did.
+  /// Throws the error that was noted while values were read, if there is one.
   package func checkUsable() throws(ContextError) { try deferred.throwIfAny() }
 
-  /// Runs `body`; a failure is kept for the next call that can throw, and `fallback` takes the place of the result.
+  /// Runs `body`; an error is kept for the next call that can throw, and the result is `fallback`.
   func deferringError<R>(_ fallback: R, _ body: () throws(ContextError) -> R) -> R {
     do throws(ContextError) { return try body() } catch {
       deferred.note(error)

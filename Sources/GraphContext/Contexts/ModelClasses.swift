@@ -2,7 +2,7 @@ import Predicates
 
 /// The model classes of an entity's objects where they inherit from each other: what a number's class tag means in this program.
 struct ModelClasses: Sendable {
-  /// By the class tag; nil for a class that the program has no model of.
+  /// The classes by the class tag; nil for a class that the program has no model of.
   private let types: [(any ManagedObject.Type)?]
   private let tags: [ObjectIdentifier: UInt16]
   /// The places of the classes in the entity's description, by the class tag.
@@ -24,24 +24,25 @@ struct ModelClasses: Sendable {
 
   var isEmpty: Bool { types.isEmpty }
 
-  /// The class of the object of a number; nil where there is no inheritance, or the number is that of no object. O(1).
+  /// Returns the class of the object of a number; nil where there is no inheritance, or no object has the number. O(1).
   func type(of number: ObjectNumber) -> (any ManagedObject.Type)? {
     let tag = Int(number.classTag)
     return tag < types.count ? types[tag] : nil
   }
 
-  /// The place in the entity's description of the class of the object of a number; 0 where there is no inheritance. O(1).
+  /// Returns the place in the entity's description of the class of the object of a number; 0 where there is no
+  /// inheritance. O(1).
   func place(of number: ObjectNumber) -> Int {
     let tag = Int(number.classTag)
     return tag < places.count ? places[tag] : 0
   }
 
-  /// The tag of a class. O(1).
+  /// Returns the tag of a class. O(1).
   func tag(of type: any ManagedObject.Type) -> UInt16? { tags[ObjectIdentifier(type)] }
 }
 
 extension ManagedObjectContext {
-  /// Whether the object of a number is of a class, or of one below it. O(depth of the hierarchy).
+  /// Returns whether the object of a number is of a class, or of one below it. O(depth of the hierarchy).
   func isClass(of number: ObjectNumber, _ type: any ManagedObject.Type, _ ordinal: Int) -> Bool {
     if !coordinator.hasHierarchies { return true }
     let classes = coordinator.classes[ordinal]
@@ -50,7 +51,7 @@ extension ManagedObjectContext {
     return entity(ordinal).classes[Int(wanted)].tags.contains(number.classTag)
   }
 
-  /// An object in the place of one that can't exist: a reference leads to a number that is none of the class's.
+  /// Returns a stand-in for an object that can't exist: a reference leads to a number that no object of the class has.
   func missing<Object: ManagedObject>(_ type: Object.Type, _ number: ObjectNumber, _ ordinal: Int) -> Object {
     deferred.note(wrongClass(type, number, entity(ordinal)))
     return Object(_$state: ObjectState(missingIn: storeTag))
@@ -70,7 +71,8 @@ extension ManagedObjectContext {
 }
 
 extension StoreCoordinator {
-  /// Whether the objects of an entity, or of a class of this name, are all of a class of the program. O(classes).
+  /// Returns whether the objects of an entity, or of a class of this name, are all of a class of the program.
+  /// O(classes).
   func hasObjects(of name: String, _ entity: StoredEntity, as type: any ManagedObject.Type) -> Bool {
     if types[entity.ordinal] == type { return true }
     guard let member = entity.storedClass(named: name),
@@ -79,7 +81,8 @@ extension StoreCoordinator {
     return entity.classes[Int(wanted)].tags.contains(member.tag)
   }
 
-  /// Whether a relationship of a model leads to the class of the object of a number: to the one that the model names, or to one below it. O(properties).
+  /// Returns whether a relationship of a model leads to the class of the object of a number: to the one that the model
+  /// names, or to one below it. O(properties).
   func canLead(
     _ entity: StoredEntity,
     by name: String,
@@ -108,7 +111,7 @@ extension StoreCoordinator {
     return entity.isClass(entity.classes[classes[destination.ordinal].place(of: number)], oneOf: declaring)
   }
 
-  /// The class tag for the number of an object that is to be inserted.
+  /// Returns the class tag for the number of an object that is to be inserted.
   ///
   /// - Throws: `abstractClass` for an object of an abstract class.
   func classTag(of object: any ManagedObject, _ entity: StoredEntity) throws(ContextError) -> UInt16 {
@@ -119,7 +122,7 @@ extension StoreCoordinator {
     return try classTag(named: record.className, entity)
   }
 
-  /// The class tag for the numbers of objects of a class that are to be inserted.
+  /// Returns the class tag for the numbers of objects of a class that are to be inserted.
   ///
   /// - Throws: `abstractClass` for an abstract class.
   func classTag(of type: any ManagedObject.Type, _ entity: StoredEntity) throws(ContextError) -> UInt16 {
@@ -130,7 +133,7 @@ extension StoreCoordinator {
     return tag
   }
 
-  /// - Parameter name: the entity's, or that of one of its classes.
+  /// - Parameter name: the name of the entity, or of one of its classes.
   func classTag(named name: String, _ entity: StoredEntity) throws(ContextError) -> UInt16 {
     if entity.classes.isEmpty { return 0 }
     guard let member = entity.storedClass(named: name), !member.isAbstract else {

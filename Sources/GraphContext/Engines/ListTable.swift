@@ -19,9 +19,9 @@ struct ListTable: Sendable, Hashable {
 
 /// The slots of a member that is in one list.
 struct PlaceSlots: Sendable, Hashable {
-  /// Of the to-one relationship that leads to the owner.
+  /// The slot of the to-one relationship that leads to the owner.
   let reference: Int
-  /// Of the member's place.
+  /// The slot of the member's place.
   let place: Int
 
   var referenceBit: UInt64 { 1 << UInt64(reference) }
@@ -33,7 +33,8 @@ struct PairPlaces: Sendable, Hashable {
   /// The ordinal of the owners' entity, and the position of the relationship among its to-many relationships.
   let entity: Int
   let position: Int
-  /// The tree of the links from the owners. The value of a link is its place, or nothing for the place of the member's number.
+  /// The tree of the links from the owners. The value of a link is its place, or empty if that is the place of the
+  /// member's number.
   let linkTreeName: String
 }
 
@@ -53,13 +54,13 @@ struct ListEntry: Hashable, Comparable {
   let place: ListPlace
   let number: ObjectNumber
 
-  /// An entry at a place, or at that of the number.
+  /// Makes an entry at a place; nil stands for the place of the number.
   init(place: ListPlace?, number: ObjectNumber) {
     self.place = place ?? ListPlace(of: number)
     self.number = number
   }
 
-  /// An entry out of the value of a link; nil for bytes that are none.
+  /// Makes an entry from the value of a link; nil for bytes that are no such value.
   init?(linkValue: [UInt8], number: ObjectNumber) {
     let place = ListPlace(linkValue)
     guard place != nil || linkValue.isEmpty else { return nil }

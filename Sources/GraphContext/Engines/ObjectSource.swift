@@ -1,6 +1,6 @@
 import Predicates
 
-/// What a context reads: one state of a store, or what a parent context shows with its unsaved changes.
+/// The source that a context reads: one state of a store, or a parent context with its unsaved changes.
 ///
 /// A source belongs to one task at a time, like the context that reads it.
 protocol ObjectSource: AnyObject {
@@ -9,31 +9,33 @@ protocol ObjectSource: AnyObject {
   var capabilities: SourceCapabilities { get }
   /// The commit that the source shows; 0 if it shows none.
   var commit: UInt64 { get }
-  /// Why the source shows nothing; nil if it shows a state. Then everything else throws this.
+  /// The reason why the source shows nothing; nil if it shows a state. If there is a reason, all other calls throw
+  /// it.
   var failure: ContextError? { get }
-  /// What the source has read so far, and what it keeps.
+  /// Counts of what the source has read so far, and of what it keeps.
   var counters: QueryCounters { get set }
-  /// Set where the source is read outside of the task that waits for it.
+  /// The cancellation by the waiting task; set if the source is read outside of this task.
   var cancellation: Cancellation? { get set }
 
-  /// A source of the same state with memory of its own.
+  /// Makes a source of the same state with its own memory.
   func another() -> any ObjectSource
 
   // MARK: Records
 
-  /// The record of an object, checked, in the newest layout; nil when there is none. The bytes stay where they are until
-  /// ``releaseKept()``.
+  /// Returns the record of an object, checked, in the newest layout; nil when there is none. The bytes stay where
+  /// they are until ``releaseKept()``.
   func record(_ number: ObjectNumber, of entity: StoredEntity) throws(ContextError) -> UnsafeRawBufferPointer?
 
-  /// The records of objects, each as ``record(_:of:)`` gives it, from the first on until they have so many bytes together; nil for an object
-  /// that there is none of, or whose record is damaged.
+  /// Returns the records of objects, each as ``record(_:of:)`` returns it, from the first on, until together they
+  /// have `byteLimit` bytes; nil for an object that doesn't exist, or whose record is damaged.
   func records(
     _ numbers: ArraySlice<ObjectNumber>,
     of entity: StoredEntity,
     byteLimit: Int
   ) throws(ContextError) -> [UnsafeRawBufferPointer?]
 
-  /// What an object has in the slot of a to-one relationship; `none` for nil, and where there is no such object.
+  /// Returns the reference in the slot of an object's to-one relationship; `none` for nil, and if there is no such
+  /// object.
   func reference(
     at slot: Int,
     of number: ObjectNumber,
@@ -42,7 +44,8 @@ protocol ObjectSource: AnyObject {
 
   func contains(_ number: ObjectNumber, of entity: StoredEntity) throws(ContextError) -> Bool
 
-  /// A copy of a record, which stays where it is until ``releaseKept()``; an empty one of bytes that are no record of the entity.
+  /// Returns a copy of a record, which stays at its address until ``releaseKept()``; an empty copy if the bytes are
+  /// no record of the entity.
   func keep(_ record: UnsafeRawBufferPointer, of entity: StoredEntity) -> UnsafeRawBufferPointer
 
   /// Bytes of records that are kept.
@@ -51,9 +54,9 @@ protocol ObjectSource: AnyObject {
   /// Gives the memory of all kept records back.
   func releaseKept()
 
-  /// The value that a record of the source refers to.
+  /// Returns the value that a record of the source refers to.
   ///
-  /// - Parameter slot: where the record has the reference.
+  /// - Parameter slot: the slot of the record that has the reference.
   func contents(
     of reference: ExternalReference,
     at slot: Int,
@@ -62,7 +65,7 @@ protocol ObjectSource: AnyObject {
 
   // MARK: Links
 
-  /// The numbers linked to `owner`, ascending.
+  /// Returns the numbers linked to `owner`, ascending.
   func elements(of owner: ObjectNumber, in links: LinkTable) throws(ContextError) -> [ObjectNumber]
 
   func elementCount(of owner: ObjectNumber, in links: LinkTable) throws(ContextError) -> Int
@@ -76,21 +79,23 @@ protocol ObjectSource: AnyObject {
   /// Reads the elements of these owners, which ascend, in one pass, and keeps the lists until ``releaseKept()``.
   func keepElements(of owners: [ObjectNumber], in links: LinkTable) throws(ContextError)
 
-  /// The members of an owner at these positions, in their order; fewer where the list ends. O(log n + positions).
+  /// Returns the members of an owner at these positions, in their order; fewer where the list ends. O(log n + positions).
   func entries(
     of owner: ObjectNumber,
     at range: Range<Int>,
     in list: ListTable
   ) throws(ContextError) -> [ListEntry]
 
-  /// How many members of an owner come before an entry, which needn't be there; nil stands for the end. O(log n).
+  /// Returns the number of an owner's members before an entry, which needn't be there; nil stands for the end.
+  /// O(log n).
   func entryCount(
     of owner: ObjectNumber,
     before entry: ListEntry?,
     in list: ListTable
   ) throws(ContextError) -> Int
 
-  /// The place of a link, from its owner to its element; nil for that of the element's number, and where there is no such link. O(log n).
+  /// Returns the place of a link from an owner to an element; nil for the place of the element's number, and if
+  /// there is no such link. O(log n).
   func place(
     of element: ObjectNumber,
     in owner: ObjectNumber,
@@ -99,7 +104,7 @@ protocol ObjectSource: AnyObject {
 
   // MARK: Queries
 
-  /// The objects that a query describes, in its order.
+  /// Returns the objects of a query, in the query's order.
   ///
   /// - Parameters:
   ///   - layers: unsaved changes that take part.
@@ -110,27 +115,28 @@ protocol ObjectSource: AnyObject {
     needsRecords: Bool
   ) throws(ContextError) -> [QueryRow]
 
-  /// How many objects a query describes; limit and offset count.
+  /// Returns the number of objects of a query; limit and offset count.
   func count(of query: ResolvedQuery, over layers: UnsavedLayers?) throws(ContextError) -> Int
 
-  /// The objects that a query describes, to be taken a few at a time.
+  /// Returns a cursor that yields the objects of a query a few at a time.
   func cursor(of query: ResolvedQuery, over layers: UnsavedLayers?) throws(ContextError) -> any RowCursor
 
-  /// Calls `body` with each row that a selection describes, in order, until it returns false: with a reader that has begun the row, and
-  /// the fields of the columns. An error that `body` throws becomes a `ContextError`.
+  /// Calls `body` with each row that a selection describes, in order, until `body` returns false. It gets a reader
+  /// that has begun the row, and the fields of the columns. An error that `body` throws becomes a `ContextError`.
   func forEachRow(
     of selection: ResolvedSelection,
     over layers: UnsavedLayers?,
     _ body: (QueryRow, inout RowReader, [RowField]) throws -> Bool
   ) throws(ContextError)
 
-  /// The groups of a query, in no order: condition, order, limit and offset of groups are applied above the source.
+  /// Returns the groups of a query, in no order: condition, order, limit and offset of groups are applied above the
+  /// source.
   func groups(of grouping: ResolvedGrouping, over layers: UnsavedLayers?) throws(ContextError) -> GroupRows
 
-  /// The state of a list whose positions the source can count; nil if it can't. Only sources with the capability
-  /// ``SourceCapabilities/ranks`` are asked.
+  /// Returns the state of a list whose positions the source can count; nil if the source can't count them. Only
+  /// sources with the capability ``SourceCapabilities/ranks`` are asked.
   ///
-  /// - Parameter previous: the list's state before, of the same source or another one.
+  /// - Parameter previous: the previous state of the list, of the same source or another one.
   func rankedContent(
     _ access: RankedAccess,
     of entity: StoredEntity,
@@ -138,7 +144,7 @@ protocol ObjectSource: AnyObject {
     after previous: any ListContent
   ) throws(ContextError) -> (any ListContent)?
 
-  /// How the source answers a request.
+  /// Returns how the source answers a request.
   func plan(of request: ResolvedRequest, over layers: UnsavedLayers?) throws(ContextError) -> QueryPlan
 }
 
@@ -158,16 +164,18 @@ struct SourceCapabilities: OptionSet, Sendable {
 
 /// A source that shows one state of a store, without unsaved changes.
 protocol StoredSource: ObjectSource {
-  /// The object whose entry of a unique index has these components, encoded by ``KeyCoder``; nil if there is none. O(log n).
+  /// Returns the object whose entry of a unique index has these components, encoded by ``KeyCoder``; nil if there
+  /// is none. O(log n).
   func owner(of components: [UInt8], in index: ResolvedIndex) throws(ContextError) -> ObjectNumber?
 
-  /// A reader of rows whose relationships lead to this state's objects.
+  /// Returns a reader of rows whose relationships lead to this state's objects.
   func reader(of paths: RowPaths) -> RowReader
 }
 
 /// The results of a query, a few at a time, all of one state.
 protocol RowCursor: AnyObject {
-  /// The next `count` results, fewer at the end; those of objects without unsaved changes with their records, as `keep` returns them.
+  /// Returns the next `count` results, fewer at the end; those of objects without unsaved changes with their
+  /// records, as `keep` returns them.
   func next(
     _ count: Int,
     _ keep: (UnsafeRawBufferPointer) -> UnsafeRawBufferPointer
@@ -192,9 +200,9 @@ enum ResolvedRequest {
 
 /// A table of links between objects, owner and element.
 package struct LinkTable: Sendable, Hashable {
-  /// Where the links come from.
+  /// The origin of the links.
   package enum Origin: Sendable, Hashable {
-    /// A to-one relationship: its object is the element, what it leads to the owner.
+    /// A to-one relationship: the object that has it is the element, and its destination is the owner.
     case reference(entity: Int, slot: Int)
     /// A relationship that is stored as pairs, by its position among the to-many relationships of the owner's entity.
     case pairs(entity: Int, position: Int)
@@ -205,14 +213,14 @@ package struct LinkTable: Sendable, Hashable {
 }
 
 extension ObjectSource {
-  /// Gives none: each is read when it is asked for.
+  /// Returns no records: each record is read when it is asked for.
   func records(
     _ numbers: ArraySlice<ObjectNumber>,
     of entity: StoredEntity,
     byteLimit: Int
   ) throws(ContextError) -> [UnsafeRawBufferPointer?] { [] }
 
-  /// None, as a source without ``SourceCapabilities/ranks``.
+  /// Returns nil, because the source doesn't have the capability ``SourceCapabilities/ranks``.
   func rankedContent(
     _ access: RankedAccess,
     of entity: StoredEntity,
@@ -220,7 +228,7 @@ extension ObjectSource {
     after previous: any ListContent
   ) throws(ContextError) -> (any ListContent)? { nil }
 
-  /// How the source answers a request, with what that has read if it is measured.
+  /// Returns how the source answers a request, with counts of what was read if the request is measured.
   func explain(
     _ request: ResolvedRequest,
     over layers: UnsavedLayers?,
@@ -233,7 +241,7 @@ extension ObjectSource {
     }
   }
 
-  /// How many rows there are, each of them read.
+  /// Counts the rows of a request by reading each of them.
   private func rowCount(of request: ResolvedRequest, over layers: UnsavedLayers?) throws(ContextError) -> Int
   {
     switch request {

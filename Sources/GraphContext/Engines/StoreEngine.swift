@@ -10,32 +10,34 @@ protocol StoreEngine: AnyObject, Sendable {
   var storeID: UUID { get }
   var schema: StoredSchema { get }
 
-  /// The store as its newest commit left it.
+  /// Returns the store as its newest commit left it.
   ///
   /// - Throws: `closed`; `schemaChanged` when the store has another schema by now; `store` when it can't be read.
   func newestSource() throws(ContextError) -> any ObjectSource
 
-  /// The changes of the commits between two sources of this engine, the oldest first. Where `new` is the older one, they are those that the
-  /// way back undoes. Empty if either shows nothing.
+  /// Returns the changes of the commits between two sources of this engine, the oldest first. If `new` is the older
+  /// source, they are the changes that the way back to it undoes. Empty if either shows nothing.
   func changeSets(from old: any ObjectSource, to new: any ObjectSource) -> [ChangeSet]
 
-  /// A number that no object of the entity has had, and that none will have but the one it is taken for. O(1) as a rule; it may wait for
-  /// the writers' queue and for the device.
+  /// Returns a number that no object of the entity has had, and that only the object it is taken for will have.
+  /// O(1) as a rule; it may wait for the writers' queue and for the device.
   ///
   /// - Parameter timeout: the longest wait for the writers' queue; nil for no limit.
   /// - Throws: `tooManyObjects` when no number is left; `store` when the lease can't be written or synced.
   func takeNumber(of entity: StoredEntity, timeout: Duration?) throws(ContextError) -> ObjectNumber
 
-  /// Commits what `request` returns, all of it or nothing.
+  /// Commits the changes that `request` returns: all of them or none.
   ///
   /// - Parameters:
-  ///   - durability: when the save counts as done; nil for what the store's options say.
+  ///   - durability: when the save counts as done; nil for the durability of the store's options.
   ///   - turn: how to get the right to write.
-  ///   - showsValues: whether errors show what is stored.
+  ///   - showsValues: whether errors show stored values.
   ///   - request: called once the engine has the right to write, with the state that the save builds on. It must not read from the engine for
   ///     long: other writers wait.
-  ///   - review: called before anything is stored, with what the delete rules and the request change. If it returns false, nothing is stored.
-  /// - Returns: nil, without having called `request`, when the right to write isn't to be had as `turn` asks for it.
+  ///   - review: called before anything is stored, with the changes of the delete rules and the request. If it
+  ///     returns false, nothing is stored.
+  /// - Returns: nil, without a call of `request`, if the engine can't get the right to write in the way that `turn`
+  ///   describes.
   /// - Throws: what `request` throws; `conflict`, `missingDestination`, `deletionDenied`, `notUnique`, `missingValue`,
   ///   `wrongValue`, `validationFailed`, `indexedValueTooLong`; `store` when the store can't be read or written.
   func commit(
@@ -48,9 +50,11 @@ protocol StoreEngine: AnyObject, Sendable {
 
   /// Calls `attempt` until it returns true, each time with a turn that needs no waiting. Suspends in between, in the queue of all writers.
   ///
-  /// What `attempt` commits is durable as `durability` says when this returns; `attempt` is told how durable its own commit must be.
+  /// When this returns, the commits of `attempt` are as durable as `durability` says. `attempt` gets the durability
+  /// that its own commit must have.
   ///
-  /// - Throws: `store` with a `storeError` of code `timedOut` when others write for longer than `timeout`; what `attempt` throws.
+  /// - Throws: `store` with a `storeError` of code `timedOut` when others write for longer than `timeout`; the
+  ///   errors of `attempt`.
   nonisolated(nonsending) func commitWithoutBlocking(
     _ durability: Durability?,
     timeout: Duration?,
@@ -58,7 +62,8 @@ protocol StoreEngine: AnyObject, Sendable {
   ) async throws(ContextError)
 }
 
-/// Looks at what a save changes by delete rules and beyond records, and adds failures of objects. Returns whether it may be stored.
+/// Reviews the changes of a save by delete rules and beyond records, and adds failures of objects. Returns whether
+/// it may be stored.
 typealias SaveReview = (
   SaveRequest, RuleChanges, [ChangeSet.Relationship: ChangeSet.Links], inout SaveFailures
 ) throws(ContextError) -> Bool
@@ -72,19 +77,19 @@ struct SaveBase {
 
 /// How a save gets the right to write.
 enum SaveTurn {
-  /// It waits in the queue of all writers, for as long as this or without limit.
+  /// The save waits in the queue of all writers: at most for the timeout, or without limit if that is nil.
   case waiting(timeout: Duration?)
-  /// Only if no other writer has it or waits for it.
+  /// The save gets the right only if no other writer has it or waits for it.
   case ifFree
-  /// It was reserved; the engine knows how.
+  /// The right was reserved; the engine knows how.
   case reserved(any Sendable)
 }
 
-/// What a save has done to the store.
+/// The result of a save in the store.
 struct SaveOutcome {
   /// Nil when there was nothing to save, or when a review has refused it.
   var changes: ChangeSet?
-  /// Those of them that delete rules have made.
+  /// The changes among them that delete rules have made.
   var ruleChanges = RuleChanges()
 
   init(changes: ChangeSet? = nil, ruleChanges: RuleChanges = RuleChanges()) {

@@ -2,8 +2,8 @@ import Synchronization
 
 /// A listener of a context's events, or of a list's, a count's or an object's. It is called for as long as the program holds this object.
 ///
-/// The subscription keeps the list, the count or the observer of the object, but not the context. It may be released on any thread: what it has kept
-/// goes with the next event of the context, on the context's executor.
+/// The subscription keeps the list, the count or the observer of the object, but not the context. It may be released on
+/// any thread: the objects that it has kept are released with the next event of the context, on the context's executor.
 public final class ContextSubscription: Sendable {
   let flag: SubscriptionFlag
 
@@ -11,7 +11,7 @@ public final class ContextSubscription: Sendable {
 
   deinit { flag.cancel() }
 
-  /// Ends the subscription. A call of its closure that has begun goes on, and no other begins.
+  /// Ends the subscription. A call of its closure that has begun continues, and no other begins.
   public func cancel() { flag.cancel() }
 }
 
@@ -26,7 +26,8 @@ final class SubscriptionFlag: Sendable {
 
 /// The listeners of one kind of event of a context, in the order of their subscriptions.
 ///
-/// The release of a closure releases what it has captured, and a `deinit` of that may subscribe. So the list is changed first, and the closures are released after that.
+/// Releasing a closure releases the objects that it has captured, whose `deinit` may subscribe. So the list is changed
+/// first, and the closures are released after that.
 final class EventListeners<Event> {
   private var listeners: [(flag: SubscriptionFlag, body: (Event) -> Void)] = []
   /// The number of events that have happened and that the listeners haven't been told of yet.
@@ -58,7 +59,7 @@ final class EventListeners<Event> {
   /// Calls every listener. One that is added meanwhile is called from the next event on.
   func tell(_ event: Event) { telling()(event) }
 
-  /// Returns what tells those who listen at this moment.
+  /// Returns a function that calls the listeners of this moment.
   func telling() -> (Event) -> Void {
     let listeners = listeners
     return { [self] event in
@@ -67,7 +68,7 @@ final class EventListeners<Event> {
     }
   }
 
-  /// Has those who listen at this moment hear of an event in its turn.
+  /// Queues an event for the listeners of this moment.
   func tell(_ event: Event, in queue: EventQueue) {
     if listeners.isEmpty { return }
     waitingCount += 1
@@ -79,7 +80,8 @@ final class EventListeners<Event> {
   }
 }
 
-/// Says when to look through all subscriptions for those that have ended: each time they are twice as many as were left the last time.
+/// The rule for when to look for ended subscriptions: each time that there are twice as many subscriptions as were left
+/// the last time.
 struct AmortisedCleaning {
   private var limit = 16
 
@@ -89,8 +91,8 @@ struct AmortisedCleaning {
 }
 
 extension EventListeners {
-  /// A sequence of what `element` makes of the events from now on, after a first one if it is given. Events that it makes nil of are left out. It ends when the listeners are
-  /// released.
+  /// Returns a sequence of the results of `element` for the events from now on, after a first element if one is given.
+  /// Events with the result nil are left out. The sequence ends when the listeners are released.
   func stream<Element: Sendable>(
     from first: Element? = nil,
     _ policy: AsyncStream<Element>.Continuation.BufferingPolicy = .unbounded,
@@ -106,7 +108,7 @@ extension EventListeners {
   }
 }
 
-/// Finishes a stream when what feeds it lets go.
+/// Finishes a stream when its source releases this object.
 final class StreamEnd<Event: Sendable>: Sendable {
   let continuation: AsyncStream<Event>.Continuation
 
@@ -119,7 +121,8 @@ final class StreamEnd<Event: Sendable>: Sendable {
 struct ContextEvents {
   let willSave = EventListeners<Void>()
   let didSave = EventListeners<ObjectChanges>()
-  /// A save has brought the context up to date, its own or a parent's. Told after the events that it leads to, before `didSave`.
+  /// The listeners for the end of a save, the context's own or a parent's, that has brought the context up to date.
+  /// Called after the events that the save leads to, before `didSave`.
   let didSettle = EventListeners<Void>()
   let objectsDidChange = EventListeners<ObjectChanges>()
   /// The origin of the changes that the context is recording.
@@ -137,13 +140,13 @@ struct ContextEvents {
     let wasThere: Bool
     /// True if code has set a value; false if values were only read again.
     var isEdited = false
-    /// What was set, as far as the context records that.
+    /// The properties that were set, as far as the context records them.
     var properties = ChangedProperties()
   }
 
   var hasNoted: Bool { !noted.isEmpty }
 
-  /// - Parameter properties: what code sets; nil if values are only read again.
+  /// - Parameter properties: the properties that code sets; nil if values are only read again.
   mutating func note(_ key: ObjectKey, wasThere: Bool, _ properties: ChangedProperties?) {
     var object = noted[key] ?? NotedObject(wasThere: wasThere)
     if let properties {
@@ -172,7 +175,7 @@ struct ContextEvents {
 
   mutating func forgetNoted() { noted = [:] }
 
-  /// Has the next event name no properties of the noted objects, because these have been read again since.
+  /// Makes the next event name no properties of the noted objects, because these have been read again since.
   mutating func noteRereading() {
     noted = noted.mapValues { NotedObject(wasThere: $0.wasThere) }
   }
@@ -181,10 +184,11 @@ struct ContextEvents {
     keptObservers.append((flag, observer))
   }
 
-  /// Whether so many observers are kept that the context should look for those whose subscriptions have ended.
+  /// True if so many observers are kept that the context should look for those whose subscriptions have ended.
   var mayKeepUnsubscribed: Bool { cleaning.isDue(keptObservers.count) }
 
-  /// Returns the observers whose subscriptions have ended, and keeps them no longer. The caller releases them: what ends with them may use the context.
+  /// Returns the observers whose subscriptions have ended, and keeps them no longer. The caller releases them: objects
+  /// that are released with them may use the context.
   mutating func takeUnsubscribed() -> [AnyObject] {
     if keptObservers.isEmpty { return [] }
     var ended: [AnyObject] = []
@@ -197,7 +201,7 @@ struct ContextEvents {
     return ended
   }
 
-  /// Nothing is noted any more.
+  /// Forgets everything that was noted.
   mutating func stopNoting() {
     noted = [:]
     kept = []

@@ -5,11 +5,13 @@ import Predicates
 extension ManagedObjectContext {
   /// Calls `body` with the changes of the context after each turn, on the context's executor.
   ///
-  /// Each listener hears of events in the order in which they happened. What a listener changes and saves is told to all once they have been told of what it hears.
+  /// Each listener hears of events in the order in which they happened. If a listener changes or saves something, all
+  /// listeners hear of that after the current event.
   ///
-  /// Changes of one turn arrive together: the view context tells of them between two turns of the main actor, any other at the end of the block
-  /// that made them, and each before it saves or undoes. ``processPendingChanges()`` tells of them at once. A merge of other contexts'
-  /// commits, a child's save, a rollback and a reset are events of their own, which ``ObjectChanges/origin`` tells apart.
+  /// Changes of one turn arrive together: the view context tells of them between two turns of the main actor, any other
+  /// context at the end of the block that made them, and every context before it saves or undoes.
+  /// ``processPendingChanges()`` tells of them at once. A merge of other contexts' commits, a child's save, a rollback
+  /// and a reset are events of their own, which ``ObjectChanges/origin`` tells apart.
   ///
   /// The context holds the closure until the event after the subscription has ended; a closure that uses the context should capture it weakly.
   ///
@@ -21,15 +23,17 @@ extension ManagedObjectContext {
     return ContextSubscription(flag)
   }
 
-  /// Calls `body` before the context saves anything, and before the hooks of its objects. What it changes is saved too; it must not save.
+  /// Calls `body` before the context saves anything, and before the hooks of its objects. Its changes are saved too; it
+  /// must not save.
   ///
   /// A save that waits for its turn without blocking calls it again if the context has changed meanwhile.
   public func onWillSave(_ body: @escaping () -> Void) -> ContextSubscription {
     ContextSubscription(events.willSave.add(body))
   }
 
-  /// Calls `body` with what the context has saved: to the store what the commit has changed there, the work of delete rules and merge policies
-  /// included; to a parent what the parent was handed. By then the context shows the newest commit, and the objects' hooks have run.
+  /// Calls `body` with the changes that the context has saved. For a save to the store these are the changes of the
+  /// commit, including those by delete rules and merge policies; for a save to a parent, the changes that were handed
+  /// over. By then the context shows the newest commit, and the objects' hooks have run.
   public func onDidSave(_ body: @escaping (ObjectChanges) -> Void) -> ContextSubscription {
     ContextSubscription(events.didSave.add(body))
   }
@@ -39,7 +43,8 @@ extension ManagedObjectContext {
     ContextSubscription(events.didSettle.add(body))
   }
 
-  /// Keeps an observer until the event after a subscription to it has ended: the program may hold nothing else of it.
+  /// Keeps an observer until the event after a subscription to it has ended: the program may hold only the
+  /// subscription.
   ///
   /// O(1) on average.
   func keep(_ observer: AnyObject, for subscription: ContextSubscription) {
@@ -47,7 +52,7 @@ extension ManagedObjectContext {
     events.keep(observer, for: subscription.flag)
   }
 
-  /// Runs `body`, which calls a listener: what it changes is told afterwards.
+  /// Runs `body`, which calls a listener: the events of its changes are delivered afterwards.
   static func holdingEvents(of context: ManagedObjectContext?, _ body: () -> Void) {
     guard let context else { return body() }
     context.eventQueue.holding(body)
@@ -55,12 +60,14 @@ extension ManagedObjectContext {
 
   private func releaseObservers() { _ = events.takeUnsubscribed() }
 
-  /// A listener hears of what changes from now on. What was noted before has no properties.
+  /// Tells of earlier changes before a listener is added, which hears only of changes from now on. Changes that were
+  /// noted before have no properties.
   private func tellBeforeListening() {
     if !namesChanges { tellOfUntold() }
   }
 
-  /// A sequence of the values that ``onObjectsDidChange(_:)`` delivers, for a task on any executor. It ends when the context is released.
+  /// Returns a sequence of the values that ``onObjectsDidChange(_:)`` delivers, for a task on any executor. It ends
+  /// when the context is released.
   ///
   /// Each call makes a sequence of its own. Events that the consumer has not read yet stay in memory.
   public func objectChanges() -> AsyncStream<ObjectChanges> {
@@ -70,15 +77,17 @@ extension ManagedObjectContext {
     return stream
   }
 
-  /// A sequence of the unsaved changes at the beginning of each save, for a task on any executor. It has an element each time that the context calls the closures of
-  /// ``onWillSave(_:)``, and ends when the context is released.
+  /// Returns a sequence of the unsaved changes at the beginning of each save, for a task on any executor. It has an
+  /// element each time that the context calls the closures of ``onWillSave(_:)``, and ends when the context is
+  /// released.
   ///
   /// Hooks of objects, delete rules and merge policies may change more during the save, and the save may fail. The elements of ``saves()`` are the stored changes.
   public func upcomingSaves() -> AsyncStream<ObjectChanges> {
     events.willSave.stream { [weak self] in self?.unsavedChanges }
   }
 
-  /// A sequence of the values that ``onDidSave(_:)`` delivers, for a task on any executor. It ends when the context is released.
+  /// Returns a sequence of the values that ``onDidSave(_:)`` delivers, for a task on any executor. It ends when the
+  /// context is released.
   public func saves() -> AsyncStream<ObjectChanges> {
     events.didSave.stream { $0 }
   }
@@ -137,7 +146,7 @@ extension ManagedObjectContext {
     }
   }
 
-  /// The objects that only their unsaved changes keep in the context.
+  /// Returns the objects that only their unsaved changes keep in the context.
   private func keptByChanges() -> Set<ManagedObjectID> {
     var kept: Set<ManagedObjectID> = []
     for (ordinal, entity) in entities.enumerated() {
@@ -149,7 +158,7 @@ extension ManagedObjectContext {
     return kept
   }
 
-  /// An object of the context is about to be changed or deleted, or its values are to be read anew.
+  /// Notes that an object of the context is about to be changed or deleted, or that its values are to be read anew.
   ///
   /// - Parameter slots: bits of the slots that code is about to set.
   func noteChange(of object: any ManagedObject, isEdited: Bool = true, slots: UInt64 = 0) {
@@ -161,7 +170,7 @@ extension ManagedObjectContext {
     if isEdited { undoManager?.capture(object, in: self) }
   }
 
-  /// An object has come into the context.
+  /// Notes that an object has entered the context.
   func noteEntry(of object: any ManagedObject) {
     changeCount &+= 1
     guard tracksChanges else { return }
@@ -170,7 +179,7 @@ extension ManagedObjectContext {
     undoManager?.captureEntry(of: object, key)
   }
 
-  /// A pair is linked or unlinked.
+  /// Notes that a pair is linked or unlinked.
   func notePair(_ end: PairEnd, isLinked: Bool) {
     changeCount &+= 1
     guard tracksChanges else { return }
@@ -183,7 +192,7 @@ extension ManagedObjectContext {
     }
   }
 
-  /// A pair that is linked gets another place.
+  /// Notes that a linked pair gets another place.
   func notePlace(of end: PairEnd) {
     changeCount &+= 1
     guard tracksChanges else { return }
@@ -191,13 +200,13 @@ extension ManagedObjectContext {
     if let undoManager { undoManager.capture(place(of: end), of: end) }
   }
 
-  /// The place of a link in the order of its owner; nil where that has none.
+  /// Returns the place of a link in the order of its owner; nil if the owner has no order.
   func place(of end: PairEnd) -> ListPlace? {
     guard case .pairs(let places)? = entity(end.entity).toManys[end.position].list?.origin else { return nil }
     return listEntry(of: end.element, in: end.owner, places).place
   }
 
-  /// All objects with unsaved changes are about to be read anew.
+  /// Notes that all objects with unsaved changes are about to be read anew.
   func noteRollback() {
     changeCount &+= 1
     guard tracksChanges else { return }
@@ -209,7 +218,7 @@ extension ManagedObjectContext {
     }
   }
 
-  /// An owner of pairs may not be in memory, or be one that is deleted below.
+  /// Notes a change of an owner of pairs, which may not be in memory, or may be deleted below.
   private func noteOwner(_ key: ObjectKey, _ properties: ChangedProperties?) {
     let entity = entity(key.entity)
     let known = knownObject(key.number, of: entity)
@@ -243,7 +252,8 @@ extension ManagedObjectContext {
     return object._$state.phase == .inserted || object._$state.phase == .persistent
   }
 
-  /// ``isShown(_:)``, of which a fault isn't taken for an object: something may have led to one that is gone.
+  /// Returns ``isShown(_:)``, but doesn't take a fault for an existing object: a reference may have led to a deleted
+  /// one.
   func isThere(_ key: ObjectKey) -> Bool {
     let object = knownObject(key.number, of: entity(key.entity))
     let isFault = object.map {
@@ -256,7 +266,7 @@ extension ManagedObjectContext {
 // MARK: - Telling
 
 extension ManagedObjectContext {
-  /// Runs `body`; what it changes is an event of its own, of this origin.
+  /// Runs `body`; its changes are an event of their own, of this origin.
   func tellingChanges<Result, Failure: Error>(
     from origin: ObjectChanges.Origin,
     handedOver: HandedOver? = nil,
@@ -269,24 +279,25 @@ extension ManagedObjectContext {
     defer {
       eventQueue.holding {
         tellOfNoted(handedOver)
-        // What listeners change is not of this origin.
+        // Changes by listeners are not of this origin.
         events.origin = before
       }
     }
     return try body()
   }
 
-  /// Whether the context shows changes that no event has told of yet, its own or those of its parents.
+  /// True if the context shows changes that no event has told of yet, its own or those of its parents.
   var showsUntoldChanges: Bool { events.hasNoted || parent?.showsUntoldChanges == true }
 
-  /// Tells of the changes that the context shows and that no event has told of, those of its parents first. Called before a list or a count is read: it would
-  /// show an object that is deleted later in the turn, and that would then be in no event.
+  /// Tells of the changes that the context shows and that no event has told of, those of its parents first. Called
+  /// before a list or a count is read: otherwise it could show an object that is deleted later in the turn, and that
+  /// would then be in no event.
   func tellOfUntold() {
     parent?.tellOfUntold()
     tellOfNoted()
   }
 
-  /// Tells of what was noted since the last event.
+  /// Tells listeners of the changes that were noted since the last event.
   func tellOfNoted(_ handedOver: HandedOver? = nil) {
     guard events.hasNoted else { return }
     let noted = events.takeNoted(isThere: isShown)
@@ -299,14 +310,14 @@ extension ManagedObjectContext {
     tell(changes(noted, events.origin), handedOver)
   }
 
-  /// Tells of changes, and the children of those in what they show.
+  /// Tells listeners of changes, and the children's listeners of those changes that show there.
   private func tell(_ changes: ObjectChanges, _ handedOver: HandedOver? = nil) {
     releaseObservers()
     if changes.isEmpty { return }
     if !events.kept.isEmpty { events.kept.subtract(changes.deleted) }
     var inherited = changes
     if changes.origin != .store { inherited.origin = .parent }
-    // What shows in the children is found out before a listener changes anything.
+    // The changes that show in the children are found out before a listener changes anything.
     eventQueue.holding {
       events.objectsDidChange.tell(changes, in: eventQueue)
       children.forEach {
@@ -318,10 +329,10 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Whether events of the context have happened after the one that its listeners are told of now.
+  /// True if events of the context have happened after the one that its listeners hear of now.
   var hasWaitingEvents: Bool { events.objectsDidChange.waitingCount > 0 }
 
-  /// Those of the changes below the context that show in it, with its own unsaved changes on top.
+  /// Returns those changes below the context that show in it, with its own unsaved changes on top.
   private func visible(_ changes: ObjectChanges) -> ObjectChanges {
     if entities.allSatisfy(\.changes.isEmpty), events.kept.isEmpty { return changes }
     func place(of id: ManagedObjectID) -> ObjectKey {
@@ -346,13 +357,13 @@ extension ManagedObjectContext {
     return visible
   }
 
-  /// Tells of commits that the context shows from now on, and of what its own has stored that its objects didn't show: what delete rules have done, and
-  /// derived values.
+  /// Tells listeners of commits that the context shows from now on, and of values that its own commit has stored and
+  /// its objects didn't show: changes by delete rules, and derived values.
   ///
   /// - Parameters:
   ///   - changeSets: the commits of others, in their order.
   ///   - own: the context's own commit, if it is one of those that it shows from now on.
-  ///   - ruleChanges: what delete rules have done in it, and derived values of objects that were there.
+  ///   - ruleChanges: the changes by delete rules in it, and derived values of objects that existed before.
   func tell(of changeSets: [ChangeSet], _ own: ChangeSet?, _ ruleChanges: RuleChanges) {
     guard tracksChanges else { return }
     guard let own else { return tell(visible(changes(changeSets, .store))) }

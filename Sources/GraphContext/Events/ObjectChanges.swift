@@ -1,14 +1,15 @@
 import Predicates
 
-/// What has happened to the objects that a context shows, between one event and the next, or in a save.
+/// The changes of the objects that a context shows, between one event and the next, or in a save.
 ///
 /// An object counts as updated if an attribute, a to-one relationship, or a link of a many-to-many relationship has changed. The members of a to-many
 /// relationship whose inverse is a to-one are changes of the members. An object that came and went between two events is in no list.
 /// Each list ascends by entity, in the schema's order, and by number. An ID is in one of the lists only.
 ///
-/// ``changedProperties`` names what code has set in a context, if only to an equal value, and what a commit has stored that differs. A commit of
-/// another context may have stored a property that has an unsaved change here: it is named, and the context goes on showing its own value. An object that
-/// was deleted and came back by an undo or in one of several commits may have other values in each property that is named.
+/// ``changedProperties`` names the properties that code has set in a context, even to an equal value, and those that a
+/// commit has stored with other values. A commit of another context may have stored a property that has an unsaved
+/// change here: it is named, and the context continues to show its own value. An object that was deleted and came back
+/// by an undo or in one of several commits may have other values in each property that is named.
 public struct ObjectChanges: Sendable, Equatable {
   /// Where changes come from.
   public enum Origin: Sendable, Hashable {
@@ -35,13 +36,13 @@ public struct ObjectChanges: Sendable, Equatable {
   /// The ``ManagedObjectContext/author`` of the commits that the changes come from, where all have the same one; of a save, that of its context. nil for changes
   /// that no commit has stored. With an author of its own in its context, a program tells its changes from those of others.
   public internal(set) var author: String?
-  /// Objects that are there now and were not.
+  /// Objects that exist now and did not before.
   public internal(set) var inserted: [ManagedObjectID] = []
   /// Objects with other values or links.
   public internal(set) var updated: [ManagedObjectID] = []
   /// Of each updated object, the names of the attributes and relationships that have changed, sorted. See ``ObjectChanges``.
   public internal(set) var changedProperties: [ManagedObjectID: [String]] = [:]
-  /// Objects that were there and are no longer.
+  /// Objects that existed before and no longer do.
   public internal(set) var deleted: [ManagedObjectID] = []
   /// Objects whose values are read anew, although they were not set in the context: after a rollback, or when the program asked for it.
   public internal(set) var refreshed: [ManagedObjectID] = []
@@ -100,7 +101,8 @@ extension ObjectChanges {
     invalidatesAll = invalidatesAll || others.invalidatesAll
   }
 
-  /// The names of the properties that two events have changed. It has none of an object that one of them inserts, deletes or refreshes: any property of that may differ.
+  /// Returns the names of the properties that two events have changed. There are none of an object that one event
+  /// inserts, deletes or refreshes: any of its properties may differ.
   private func namesTogether(_ others: ObjectChanges) -> [ManagedObjectID: [String]] {
     var names = changedProperties
     let unnamed = others.changedProperties.isEmpty ? [] : Set(inserted + deleted + refreshed)
@@ -120,8 +122,8 @@ extension ObjectChanges {
     }
   }
 
-  /// The changes without those that a child has handed over. Where it has deleted objects, delete rules may have changed here more of an updated
-  /// object than the child knows of.
+  /// Returns the changes without those that a child has handed over. If the child has deleted objects, delete rules may
+  /// have changed more of an updated object here than the child knows of.
   func without(_ handedOver: HandedOver) -> ObjectChanges {
     let others = handedOver.changes
     let ids = Set(others.inserted + others.deleted + (others.deleted.isEmpty ? others.updated : []))
@@ -143,7 +145,7 @@ struct ObjectKey: Hashable, Comparable {
   }
 }
 
-/// What has become of an object from one state of a context to a later one.
+/// The change of an object from one state of a context to a later one.
 enum ObjectChange {
   case inserted
   case updated(ChangedProperties)
@@ -172,7 +174,7 @@ extension ManagedObjectContext {
     return result
   }
 
-  /// What commits have changed together.
+  /// Returns the combined changes of commits.
   func changes(_ changeSets: [ChangeSet], _ origin: ObjectChanges.Origin) -> ObjectChanges {
     var combined = CombinedChanges()
     for changes in changeSets {
@@ -193,7 +195,7 @@ extension ManagedObjectContext {
     return changes
   }
 
-  /// What a child hands over to its parent.
+  /// Returns the changes that a child hands over to its parent.
   func changes(of request: SaveRequest) -> ObjectChanges {
     var combined = CombinedChanges()
     for changes in request.entities {
@@ -286,7 +288,7 @@ struct CombinedChanges {
     }
   }
 
-  /// An end of a link counts as updated, unless it came or went.
+  /// Notes an end of a link as updated, unless it was inserted or deleted.
   mutating func noteLinked(_ key: ObjectKey, by position: Int) {
     switch changes[key] {
     case .inserted, .deleted: break

@@ -1,23 +1,25 @@
 import Synchronization
 
-/// Whether the work of a context that runs on a queue, outside of any task, is still wanted by the task that waits for it.
+/// A flag for a context's work that runs on a queue, outside of any task: set when the waiting task no longer wants
+/// the work.
 final class Cancellation: Sendable {
   private let flag = Atomic(false)
-  /// Whether what is read now is read in any case.
+  /// True if the current reads ignore cancellation.
   @TaskLocal fileprivate static var isIgnored = false
 
   var isCancelled: Bool { flag.load(ordering: .relaxed) }
 
   func cancel() { flag.store(true, ordering: .relaxed) }
 
-  /// Reads in any case. Observers follow the context in whichever task its turn ends: if that task is cancelled, they must not stay behind.
+  /// Calls `body`, whose reads ignore cancellation. The context's turn may end in a cancelled task, and observers
+  /// must follow the context all the same.
   static func ignored<Result>(_ body: () throws(ContextError) -> Result) throws(ContextError) -> Result {
     try $isIgnored.withValue(true) { Swift.Result { () throws(ContextError) in try body() } }.get()
   }
 }
 
 extension ObjectSource {
-  /// Rows between two looks at whether a query is still wanted.
+  /// The number of rows between two checks of whether a query was cancelled.
   static var rowsBetweenChecks: Int { 4_096 }
 
   /// - Throws: `cancelled` when the task that the query runs in, or that waits for it, is cancelled, unless ``Cancellation/ignored(_:)`` reads.
@@ -28,6 +30,7 @@ extension ObjectSource {
 }
 
 extension ManagedObjectContext {
-  /// Whether the task that waits for the context's block is cancelled. `Task.isCancelled` doesn't say so within the block, which runs outside of any task.
+  /// True if the task that waits for the context's block is cancelled. `Task.isCancelled` doesn't say so within the
+  /// block, which runs outside of any task.
   package var isWorkCancelled: Bool { cancellation?.isCancelled == true }
 }

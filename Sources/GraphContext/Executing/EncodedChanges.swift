@@ -1,27 +1,28 @@
 import Predicates
 
-/// The unsaved changes of one entity as records, kept by a context from one query to the next: a query pays for what has
-/// changed since the one before.
+/// The unsaved changes of one entity as records, kept by a context from one query to the next: a query only pays
+/// for the changes since the previous query.
 ///
-/// A caller that changes an object calls ``noteStale(_:)``; the next ``update(from:)`` encodes the object again. A setter
-/// says so through the object's `announcesChange`, which is set again for every object that was encoded.
+/// A caller that changes an object calls ``noteStale(_:)``; the next ``update(from:)`` encodes the object again. A
+/// setter does so through the object's `announcesChange`, which is set again for every object that was encoded.
 final class EncodedChanges {
   /// The records of new and changed objects, in no order.
   private(set) var records: [(number: ObjectNumber, bytes: UnsafeRawBufferPointer)] = []
   /// Objects whose stored record doesn't count: changed or deleted.
   private(set) var hidden: Set<ObjectNumber> = []
-  /// Where in `records` an object is.
+  /// The position of each object in `records`.
   private var places: [ObjectNumber: Int] = [:]
   /// Objects that have changed since their record was encoded, or have none yet.
   private var stale: Set<ObjectNumber> = []
-  /// For slots that were looked up by value.
+  /// The records by key, for slots that were looked up by value.
   private var keyed: [KeyedRecords] = []
   private let entity: StoredEntity
   /// Owns the records' bytes, and those of records that have been replaced.
   private var encoder: RecordEncoder
-  /// How many records were encoded, replaced ones included.
+  /// The number of records that were encoded, replaced ones included.
   private(set) var encodingCount = 0
-  /// The objects that were brought up to date, in the order in which that was done: who keeps something of the records sees what has changed since.
+  /// The objects whose records were updated, in the order of the updates. A reader that keeps something of the
+  /// records finds the later changes here.
   private(set) var log: [ObjectNumber] = []
 
   /// - Parameter pending: every object of the entity that has unsaved changes.
@@ -31,18 +32,19 @@ final class EncodedChanges {
     for object in pending.inserted + pending.updated + pending.deleted { stale.insert(object._$state.number) }
   }
 
-  /// The record of a new or changed object.
+  /// Returns the record of a new or changed object.
   func record(_ number: ObjectNumber) -> UnsafeRawBufferPointer? { places[number].map { records[$0].bytes } }
 
-  /// The object isn't any more what it was when the records were last brought up to date.
+  /// Notes that the object has changed since the last update of the records.
   func noteStale(_ number: ObjectNumber) { stale.insert(number) }
 
-  /// Whether most of the memory holds records that were replaced since, or tells of such: then it is time to start afresh.
+  /// True if most of the memory holds replaced records, or log entries of such records: then it is time to start
+  /// afresh.
   var isWasteful: Bool {
     encodingCount > 2 * records.count + 1_024 || log.count > 2 * (records.count + hidden.count) + 1_024
   }
 
-  /// Brings the records up to date. O(objects changed since the last time).
+  /// Updates the records. O(objects changed since the last update).
   func update(from context: ManagedObjectContext) {
     if stale.isEmpty { return }
     for number in stale { update(number, context.knownObject(number, of: entity)) }
@@ -91,8 +93,8 @@ final class EncodedChanges {
 
   // MARK: By value
 
-  /// The new and changed objects whose value in a slot has this component (``KeyCoder``). O(1) from the second time on that
-  /// a slot is asked about.
+  /// Returns the new and changed objects whose value in a slot has this component (``KeyCoder``). O(1) from the
+  /// second call for a slot on.
   func numbers(withKey key: [UInt8], at slot: Int) -> [ObjectNumber] {
     if let known = keyed.first(where: { $0.slot == slot }) { return known[key] }
     var made = KeyedRecords(slot: slot)

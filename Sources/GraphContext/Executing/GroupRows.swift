@@ -1,6 +1,6 @@
 import Predicates
 
-/// Groups whose rows are made when they are asked for: of many groups, few may be wanted.
+/// Groups whose rows are made on demand, because only few rows of many groups may be wanted.
 struct GroupRows {
   let count: Int
   /// The row of a group, counted from 0.
@@ -22,8 +22,8 @@ struct GroupRows {
 
   var rows: [[AttributeValue]] { (0..<count).map(row) }
 
-  /// The rows among which the first `wanted` are, by an order that begins with a column: every row that
-  /// can be one of them, ties included. O(groups) as a rule.
+  /// Returns the candidates for the first `wanted` rows in an order that begins with a column: every row that can
+  /// be one of these, ties included. O(groups) as a rule.
   func candidates(_ wanted: Int, by column: Int, isAscending: Bool) -> [[AttributeValue]] {
     if wanted >= count / 2 { return rows }
     func isBefore(_ a: AttributeValue, _ b: AttributeValue) -> Bool {

@@ -1,6 +1,7 @@
 import Predicates
 
-/// The unsaved objects that have a value in one slot, by the value's key: what an index is to saved ones.
+/// The unsaved objects that have a value in one slot, by the value's key: the equivalent of an index for unsaved
+/// objects.
 struct KeyedRecords {
   let slot: Int
   private var numbers: [[UInt8]: [ObjectNumber]] = [:]

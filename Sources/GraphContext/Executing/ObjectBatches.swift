@@ -2,27 +2,27 @@ import Predicates
 
 /// The objects that a query describes, in batches: however many they are, only one batch of records is in memory.
 ///
-/// Which objects there are, and in which order, is settled when the first batch is asked for, unsaved changes included: what is changed,
-/// saved or merged afterwards doesn't change it. The objects are the context's and show what it shows; one that has been deleted since is
-/// left out.
+/// The list of the objects and its order are fixed when the first batch is requested, unsaved changes included.
+/// Later changes, saves and merges don't change the list. The objects are the context's and show its state; an
+/// object that has been deleted since is left out.
 ///
-/// Iterate on the context's actor or task. Between two of them the task is suspended for a moment, so that others get
-/// their turn, and `cancelled` is thrown if it was cancelled.
+/// Iterate on the context's actor or task. Between two batches the task is suspended for a moment, so that other
+/// tasks can run, and `cancelled` is thrown if the task was cancelled.
 public struct ObjectBatches<Root: ManagedObject>: AsyncSequence {
   /// A batch: never empty.
   public typealias Element = [Root]
-  /// What fetching a batch throws.
+  /// The error of fetching a batch.
   public typealias Failure = ContextError
   let stream: () -> ObjectStream<Root>
 
-  /// An iterator of its own, which settles which objects there are when it is first asked.
+  /// Makes a separate iterator, which fixes the list of objects when the first batch is requested.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(stream: stream()) }
 
   /// Goes through the batches.
   public struct AsyncIterator: AsyncIteratorProtocol {
     let stream: ObjectStream<Root>
 
-    /// The next batch, or nil when there are no more.
+    /// Returns the next batch, or nil when there are no more.
     ///
     /// - Throws: What a fetch of the query throws, and `cancelled` between two batches too.
     public mutating func next(
@@ -67,7 +67,7 @@ final class ObjectStream<Root: ManagedObject> {
 
   var hasBegun: Bool { results != nil }
 
-  /// The next objects, at least one; nil when there are no more. Forgets the records of those before.
+  /// Returns the next objects, at least one; nil when there are no more. Forgets the records of those before.
   func next() throws(ContextError) -> [Root]? {
     while !isOver {
       let results = if let begun = results { begun } else { try begin() }

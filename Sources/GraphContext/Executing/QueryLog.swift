@@ -9,10 +9,12 @@ import Synchronization
 /// container.queryLog = QueryLog(logger, level: .debug, slowerThan: .milliseconds(5))
 /// ```
 ///
-/// The message has the entity, the way to the rows, their number and the time. Metadata has the whole plan (`plan`), unless the container was opened with
-/// `showsValuesInErrors: false`: a plan shows the values that a condition compares with. What a program reads of objects that it has is no query.
+/// The message has the entity, the way to the rows, their number and the time. Metadata has the whole plan
+/// (`plan`), unless the container was opened with `showsValuesInErrors: false`: a plan shows the values that a
+/// condition compares with. Reading properties of objects that the program already has is no query.
 ///
-/// A query that is logged is planned twice. Without a log, and where the logger's level leaves the lines out, a query costs one look at a flag more.
+/// A query that is logged is planned twice. Without a log, and if the logger's level leaves the lines out, the only
+/// cost for a query is reading a flag.
 public struct QueryLog: Sendable {
   /// Gets the lines.
   public var logger: Logger
@@ -21,15 +23,15 @@ public struct QueryLog: Sendable {
   /// Queries that take less time have no line.
   public var threshold: Duration
 
-  /// A log of all queries that take so long or longer.
+  /// Makes a log of all queries that take at least `threshold`.
   public init(_ logger: Logger, level: Logger.Level = .debug, slowerThan threshold: Duration = .zero) {
     self.logger = logger
     self.level = level
     self.threshold = threshold
   }
 
-  /// The log that the environment asks for: `CAMBIUM_QUERY_LOG=5` is one of queries of five milliseconds and more, at the level `info`. Nil for a value that
-  /// is no number of milliseconds, such as `off`.
+  /// Returns the log that the environment asks for: `CAMBIUM_QUERY_LOG=5` logs queries of five milliseconds and
+  /// more, at the level `info`. Nil for a value that is no number of milliseconds, such as `off`.
   static func asked(by environment: [String: String]) -> QueryLog? {
     guard let milliseconds = environment["CAMBIUM_QUERY_LOG"].flatMap(Int.init), milliseconds >= 0 else {
       return nil
@@ -48,7 +50,7 @@ public struct QueryLog: Sendable {
 }
 
 extension QueryPlan {
-  /// The plan in a line, without what conditions compare with.
+  /// The plan in a line, without the values that conditions compare with.
   fileprivate var summary: String {
     let indexes = Set(ranges.map(\.index)).sorted()
     let way = indexes.isEmpty ? "" : " of \(indexes.joined(separator: ", "))"
@@ -81,10 +83,10 @@ final class QueryLogging: Sendable {
 
   func hideValues() { showsValues.store(false, ordering: .relaxed) }
 
-  /// Runs a query, and tells of it if that is asked for.
+  /// Runs a query, and logs it if a log is set.
   ///
   /// - Parameters:
-  ///   - source: what the query reads.
+  ///   - source: the source that the query reads.
   ///   - count: how many rows a result has.
   func run<Rows>(
     _ request: @autoclosure () -> ResolvedRequest,
@@ -100,7 +102,7 @@ final class QueryLogging: Sendable {
     return rows
   }
 
-  /// Tells of a query whose rows the program reads one by one.
+  /// Logs a query whose rows the program reads one by one.
   func tell(
     of query: ResolvedQuery,
     on source: any ObjectSource,
@@ -113,8 +115,8 @@ final class QueryLogging: Sendable {
 }
 
 extension PersistentContainer {
-  /// The log of the store's queries, for all containers of the process on the store; nil, as it is unless it is set or the environment says
-  /// `CAMBIUM_QUERY_LOG=5`, which logs queries of five milliseconds and more.
+  /// The log of the store's queries, for all containers of the process on the store; nil by default. A program can
+  /// set it, or the environment: `CAMBIUM_QUERY_LOG=5` logs queries of five milliseconds and more.
   public var queryLog: QueryLog? {
     get { handle.engine.queryLogging.current }
     set { handle.engine.queryLogging.current = newValue }

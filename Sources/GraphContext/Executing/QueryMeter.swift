@@ -1,6 +1,6 @@
 import Predicates
 
-/// What queries over a source have touched so far.
+/// Counts of what queries over a source have read so far.
 struct QueryCounters {
   var rowsRead = 0
   var entriesWalked = 0
@@ -13,7 +13,7 @@ struct QueryCounters {
   /// Entries of trees that were read, in order or one by one.
   var treeEntries: Int { rowsRead + entriesWalked + recordsLookedUp + singleReads }
 
-  /// Adds what another source has read for this one.
+  /// Adds the counts of another source, which has read for this one.
   mutating func add(_ others: QueryCounters) {
     rowsRead += others.rowsRead
     entriesWalked += others.entriesWalked
@@ -24,7 +24,7 @@ struct QueryCounters {
 }
 
 extension QueryPlan {
-  /// The plan with what its query does, measured now.
+  /// Returns the plan with what its query does, measured now.
   ///
   /// - Parameters:
   ///   - source: what the query reads; nothing else may read it meanwhile.
@@ -36,7 +36,7 @@ extension QueryPlan {
     try measured(on: source, count: { $0 }, run).plan
   }
 
-  /// The plan with what its query does, measured now, and the query's result.
+  /// Returns the plan with what its query does, measured now, and the query's result.
   ///
   /// - Parameters:
   ///   - source: what the query reads; nothing else may read it meanwhile.

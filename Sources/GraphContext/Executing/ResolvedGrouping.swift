@@ -8,7 +8,7 @@ struct ResolvedGrouping {
   let keys: [ResolvedPath]
   /// Entity of each key that is a reference; nil for attributes.
   let keyOrigins: [ColumnOrigin]
-  /// Those of the columns first, then those that only the condition or the order need.
+  /// The aggregates: first those of the columns, then those that only the condition or the order needs.
   private(set) var aggregates: [ResolvedAggregate]
   private let aggregateColumnCount: Int
   private var condition = ResolvedPredicate.constant(true)
@@ -18,10 +18,10 @@ struct ResolvedGrouping {
   private(set) var limit: Int?
   private(set) var offset = 0
 
-  /// What a grouping says beyond its columns.
+  /// The options of a grouping beyond its columns.
   struct Options {
     var condition = PredicateTree.constant(true)
-    /// By the names of columns.
+    /// The order, by the names of columns.
     var sort: [(name: String, isAscending: Bool)] = []
     /// Aggregates that these are about.
     var aggregates: [ResolvedAggregate] = []
@@ -64,7 +64,8 @@ struct ResolvedGrouping {
     offset = options.offset
   }
 
-  /// The condition finds the objects on the way to a key too, which are no columns: `origin` where groups are by `origin.name`.
+  /// Checks that the condition uses columns only. In the condition a name can also mean an object on the path of a
+  /// key, which is no column: `origin` if groups are by `origin.name`.
   private func checkThatConditionIsAboutColumns() throws(QueryError) {
     var names: [String] = []
     condition.forEachPath { names.append($0.name) }
@@ -80,7 +81,8 @@ struct ResolvedGrouping {
     }
   }
 
-  /// In text, groups by an attribute `count` have a key of that name, and how many objects they have is called so too.
+  /// Checks that only one column has this name. In text, groups by an attribute `count` have a key of that name,
+  /// and the number of their objects has this name, too.
   private func checkThatOneColumnIsCalled(_ name: String) throws(QueryError) {
     let keys = Set(keys.filter { $0.name == name })
     let aggregates = Set(aggregates.filter { $0.name == name })
@@ -92,10 +94,10 @@ struct ResolvedGrouping {
     )
   }
 
-  /// What the rows are made of.
+  /// The names of the rows' columns.
   var names: [String] { keys.map(\.name) + aggregates.prefix(aggregateColumnCount).map(\.name) }
 
-  /// The rows: keys, then aggregates.
+  /// Returns the rows: keys, then aggregates.
   func rows(
     in source: any ObjectSource,
     over layers: UnsavedLayers? = nil
@@ -116,7 +118,8 @@ struct ResolvedGrouping {
 
   private var window: RowWindow { RowWindow(offset: offset, limit: limit) }
 
-  /// By the sort keys, then by the groups' own, or what there is where all rows are one group.
+  /// The order of the groups: by the sort keys, then by the group keys, or by the first column if all rows are one
+  /// group.
   private var order: [(column: Int, isAscending: Bool)] {
     sort + (keys.isEmpty ? 0..<1 : keys.indices).map { (column: $0, isAscending: true) }
   }
@@ -132,9 +135,9 @@ struct ResolvedGrouping {
     }
   }
 
-  /// What a plan says of the groups.
+  /// Returns the part of a plan that describes the groups.
   ///
-  /// - Parameter source: where aggregates are looked up; nil where they are computed row by row.
+  /// - Parameter source: the source in which aggregates are looked up; nil if they are computed row by row.
   func explanation(source: String?) -> QueryPlan.Grouping {
     QueryPlan.Grouping(
       keys: keys.map(\.name),

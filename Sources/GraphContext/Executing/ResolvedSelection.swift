@@ -6,13 +6,13 @@ struct ResolvedSelection {
   let columns: [QueryColumn]
   let isDistinct: Bool
 
-  /// - Throws: `typeMismatch` where distinct rows are asked for and a column can't be compared.
+  /// - Throws: `typeMismatch` if distinct rows are requested and a column can't be compared.
   init(query: ResolvedQuery, columns: [QueryColumn], isDistinct: Bool) throws(QueryError) {
     if isDistinct { for column in columns { try column.path.checkComparable("told apart") } }
     (self.query, self.columns, self.isDistinct) = (query, columns, isDistinct)
   }
 
-  /// How many rows there are, each of them read.
+  /// Counts the rows by reading each of them.
   func count(in source: any ObjectSource, over layers: UnsavedLayers? = nil) throws(ContextError) -> Int {
     var count = 0
     try source.forEachRow(of: self, over: layers) { _, reader, fields in

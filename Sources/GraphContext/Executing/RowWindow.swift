@@ -1,7 +1,8 @@
 import Predicates
 
-/// The part of a sequence of rows that an offset and a limit leave. No other type applies the two: rows pass through a window one by one, or their source
-/// leaves rows out by rank and the window knows (``takeOffset()``), or a list asks for its range.
+/// The part of a sequence of rows that an offset and a limit leave. No other type applies offset and limit. Rows
+/// pass through a window one by one; or their source leaves rows out by rank, and takes the offset from the window
+/// (``takeOffset()``); or a list takes its range from the window.
 struct RowWindow: Equatable {
   private var toSkip: Int
   private var left: Int
@@ -16,10 +17,10 @@ struct RowWindow: Equatable {
   /// All rows.
   static var all: RowWindow { RowWindow(offset: 0, limit: nil) }
 
-  /// Whether every row is within.
+  /// True if every row is within.
   var isWhole: Bool { toSkip == 0 && left == .max }
 
-  /// Whether no further row is within.
+  /// True if no further row is within.
   var isOver: Bool { left == 0 }
 
   /// Rows that have to be known: offset + limit; nil for all.
@@ -29,7 +30,7 @@ struct RowWindow: Equatable {
     return isTooLarge ? nil : end
   }
 
-  /// Whether the next row is within.
+  /// Returns whether the next row is within.
   mutating func admits() -> Bool {
     if left == 0 { return false }
     if toSkip > 0 {
@@ -40,19 +41,19 @@ struct RowWindow: Equatable {
     return true
   }
 
-  /// Returns how many rows the source is to leave out. The window counts from the row after those.
+  /// Returns the number of rows that the source must leave out. The window counts from the row after these rows.
   mutating func takeOffset() -> Int {
     defer { toSkip = 0 }
     return toSkip
   }
 
-  /// The rows of a list that are within.
+  /// Returns the rows of a list that are within.
   func rows<Row>(of rows: [Row]) -> [Row] { isWhole ? rows : Array(rows.dropFirst(toSkip).prefix(left)) }
 
-  /// How many of `count` rows are within.
+  /// Returns how many of `count` rows are within.
   func count(of count: Int) -> Int { range(in: count).count }
 
-  /// The indices of the rows within, among `count` rows.
+  /// Returns the indices of the rows within, among `count` rows.
   func range(in count: Int) -> Range<Int> {
     let start = min(toSkip, count)
     return start..<start + min(left, count - start)

@@ -1,7 +1,8 @@
 import Predicates
 
-/// The bytes that decide where a row comes in a sorted list: the order-preserving encoding of its sort values (``KeyCoder``), complemented where the order is
-/// descending, and of its number. One comparison of bytes decides, as in an index.
+/// The bytes that decide the position of a row in a sorted list: the order-preserving encoding of its sort values
+/// (``KeyCoder``), complemented if the order is descending, and of its number. One comparison of bytes decides, as
+/// in an index.
 struct SortKey {
   private(set) var bytes: [UInt8] = []
 

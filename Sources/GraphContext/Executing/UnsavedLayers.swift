@@ -1,7 +1,7 @@
 import Predicates
 
-/// The unsaved changes of a stack of contexts, which queries see in place of what a store has: those of a context count before those of
-/// its parent.
+/// The unsaved changes of a stack of contexts, which queries see in place of a store's state: the changes of a
+/// context take precedence over those of its parent.
 final class UnsavedLayers {
   /// The lowest first.
   private let contexts: [ManagedObjectContext]
@@ -16,17 +16,17 @@ final class UnsavedLayers {
     UnsavedLayers([parent] + (layers?.contexts ?? []))
   }
 
-  /// Whether any object has changes; links between objects that have none don't count. O(entities).
+  /// True if any object has changes; links between unchanged objects don't count. O(entities).
   var hasChangedObjects: Bool {
     contexts.contains { context in context.entities.contains { !$0.changes.isEmpty } }
   }
 
-  /// The unsaved records of an entity, up to date; nil for none.
+  /// Returns the unsaved records of an entity, up to date; nil for none.
   func records(of entity: StoredEntity) -> UnsavedRecords? {
     UnsavedRecords(contexts.compactMap { $0.encodedChanges(of: entity) })
   }
 
-  /// The unsaved links of a table, as differences to what the store has; nil for none.
+  /// Returns the unsaved links of a table, as differences from the store's links; nil for none.
   func links(in table: LinkTable) -> PendingLinks? {
     var result: PendingLinks?
     for context in contexts {
@@ -54,7 +54,7 @@ struct UnsavedRecords {
   /// The records' only layer; nil if there are several.
   var onlyLayer: EncodedChanges? { layers.count == 1 ? layers[0] : nil }
 
-  /// The record of a new or changed object.
+  /// Returns the record of a new or changed object.
   func record(_ number: ObjectNumber) -> UnsafeRawBufferPointer? {
     for layer in layers.reversed() {
       if let record = layer.record(number) { return record }
@@ -72,15 +72,15 @@ struct UnsavedRecords {
     }
   }
 
-  /// The new and changed objects whose value in a slot has this component (``KeyCoder``). O(layers) from the second time on that a slot is
-  /// asked about.
+  /// Returns the new and changed objects whose value in a slot has this component (``KeyCoder``). O(layers) from
+  /// the second call for a slot on.
   func numbers(withKey key: [UInt8], at slot: Int) -> [ObjectNumber] {
     layers.enumerated().flatMap { position, layer in
       layer.numbers(withKey: key, at: slot).filter { !isCovered($0, above: position) }
     }
   }
 
-  /// Whether a layer above has another record of the object, or has deleted it.
+  /// Returns whether a layer above has another record of the object, or has deleted it.
   private func isCovered(_ number: ObjectNumber, above position: Int) -> Bool {
     layers[(position + 1)...].contains { $0.hidden.contains(number) || $0.record(number) != nil }
   }

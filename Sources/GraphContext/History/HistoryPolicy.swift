@@ -24,11 +24,12 @@ public struct HistoryPolicy: Sendable, Hashable {
 
 /// Limits of a history. Every commit that changes objects removes the oldest transactions that are beyond one of them. The newest transaction always stays.
 public struct HistoryLimits: Sendable, Hashable {
-  /// A transaction is removed when it is as old as this; nil for no limit. Kept in whole milliseconds.
+  /// The age at which a transaction is removed; nil for no limit. Kept in whole milliseconds.
   public var age: Duration?
-  /// Bytes of the transactions that are kept, at most; nil for no limit. The trees of a store need some more for them.
+  /// The greatest number of bytes of the transactions that are kept; nil for no limit. The trees of a store need some
+  /// more for them.
   public var byteCount: Int?
-  /// Transactions that are kept, at most; nil for no limit.
+  /// The greatest number of transactions that are kept; nil for no limit.
   public var transactionCount: Int?
 
   /// Makes limits; nil stands for no limit. A limit below zero counts as zero.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Which transactions of a history to read: all of them, unless a property says otherwise.
+/// A selection of the transactions of a history: all of them, unless a property says otherwise.
 ///
 /// ```swift
 /// let query = HistoryQuery(after: token, entities: [Song.entityName], excludingAuthors: ["sync"])
@@ -21,14 +21,15 @@ public struct HistoryQuery: Sendable, Hashable {
   public var startDate: Date?
   /// Only transactions before this date; nil for all.
   public var endDate: Date?
-  /// Whether the newest transaction comes first. With a ``limit``, only the newest ones are read.
+  /// True if the newest transaction comes first. With a ``limit``, only the newest ones are read.
   public var newestFirst: Bool
   /// The greatest number of transactions, the first ones in their order; nil for no limit.
   public var limit: Int?
 
-  /// Makes a query; what is left out restricts nothing.
+  /// Makes a query; an argument that is left out restricts nothing.
   ///
-  /// A transaction without a change of the entities and objects that are asked for is left out; of the others only the changes of these are there.
+  /// A transaction without a change of the entities and objects that are asked for is left out; the others have only
+  /// the changes of these.
   public init(
     after token: HistoryToken? = nil,
     entities: Set<String>? = nil,
@@ -61,7 +62,7 @@ extension HistoryQuery {
     return authors.map { authors in author.map(authors.contains) ?? false } ?? true
   }
 
-  /// The changes of a transaction that the query selects; nil if it selects none.
+  /// Returns the changes of a transaction that the query selects; nil if it selects none.
   func part(of transaction: HistoryTransaction) -> HistoryTransaction? {
     if entities == nil, objectIDs == nil { return transaction }
     var part = transaction

@@ -9,8 +9,8 @@ public struct HistoryToken: Sendable, Hashable {
   public let storeID: UUID
   /// The number of the commit before the place.
   package let commit: UInt64
-  /// The bits of the date of the last transaction before the place, or ``markOfNone``. A store that has lost commits gives their numbers to others: those have
-  /// another date. 0 in a token of a version that had no marks.
+  /// The bits of the date of the last transaction before the place, or ``markOfNone``. A store that has lost commits
+  /// gives their numbers to other commits, which have another date. 0 in a token of a library version without marks.
   let mark: UInt64
   /// The mark of a place before which the history has no transaction.
   static let markOfNone: UInt64 = 1
@@ -23,18 +23,19 @@ public struct HistoryToken: Sendable, Hashable {
 }
 
 extension HistoryToken: Comparable {
-  /// True for tokens of one place. One of them may have been made after the history had forgotten what is before it.
+  /// Returns true for tokens of one place. One of them may have been made after the history had forgotten the
+  /// transactions before the place.
   public static func == (left: HistoryToken, right: HistoryToken) -> Bool {
     (left.commit, left.storeID) == (right.commit, right.storeID)
   }
 
-  /// Hashes what `==` compares.
+  /// Hashes the values that `==` compares.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(commit)
     hasher.combine(storeID)
   }
 
-  /// The order of the places in one history. Tokens of different stores have some order too, which means nothing.
+  /// Orders tokens by their places in one history. Tokens of different stores have some order too, which means nothing.
   public static func < (left: HistoryToken, right: HistoryToken) -> Bool {
     (left.commit, left.storeID.uuidString) < (right.commit, right.storeID.uuidString)
   }
@@ -46,7 +47,7 @@ extension HistoryToken: CustomStringConvertible, LosslessStringConvertible, Coda
     mark == 0 ? "\(storeID):\(commit)" : "\(storeID):\(commit):\(String(mark, radix: 16))"
   }
 
-  /// Nil for a text that ``description`` doesn't give.
+  /// Makes a token of its description; nil for a text that ``description`` doesn't give.
   public init?(_ description: String) {
     let parts = description.split(separator: ":", omittingEmptySubsequences: false)
     guard 2...3 ~= parts.count, let storeID = UUID(uuidString: String(parts[0])),

@@ -1,24 +1,24 @@
 import Foundation
 import Predicates
 
-/// One commit of a store, as its history has it: when, by whom, and which objects it changed.
+/// One commit in the history of a store: its date, its author, and the objects that it changed.
 ///
 /// It has no values but those of tombstones: a program that wants values reads the objects.
 public struct HistoryTransaction: Sendable, Hashable {
   /// The place in the history after the transaction.
   public let token: HistoryToken
-  /// When it was saved, by the clock of the machine.
+  /// The date of the save, by the clock of the machine.
   public let date: Date
   /// ``ManagedObjectContext/author`` of the context that saved.
   public let author: String?
   /// ``ManagedObjectContext/name`` of the context that saved.
   public let contextName: String?
-  /// At most one of each object: by entity, in the order of their names, and by the number of the object. Objects of entities that the store no longer has
-  /// are left out.
+  /// The changes, at most one of each object: by entity, in the order of their names, and by the number of the object.
+  /// Objects of entities that the store no longer has are left out.
   public internal(set) var changes: [HistoryChange]
 }
 
-/// What one commit did to one object.
+/// The change of one object by one commit.
 public struct HistoryChange: Sendable, Hashable {
   /// A kind of change.
   public enum Kind: String, Sendable, Codable {
@@ -32,7 +32,7 @@ public struct HistoryChange: Sendable, Hashable {
 
   /// The object. After a deletion no other object will have this ID. The object itself may be inserted again with it, when a context undoes the deletion.
   public let objectID: ManagedObjectID
-  /// What happened to it.
+  /// The kind of the change.
   public let kind: Kind
   /// Of an updated object, the names of the attributes and relationships that changed, sorted. Properties that the schema no longer has are left
   /// out, and renamed ones have their present names. A to-many relationship is among them only if its inverse isn't a to-one relationship: otherwise

@@ -1,13 +1,14 @@
 import Foundation
 import Predicates
 
-// The history of a store: which commits changed which objects, for programs that were not there.
+// The history of a store: which commits changed which objects, for programs that were not running.
 
 extension PersistentContainer {
   /// Makes the store keep a history of its commits, or changes how long it keeps it.
   ///
-  /// It is the store that keeps a history, not the container: from now on every save, by whichever program, is noted, in the same commit. A
-  /// program that relies on it calls this after each opening; without a change it writes nothing.
+  /// The store keeps the history, not the container: from now on every save by any program is noted, in the same
+  /// commit. A program that relies on the history calls this after each opening; if nothing changes, the call writes
+  /// nothing.
   ///
   /// ```swift
   /// try await container.keepHistory()
@@ -35,7 +36,7 @@ extension PersistentContainer {
     try await withEngine { try $0.dropHistory(durability) }
   }
 
-  /// How long the store keeps its history; nil if it keeps none.
+  /// The limits of the history that the store keeps; nil if it keeps none.
   public var historyPolicy: HistoryPolicy? {
     get throws(ContextError) {
       try handle.checkOpen()
@@ -43,7 +44,8 @@ extension PersistentContainer {
     }
   }
 
-  /// The place after the newest commit: who reads from there learns of what is saved from now on.
+  /// Returns the place after the newest commit: a program that reads from there gets everything that is saved from now
+  /// on.
   ///
   /// - Throws: `noHistory` if the store keeps none.
   public func newestHistoryToken() throws(ContextError) -> HistoryToken {
@@ -51,7 +53,7 @@ extension PersistentContainer {
     return try ContextError.mapping { try handle.engine.historyReader().newestToken() }
   }
 
-  /// The oldest place from which the history can be read.
+  /// Returns the oldest place from which the history can be read.
   ///
   /// - Throws: `noHistory` if the store keeps none.
   public func oldestHistoryToken() throws(ContextError) -> HistoryToken {
@@ -59,11 +61,12 @@ extension PersistentContainer {
     return try ContextError.mapping { try handle.engine.historyReader().oldestToken() }
   }
 
-  /// The transactions that a query asks for, in its order: the oldest first, unless ``HistoryQuery/newestFirst`` is true. O(log n + transactions that are
-  /// looked at): all after the query's token, or fewer if ``HistoryQuery/limit`` is reached before.
+  /// Returns the transactions that a query asks for, in its order: the oldest first, unless
+  /// ``HistoryQuery/newestFirst`` is true. O(log n + transactions that are looked at): all after the query's token, or
+  /// fewer if ``HistoryQuery/limit`` is reached before.
   ///
   /// - Throws: `noHistory` if the store keeps none; `historyExpired` if the query's token is before the oldest transaction, after the newest
-  ///   commit or of another store: then ``ContextError/oldestHistoryToken`` is where to go on, with all objects read anew.
+  ///   commit or of another store: then read on from ``ContextError/oldestHistoryToken``, with all objects read anew.
   public func history(
     _ query: HistoryQuery = HistoryQuery()
   ) async throws(ContextError) -> [HistoryTransaction] {
@@ -81,7 +84,7 @@ extension PersistentContainer {
   ///
   /// - Parameters:
   ///   - token: the first place that stays valid, if it has been reached.
-  ///   - includingUnread: whether to remove also what a registered consumer has yet to read.
+  ///   - includingUnread: whether to remove also transactions that a registered consumer has yet to read.
   ///   - durability: when the removal counts as done, if not as the container's options say.
   /// - Returns: how many transactions were removed.
   /// - Throws: `noHistory`, and `historyExpired` for a token of another store.
@@ -122,9 +125,9 @@ extension PersistentContainer {
   /// try await container.acknowledgeHistory(through: token, by: "search index")
   /// ```
   ///
-  /// - Parameter name: what to call the consumer, in at most 4,087 bytes of UTF-8.
-  /// - Returns: where the consumer goes on: after what it has acknowledged, or at the oldest transaction if the name is new. A consumer that
-  ///   hasn't read for too long gets a token that has expired.
+  /// - Parameter name: the consumer's name, in at most 4,087 bytes of UTF-8.
+  /// - Returns: the place where the consumer continues: after the last transaction that it has acknowledged, or at the
+  ///   oldest transaction if the name is new. A consumer that hasn't read for too long gets a token that has expired.
   /// - Throws: `noHistory` if the store keeps none; `store` when the store can't be written.
   public func registerHistoryConsumer(_ name: String) async throws(ContextError) -> HistoryToken {
     try await withEngine { try $0.addHistoryConsumer(name) }

@@ -1,4 +1,4 @@
-/// Who saves: what the history notes of a save beside its changes.
+/// The origin of a save, which the history notes beside its changes.
 struct SaveOrigin: Sendable {
   var author: String?
   var contextName: String?

@@ -1,12 +1,12 @@
-/// What the passes of custom stages have done to the objects of one entity.
+/// The changes that the passes of custom stages have made to the objects of one entity.
 public struct MigrationEffect: Sendable, Hashable, Codable {
-  /// By its name in the schema that the stage leads to.
+  /// The entity's name in the schema that the stage leads to.
   public let entity: String
-  /// How many objects there are that were not there before.
+  /// The number of objects that were inserted.
   public internal(set) var insertedCount: Int
-  /// How many objects were there, and have changed.
+  /// The number of objects that existed before and were changed.
   public internal(set) var updatedCount: Int
-  /// How many objects are gone.
+  /// The number of objects that were deleted.
   public internal(set) var deletedCount: Int
 
   init(_ changes: EntityChanges) {

@@ -1,30 +1,30 @@
 import Foundation
 import Predicates
 
-/// What happens when a store is opened with another schema, worked out without writing one byte.
+/// The effects of opening a store with another schema, computed without writing one byte.
 ///
 /// ```swift
 /// let forecast = try MigrationForecast(at: url, to: [Song.self, Album.self])
 /// if forecast.isPossible { print(forecast) }
 /// ```
 ///
-/// The counts are those that the opening then has, if no other save comes in between.
+/// The opening has the same counts, if no save comes in between.
 public struct MigrationForecast: Sendable, Hashable, Codable {
-  /// A value that objects get which have none.
+  /// A value for objects that have none.
   public struct Filling: Sendable, Hashable, Codable {
     /// The entity, by its name in the new schema.
     public let entity: String
-    /// The attribute that the objects have no value of.
+    /// The attribute for which the objects have no value.
     public let property: String
     /// The attribute's default value.
     public let value: AttributeValue
-    /// Objects that get the value. No record of theirs is written.
+    /// The number of objects that get the value. Their records are not written.
     public let objectCount: Int
   }
 
   /// A tree that is built or dropped.
   public struct Tree: Sendable, Hashable, Codable {
-    /// What a tree holds.
+    /// The content of a tree.
     public enum Kind: String, Sendable, Hashable, Codable {
       /// The records of an entity.
       case records
@@ -40,13 +40,14 @@ public struct MigrationForecast: Sendable, Hashable, Codable {
       case values
     }
 
-    /// What the tree holds.
+    /// The tree's content.
     public let kind: Kind
-    /// By the name of the new schema for a tree that is built, of the store's for one that is dropped.
+    /// The entity: by its name in the new schema for a tree that is built, by its name in the store for a tree that
+    /// is dropped.
     public let entity: String
     /// The index's or the property's name; nil for records.
     public let name: String?
-    /// How many entries the tree gets, or has.
+    /// The number of entries that the tree gets, or has.
     public let entryCount: Int
   }
 
@@ -54,9 +55,9 @@ public struct MigrationForecast: Sendable, Hashable, Codable {
   public struct BuiltTree: Sendable, Hashable, Codable {
     /// The tree.
     public let tree: Tree
-    /// Bytes of the entries' keys together. What they take in the file depends on how full pages are.
+    /// The sum of the bytes of the entries' keys. Their size in the file depends on how full the pages are.
     public let keyByteCount: Int
-    /// Whether it takes the place of one that the store has.
+    /// True if it replaces a tree of the store.
     public let isReplacing: Bool
   }
 
@@ -64,7 +65,7 @@ public struct MigrationForecast: Sendable, Hashable, Codable {
   public struct EarlierRecords: Sendable, Hashable, Codable {
     /// The entity, by its name in the new schema.
     public let entity: String
-    /// How many records there are.
+    /// The number of records.
     public let count: Int
   }
 
@@ -72,34 +73,36 @@ public struct MigrationForecast: Sendable, Hashable, Codable {
   public let storeID: UUID
   /// The version of the schema that a stage of a plan leads to; nil without a plan.
   public let version: Schema.Version?
-  /// The version of what the library wrote into the store; nil for a store that holds no models yet. Opening brings it to
+  /// The version of the store's format; nil for a store that holds no models yet. Opening changes it to
   /// ``newFormatVersion``.
   public let formatVersion: UInt32?
   /// The version that the library writes.
   public let newFormatVersion: UInt32
-  /// What changes in the schema.
+  /// The changes of the schema.
   public let difference: SchemaDifference
-  /// Empty if something is in the way that can't be inferred, as are the other lists below.
+  /// The values that objects get. This list and the lists below are empty if there is a change that can't be
+  /// inferred.
   public internal(set) var fillings: [Filling] = []
   /// The trees that are built.
   public internal(set) var builtTrees: [BuiltTree] = []
   /// The trees that are dropped.
   public internal(set) var droppedTrees: [Tree] = []
-  /// By entity; an entity that has none is left out.
+  /// The records that stay as they are, by entity; an entity without such records is left out.
   public internal(set) var earlierRecords: [EarlierRecords] = []
-  /// Everything that keeps the store from going on with the schema.
+  /// All reasons why the store can't be migrated to the schema.
   public internal(set) var refusal = SchemaRefusal()
-  /// What the passes of a custom stage do, by entity.
+  /// The changes that the passes of a custom stage make, by entity.
   public internal(set) var effects: [MigrationEffect] = []
-  /// Why a pass of a custom stage fails; nil if none does.
+  /// The reason why a pass of a custom stage fails; nil if none fails.
   public internal(set) var failure: String?
-  /// Whether a change of the schema was begun and not finished. Opening goes on with it, or gives it up first; the counts are those of the
-  /// whole change all the same.
+  /// True if a change of the schema was begun and not finished. Opening continues this change, or gives it up
+  /// first. In both cases the counts are those of the whole change.
   public let isInterrupted: Bool
-  /// Whether opening writes nothing.
+  /// True if opening writes nothing.
   public let isCurrent: Bool
 
-  /// Whether the store can go on with the schema. If not, opening throws the ``refusal`` or the ``failure`` as an error.
+  /// True if the store can be migrated to the schema. If not, opening throws the ``refusal`` or the ``failure`` as
+  /// an error.
   public var isPossible: Bool { refusal.isEmpty && failure == nil }
 
   init(
@@ -127,7 +130,7 @@ extension MigrationForecast: CustomStringConvertible {
   /// Headings with a line below for each item; one line for a store that has the schema.
   public var description: String { lines.joined(separator: "\n") }
 
-  /// The lines of ``description``. A value may have ends of lines of its own.
+  /// The lines of ``description``. A value may contain line breaks.
   package var lines: [String] {
     if isCurrent { return ["the store has the schema already"] }
     let changes = difference.changes.map(\.description)

@@ -1,15 +1,15 @@
 import Foundation
 import Synchronization
 
-/// How far a change of a store's schema has come.
+/// The progress of a change of a store's schema.
 public struct MigrationProgress: Sendable, Hashable {
-  /// Rows (records, or links between objects) that were worked on so far.
+  /// The number of rows (records, or links between objects) that are done so far.
   public let completedRowCount: Int
-  /// Rows that have to be worked on.
+  /// The number of rows to do.
   public let totalRowCount: Int
-  /// The stage of a plan whose rows they are, counted from 1; 1 without a plan.
+  /// The number of the plan's stage that the rows belong to, counted from 1; 1 without a plan.
   public let stageNumber: Int
-  /// How many stages this opening takes; 1 without a plan.
+  /// The number of stages that this opening runs; 1 without a plan.
   public let stageCount: Int
   /// The version that the stage leads to; nil without a plan.
   public let version: Schema.Version?
@@ -35,8 +35,8 @@ public struct MigrationProgress: Sendable, Hashable {
   }
 }
 
-/// Watches a change of a store's schema, and can cancel it: given to a container that is opened, or to
-/// ``PersistentContainer/upgradeRecords(monitor:)``.
+/// Watches a change of a store's schema, and can cancel it. A program passes it to the opening of a container, or
+/// to ``PersistentContainer/upgradeRecords(monitor:)``.
 ///
 /// ```swift
 /// let monitor = MigrationMonitor()
@@ -55,18 +55,20 @@ public final class MigrationMonitor: Sendable {
     var isFinished = false
   }
 
-  /// Bytes of keys and records that one commit of the change holds; nil for what the store's options suggest.
+  /// The number of bytes of keys and records that one commit of the change holds; nil for the default of the
+  /// store's options.
   let chunkByteCount: Int?
-  /// The progress of ``updates()``, for Foundation. The unit is a row; all stages of a plan count as many as the one at hand.
+  /// The progress of ``updates()``, for Foundation. The unit is a row; every stage of a plan counts as many rows as
+  /// the current stage.
   public let progress: Progress
   private let onReport: (@Sendable (MigrationProgress) -> Void)?
   private let state = Mutex(State())
 
-  /// Makes a monitor; the migration chooses how much it does between two reports.
+  /// Makes a monitor; the migration chooses the amount of work between two reports.
   public convenience init() { self.init(chunkByteCount: nil) }
 
   /// - Parameters:
-  ///   - chunkByteCount: nil for what the store's options suggest.
+  ///   - chunkByteCount: nil for the default of the store's options.
   ///   - onReport: called after each commit, on the thread that changes the store.
   package init(chunkByteCount: Int?, onReport: (@Sendable (MigrationProgress) -> Void)? = nil) {
     self.chunkByteCount = chunkByteCount
@@ -76,7 +78,8 @@ public final class MigrationMonitor: Sendable {
     progress.cancellationHandler = { [weak self] in self?.cancel() }
   }
 
-  /// The steps of the change from now on, the newest one first. Ends when the container is open or failed to open.
+  /// Returns the progress of the change from now on, beginning with the newest step. The sequence ends when the
+  /// container is open or failed to open.
   public func updates() -> AsyncStream<MigrationProgress> {
     let (stream, continuation) = AsyncStream<MigrationProgress>.makeStream(
       bufferingPolicy: .bufferingNewest(1)
@@ -92,14 +95,15 @@ public final class MigrationMonitor: Sendable {
     return stream
   }
 
-  /// What the passes of custom stages have done so far in this opening, by entity.
+  /// The changes that the passes of custom stages have made so far in this opening, by entity.
   public var effects: [MigrationEffect] {
     state.withLock { $0.effects.values.sorted { $0.entity < $1.entity } }
   }
 
-  /// Stops the change after the commit at hand. Opening throws `cancelled`, the store keeps its old schema, and an opening with the same
-  /// schema goes on where this one stopped. If the store was to be taken over, the other containers go on with it instead, and the change
-  /// begins anew the next time. Does nothing after the switch.
+  /// Stops the change after the current commit. The opening throws `cancelled`, the store keeps its old schema, and
+  /// a later opening with the same schema continues where this one stopped. If the opening takes the store over
+  /// from other containers, these containers keep the store instead, and the change begins anew the next time. Does
+  /// nothing after the switch.
   public func cancel() { state.withLock { $0.isCancelled = true } }
 
   func checkCancellation() throws(ContextError) {
@@ -108,12 +112,12 @@ public final class MigrationMonitor: Sendable {
     }
   }
 
-  /// A stage of a plan begins.
+  /// Notes that a stage of a plan begins.
   func begin(stage number: Int, of count: Int, to version: Schema.Version?) {
     state.withLock { $0.stage = (number, count, version) }
   }
 
-  /// A batch of a custom stage was saved.
+  /// Notes that a batch of a custom stage was saved.
   func note(_ effects: [MigrationEffect]) {
     state.withLock { state in
       for effect in effects {
@@ -154,7 +158,7 @@ public final class MigrationMonitor: Sendable {
 
 @_spi(Testing)
 extension MigrationMonitor {
-  /// A monitor of a change in commits of about so many bytes: for tests that crash the change.
+  /// Makes a monitor of a change whose commits have about a given number of bytes: for tests that crash the change.
   ///
   /// - Parameter onReport: called after each commit, on the thread that changes the store.
   public static func inChunks(

@@ -6,7 +6,7 @@ struct NewInverse: Hashable {
   let property: PropertyNumber
   /// The tree of the links.
   let links: String
-  /// Whether a pair of the tree has the entity's object last.
+  /// True if a pair of the tree has the entity's object last.
   let isExchanged: Bool
   let isRequired: Bool
 }
@@ -14,7 +14,8 @@ struct NewInverse: Hashable {
 extension SchemaChange {
   func hasNewInverse(_ entity: EntityNumber) -> Bool { newInverses.contains { $0.entity == entity } }
 
-  /// Has the records of entities with new inverses copied into trees of their own, where each object gets its destination.
+  /// Adds steps that copy the records of entities with new inverses to separate trees, in which each object gets
+  /// its destination.
   mutating func fillNewInverses() {
     let steps = newInverses.map { inverse in
       MigrationStep.inverse(

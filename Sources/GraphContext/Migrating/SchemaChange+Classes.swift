@@ -1,10 +1,11 @@
 import Predicates
 
-// Classes that inherit from each other. A store gets more of them; those that it has stay as they are, as their objects' numbers tell them. A stage that makes objects anew may change all of
-// it.
+// Classes that inherit from each other. A store may get more classes. Its existing classes stay as they are,
+// because the numbers of their objects have the classes' tags. A stage that makes objects anew may change
+// everything.
 
 extension SchemaChange {
-  /// The classes of an entity after the change: those that the store has, and then new ones.
+  /// Returns the classes of an entity after the change: first those that the store has, then new ones.
   mutating func classes(
     of match: SchemaMatching.Entity,
     _ entity: CataloguedEntity,
@@ -18,7 +19,7 @@ extension SchemaChange {
       }
       return []
     }
-    // The root goes with the entity.
+    // The root class belongs to the entity.
     let (subclasses, knownSubclasses) = (described.dropFirst(), Array(known.dropFirst()))
     let matches = SchemaMatching.matches(
       subclasses.map { ($0.name, $0.originalName) },
@@ -61,7 +62,8 @@ extension SchemaChange {
     return classes
   }
 
-  /// An entity of its own can't become a subclass: its objects' numbers and records are those of another tree.
+  /// Notes that a separate entity can't become a subclass: the numbers and records of its objects belong to another
+  /// tree.
   private mutating func noteTakenNames(
     of described: [ClassDescription],
     _ entity: CataloguedEntity,
@@ -77,7 +79,8 @@ extension SchemaChange {
     }
   }
 
-  /// Refuses a new class that was an entity of its own by its original name, if no entity continues that one: its objects would be gone.
+  /// Refuses a new class whose original name is that of a separate entity, if no other entity continues that
+  /// entity: its objects would be lost.
   private mutating func noteLostEntity(
     of member: ClassDescription,
     _ entity: CataloguedEntity,
@@ -97,7 +100,8 @@ extension SchemaChange {
     madeAnew.contains(member.name) || madeAnew.contains(entity.name)
   }
 
-  /// Refuses entities and classes that were a subclass of another entity in the store, by their names or original names: its objects would be gone, or stay where they are.
+  /// Refuses entities and classes that were a subclass of another entity in the store, by their names or original
+  /// names: their objects would be lost, or stay where they are.
   mutating func noteLostClasses(_ matching: SchemaMatching, isEmpty: (CataloguedEntity) -> Bool) {
     for owner in old.entities where !owner.classes.isEmpty && !isEmpty(owner) {
       let continued = matching.entities.first { $0.old?.number == owner.number }?.description
@@ -105,7 +109,7 @@ extension SchemaChange {
       let lost = Set(owner.classes.dropFirst().map(\.name)).subtracting(kept)
       for match in matching.entities where match.old?.number != owner.number {
         let root = match.description
-        // An original name says nothing of what has found its own, or another one.
+        // An original name doesn't count for an entity or class that continues one by its own name, or another one.
         noteLost(lost, of: owner, (root.name, match.old == nil ? root.originalName : nil), in: root)
         let known = Set((match.old?.classes ?? []).map(\.name))
         for member in root.classes.dropFirst() {
@@ -133,7 +137,8 @@ extension SchemaChange {
     )
   }
 
-  /// Refuses to make a subclass anew that the store has: a stage copies its objects with those of the other classes.
+  /// Refuses to make a subclass anew if the store has it: a stage copies its objects with those of the other
+  /// classes.
   private mutating func noteKnownClasses(
     _ members: [ClassDescription],
     _ matches: [Int?],
@@ -198,7 +203,8 @@ extension SchemaChange {
     }
   }
 
-  /// The objects that are there would keep values that their classes don't declare.
+  /// Refuses properties that move between classes: existing objects would keep values that their classes don't
+  /// declare.
   private mutating func noteMovedProperties(
     from old: CataloguedEntity,
     to classes: [CataloguedClass],
@@ -213,7 +219,7 @@ extension SchemaChange {
     }
   }
 
-  /// What the objects that are there would lack.
+  /// Refuses requirements for which existing objects have no values.
   private mutating func noteRequirements(
     of former: CataloguedClass,
     _ member: CataloguedClass,
@@ -238,7 +244,7 @@ extension SchemaChange {
 }
 
 extension CataloguedEntity {
-  /// The tags of the classes that declare the properties. Without subclasses all of them are the root's.
+  /// The tags of the classes that declare the properties. Without subclasses all properties are the root's.
   fileprivate var ownersOfProperties: [PropertyNumber: UInt16] {
     let owners =
       classes.isEmpty
@@ -247,8 +253,9 @@ extension CataloguedEntity {
     return Dictionary(owners, uniquingKeysWith: { first, _ in first })
   }
 
-  /// Properties that are new to subclasses have no value for the objects in the store: it would be that of other classes' objects too. A new part of an
-  /// embedded value that the store has, and that may be nil, keeps its value: only objects that have the embedded value get it.
+  /// Removes the values for existing objects from properties that are new to subclasses: objects of other classes
+  /// would get these values, too. A new part of an embedded value that the store has, and that may be nil, keeps
+  /// its value: only objects that have the embedded value get it.
   ///
   /// - Parameter old: the entity as the store has it; nil for a new one.
   mutating func forgetDefaultsOfSubclasses(continuing old: CataloguedEntity?) {

@@ -1,9 +1,10 @@
 import Predicates
 
-// Derived attributes: a new one, and one that is made of something else from now on, is filled from what the store has.
+// Derived attributes: a new one, and one that is computed from something else after the change, is filled from the
+// data in the store.
 
 extension CataloguedDerivation {
-  /// What the catalogue says of a rule; nil for one that a schema refuses.
+  /// Makes the catalogue's entry of a rule; nil for a rule that a schema refuses.
   init?(
     _ derivation: AttributeDerivation,
     of entity: SchemaMatching.Entity,
@@ -58,7 +59,8 @@ extension SchemaChange {
     return isReadAnew(derivation, entity, known)
   }
 
-  /// Whether the objects in the store have other values from now on in what an attribute is made of.
+  /// Returns whether the change gives the objects in the store other values in the properties that an attribute is
+  /// computed from.
   private func isReadAnew(
     _ derivation: CataloguedDerivation,
     _ entity: CataloguedEntity,
@@ -78,7 +80,7 @@ extension SchemaChange {
       || now.nilValues(of: number) != before.nilValues(of: number)
   }
 
-  /// The entities with derived attributes that objects of the entities to be rebuilt take part in.
+  /// Returns whether objects of the entities to be rebuilt take part in derived attributes of an entity.
   func ownsValuesOfRebuilt(_ entity: CataloguedEntity) -> Bool {
     entity.properties.contains { property in
       guard let number = property.derivation?.relationship,
@@ -89,7 +91,8 @@ extension SchemaChange {
     }
   }
 
-  /// Has the records of entities with new derived values copied into trees of their own, where the values are computed.
+  /// Adds steps that copy the records of entities with new derived values to separate trees, in which the values
+  /// are computed.
   mutating func fillDerived() {
     let numbers = target.entities.map(\.number).filter(derivedAnew.contains)
     fillRecords(of: derivedAnew, by: numbers.map { .derived(entity: $0) })
@@ -97,7 +100,7 @@ extension SchemaChange {
 }
 
 extension CataloguedEntity {
-  /// By layout, what is read for nil.
+  /// Returns the values that are read for nil, by layout.
   fileprivate func nilValues(of property: PropertyNumber) -> [AttributeValue?] {
     layouts.map { layout in layout.fields.first { $0.property == property }?.nilValue }.filter { $0 != nil }
   }

@@ -1,6 +1,6 @@
 import Predicates
 
-// Records that get values which are made of what the store has: those of new inverses, and derived ones.
+// Records that get values computed from the data in the store: values of new inverses, and derived values.
 
 extension SchemaChange {
   /// The properties whose values are known only when the change has been carried out.
@@ -9,7 +9,8 @@ extension SchemaChange {
     return Set(newInverses.map(\.property) + derived.map(\.number))
   }
 
-  /// Has records copied into trees of their own, unless they are already, and then filled by these steps.
+  /// Adds steps that copy records to separate trees, unless they are copied already, and then the given steps,
+  /// which fill the records.
   mutating func fillRecords(of entities: Set<EntityNumber>, by steps: [MigrationStep]) {
     if steps.isEmpty { return }
     let known = Set(old.entities.flatMap(\.trees))
@@ -20,7 +21,7 @@ extension SchemaChange {
       target.entities[place].tree = target.takeTree(.records)
       copies.append(.records(entity: entity.number, from: entity.tree))
     }
-    // Steps read links and records, and indexes are built of what they have filled.
+    // The steps read links and records, and indexes are built from the filled records.
     let (last, first) = (work.filter(\.readsWholeRecords), work.filter { !$0.readsWholeRecords })
     work = first + copies + steps + last
     noteDroppedTrees()

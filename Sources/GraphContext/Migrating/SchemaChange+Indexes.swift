@@ -1,6 +1,7 @@
 import Predicates
 
-// Indexes: one continues if it has the same properties and folding. Only what keys are made of asks for a new tree.
+// Indexes: one continues if it has the same properties and folding. A new tree is needed only if the values of the
+// keys change.
 
 extension SchemaChange {
   mutating func indexes(

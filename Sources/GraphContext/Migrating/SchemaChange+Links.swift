@@ -1,6 +1,7 @@
 import Predicates
 
-// Links: where a relationship's are stored depends on both of its ends, so a change of either end may move them.
+// Links: the place where a relationship's links are stored depends on both of its ends, so a change of either end
+// may move them.
 //
 // | relationship | inverse | stored in |
 // |---|---|---|
@@ -8,12 +9,13 @@ import Predicates
 // | to many | to one | the inverse's slot and tree |
 // | to many | to many | two trees of pairs, one for each end |
 //
-// A relationship of many to many whose objects have an order has another tree for that, and the places as values of its pairs.
+// A relationship of many to many whose objects have an order has another tree for the order, and the places as
+// values of its pairs.
 //
 // The tree of a to-one relationship has the same form as the pairs of a to-many relationship that leads back. So most changes of the
 // number of destinations give a tree another owner.
 
-/// One end of a pair of relationships: what it is to be, and what it continues.
+/// One end of a pair of relationships: its new description, and the relationship that it continues.
 struct LinkEnd {
   let entity: SchemaMatching.Entity
   let destination: String
@@ -30,7 +32,7 @@ struct LinkEnd {
     let isToMany: Bool
     let old: CataloguedRelationship?
     let oldNumber: PropertyNumber?
-    /// Whether the relationship that led back from it in the store goes on.
+    /// True if its inverse in the store is continued.
     let keepsPartner: Bool
   }
 
@@ -68,12 +70,13 @@ struct LinkEnd {
   /// True if the relationship is of many to many and has an order at this end.
   var hasOwnOrder: Bool { isOrdered && isToMany && inverse?.isToMany ?? false }
 
-  /// Whether the inverse is the one that the store has.
+  /// True if the inverse is the same as in the store.
   var keepsInverse: Bool { old != nil && inverse?.oldNumber != nil && old?.inverse == inverse?.oldNumber }
 }
 
 extension SchemaChange {
-  /// The tree that the end owns in the target; nil if the inverse's has its links. Links that lose their order lose their places.
+  /// Returns the tree that the end owns in the target; nil if the inverse's tree has its links. Links that lose
+  /// their order lose their places.
   ///
   /// - Parameters:
   ///   - isEmpty: whether there are no objects at this end.
@@ -97,7 +100,8 @@ extension SchemaChange {
     return pairs(of: end, hasLinks: hasLinks)
   }
 
-  /// The tree of a to-one relationship that has none in the store. A new inverse gets the links of the other end.
+  /// Returns the tree of a to-one relationship that has no tree in the store. A new inverse gets the links of the
+  /// other end.
   private mutating func references(of end: LinkEnd, hasLinks: Bool) -> String {
     guard hasLinks, end.old == nil, !isRebuilt(end), let links = end.inverse?.old, let source = links.tree
     else { return target.takeTree(.references) }
@@ -111,19 +115,19 @@ extension SchemaChange {
         isRequired: end.isRequired
       )
     )
-    // Pairs of the other end's objects and their destinations are what this end's tree has.
+    // This end's tree has pairs of the other end's objects and their destinations.
     if isExchanged { return source }
     let tree = target.takeTree(.references)
     work.append(.exchangedPairs(from: source, to: tree))
     return tree
   }
 
-  /// Whether a custom stage rebuilds the objects at one of the ends: its passes make the links.
+  /// Returns whether a custom stage rebuilds the objects at one of the ends: its passes make the links.
   private func isRebuilt(_ end: LinkEnd) -> Bool {
     rebuilt.contains(end.entity.description.name) || rebuilt.contains(end.destination)
   }
 
-  /// The tree of pairs of a many-to-many relationship.
+  /// Returns the tree of pairs of a many-to-many relationship.
   private mutating func pairs(of end: LinkEnd, hasLinks: Bool) -> String {
     if let old = end.old, old.cardinality == .many, let tree = old.tree { return tree }
     if let inverse = end.inverse, let old = inverse.old {
@@ -132,7 +136,7 @@ extension SchemaChange {
         work.append(.placedPairs(from: index, to: tree))
         return tree
       }
-      // Its tree leads from its destinations to its objects, as this end does.
+      // The old tree leads from destinations to objects, as this end's tree does.
       if old.cardinality != .many, let tree = old.tree { return tree }
       if end.old == nil, !inverse.keepsPartner, let tree = partner(of: old)?.tree { return tree }
     }
@@ -143,7 +147,7 @@ extension SchemaChange {
     return tree
   }
 
-  /// The index in the store that has the order of what leads by a to-one relationship; nil for none.
+  /// Returns the index in the store that has the order of the objects with a to-one relationship; nil for none.
   private func orderIndex(of inverse: LinkEnd.Inverse) -> String? {
     guard let number = inverse.oldNumber,
       let entity = old.entities.first(where: { $0.property(number) != nil }),
@@ -152,10 +156,10 @@ extension SchemaChange {
     return entity.indexes.first { $0.properties == [number, place.number] }?.tree
   }
 
-  /// The tree of the order of a many-to-many relationship; nil for none.
+  /// Returns the tree of the order of a many-to-many relationship; nil for none.
   ///
   /// - Parameters:
-  ///   - tree: that of the links.
+  ///   - tree: the tree of the links.
   ///   - hasLinks: whether there are objects at both ends.
   mutating func orderTree(of end: LinkEnd, _ tree: String?, hasLinks: Bool) -> String? {
     guard end.hasOwnOrder, let tree else { return nil }
@@ -165,7 +169,7 @@ extension SchemaChange {
     return order
   }
 
-  /// The relationship that leads back from a many-to-many relationship of the store.
+  /// Returns the inverse of a many-to-many relationship of the store.
   private func partner(of relationship: CataloguedRelationship) -> CataloguedRelationship? {
     guard relationship.cardinality == .many, relationship.tree != nil, let number = relationship.inverse
     else { return nil }
@@ -196,7 +200,7 @@ extension SchemaChange {
 }
 
 extension MigrationStep {
-  /// The tree of links or of their order that the step builds beside what the store has; nil for another step.
+  /// The tree of links or of their order that the step builds beside the trees of the store; nil for another step.
   var builtLinks: String? {
     switch self {
     case .exchangedPairs(_, let tree), .barePairs(_, let tree), .placedPairs(_, let tree),

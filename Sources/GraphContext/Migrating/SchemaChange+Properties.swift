@@ -1,14 +1,14 @@
 import Predicates
 
-// Properties: what continues as it is, what is read in another way, and what can't go on.
+// Properties: those that continue unchanged, those that are read in another way, and those that can't continue.
 
 extension SchemaChange {
   /// A property of the target.
   struct Continued {
     var property: CataloguedProperty
-    /// What is read for nil in the records so far; nil for nil.
+    /// The value that is read for nil in the existing records; nil if that is nil, too.
     var nilValue: AttributeValue?
-    /// Whether indexes of the property need other entries.
+    /// True if indexes of the property need other entries.
     var hasOtherKeys = false
   }
 
@@ -90,7 +90,8 @@ extension SchemaChange {
     return result
   }
 
-  /// What objects of the store have that have none for an attribute; of a part of an embedded value that may be nil, what the values have that aren't.
+  /// Returns the value of an attribute for the objects of the store that have none. For a part of an embedded value
+  /// that may be nil, it is the value for objects whose embedded value isn't nil.
   private func value(
     of attribute: AttributeDescription,
     _ match: SchemaMatching.Property,
@@ -100,7 +101,7 @@ extension SchemaChange {
     return (attribute.partDefault ?? attribute.defaultValue)?.stored(as: attribute.kind) ?? .null
   }
 
-  /// A property that could be nil must not be any more.
+  /// Handles a property that could be nil and must not be nil any more.
   private mutating func require(
     _ result: inout Continued,
     _ value: AttributeValue,
@@ -169,7 +170,7 @@ extension SchemaChange {
 }
 
 extension CataloguedProperty {
-  /// What messages call the property's type.
+  /// The name of the property's type in messages.
   var typeText: String {
     switch content {
     case .attribute(let kind, _): elementKind.map { "[\($0)]" } ?? "\(kind)"

@@ -1,11 +1,11 @@
 import Predicates
 
-/// What has to happen so that a store goes on with another schema: the catalogue that it gets, the work on its records, what its values are
-/// checked for first, and what can't be inferred.
+/// The change that a store needs for another schema: the new catalogue, the work on its records, the checks of its
+/// values before that, and the changes that can't be inferred.
 ///
 /// Docs/SchemaChanges.md has a table of every change that is inferred, with its cost.
 struct SchemaChange {
-  /// What the values in the store must fulfil, as the target reads them.
+  /// A rule for the values in the store, as the target reads them.
   enum Check: Sendable, Hashable {
     /// No object has nil in the property.
     case noNil(entity: EntityNumber, PropertyNumber)
@@ -18,30 +18,30 @@ struct SchemaChange {
   var target: CataloguedSchema
   private(set) var obstacles: [SchemaRefusal.Obstacle] = []
   var checks: [Check] = []
-  /// What the values must fulfil after the last pass of a custom stage, in the entities that the stage rebuilds.
+  /// The rules for the values after the last pass of a custom stage, in the entities that the stage rebuilds.
   var lateChecks: [Check] = []
-  /// Trees that have to be made of what is stored.
+  /// Steps that build trees from stored data.
   var work: [MigrationStep] = []
   /// To-one relationships that get the links of their inverses.
   var newInverses: [NewInverse] = []
-  /// Entities whose derived values are computed of what is stored.
+  /// Entities whose derived values are computed from stored data.
   var derivedAnew: Set<EntityNumber> = []
-  /// Whether strings that were stored folded are of no use.
+  /// True if the stored folded strings can't be used any more.
   let isRefolding: Bool
   /// Trees that the store has and the target lacks.
   private(set) var droppedTrees: [String] = []
-  /// The new names of entities whose objects a custom stage brings to the new schema.
+  /// The new names of the entities that a custom stage rebuilds.
   let rebuilt: Set<String>
   /// The names of entities and classes whose objects a custom stage makes anew.
   let madeAnew: Set<String>
   /// The trees of the store whose links have places.
   let placedTrees: Set<String>
 
-  /// Whether the store has the schema already.
+  /// True if the store has the schema already.
   var isEmpty: Bool { old == target }
 
   /// - Parameters:
-  ///   - rebuilding: what a custom stage takes over.
+  ///   - rebuilding: the part that a custom stage takes over.
   ///   - isRefolding: whether strings are folded in another way than those in the store's indexes were.
   ///   - isEmpty: whether an entity of the store has no objects: then there are no values that a change could lose.
   init(
@@ -74,7 +74,7 @@ struct SchemaChange {
     postponeChecks()
     noteDroppedTrees()
     let trees = Set(target.entities.flatMap(\.trees))
-    // What is built is in the target, or some other obstacle is in the way.
+    // A tree that is built is in the target, unless there is an obstacle.
     work.removeAll { step in step.builtLinks.map { !trees.contains($0) } ?? false }
   }
 
@@ -83,7 +83,7 @@ struct SchemaChange {
     droppedTrees = old.entities.flatMap(\.trees).filter { !trees.contains($0) }
   }
 
-  /// - Throws: `schemaMismatch` if trees have to be made: a store that is open for reading only gets none.
+  /// - Throws: `schemaMismatch` if trees have to be made: a store that is open for reading only can't get any.
   func checkNothingToBuild() throws(ContextError) {
     let derived = derivedAnew.sorted().compactMap(target.entity).map { "the derived values of \($0.name)" }
     let inverses = newInverses.compactMap { inverse in
@@ -183,7 +183,7 @@ struct SchemaChange {
 }
 
 extension CataloguedEntity {
-  /// Keeps the order of the store's properties where there are no others: the records needn't change.
+  /// Keeps the order of the store's properties if there are no other properties: then the records needn't change.
   fileprivate mutating func arrange(like old: CataloguedEntity?) {
     guard let old else { return }
     let places = Dictionary(uniqueKeysWithValues: old.properties.enumerated().map { ($1.number, $0) })
@@ -193,7 +193,8 @@ extension CataloguedEntity {
     properties.sort { places[$0.number, default: 0] < places[$1.number, default: 0] }
   }
 
-  /// Gives the entity a new layout if its newest one lacks a property, has one too many, or reads a nil as something else.
+  /// Gives the entity a new layout if its newest one lacks a property, has one too many, or reads a nil as another
+  /// value.
   fileprivate mutating func addLayout() {
     let fields = stored.compactMap { property in
       property.storedKind.map { CataloguedLayout.Field(property: property.number, kind: $0) }
@@ -202,8 +203,8 @@ extension CataloguedEntity {
     layouts.append(CataloguedLayout(number: UInt32(layouts.count), fields: fields))
   }
 
-  /// Has nil in the records so far read as `value`, if there is one, and values that were to be read for nil before in the property's
-  /// kind.
+  /// Sets the value that is read for nil in the existing records. If a value was set before, it stays, converted to
+  /// the property's kind; otherwise it is `value`.
   fileprivate mutating func read(_ property: CataloguedProperty, nilAs value: AttributeValue?) {
     for layout in layouts.indices {
       for field in layouts[layout].fields.indices
@@ -217,7 +218,7 @@ extension CataloguedEntity {
     }
   }
 
-  /// Drops what was to be read for nil in properties that are no more.
+  /// Removes the values that are read for nil in properties that don't exist any more.
   fileprivate mutating func forgetRemovedValues() {
     for layout in layouts.indices {
       for field in layouts[layout].fields.indices

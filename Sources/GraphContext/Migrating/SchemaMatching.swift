@@ -1,22 +1,26 @@
 import Predicates
 
-/// Which entity and which property of a store each of the new schema's continues, by name.
+/// The matching of a new schema with a store's schema: which entity and which property of the store each new one
+/// continues, by name.
 ///
-/// A subject continues the one of its own name. If there is none, or another one continues it, it continues the one of its original name,
-/// and what has that name now has to look further in the same way. So a name that was given up can be used again for something else, names
-/// can move on in a row, and a hint that is left in a model after the store was changed has no effect.
+/// A new entity or property continues the stored one with its own name. If there is none, or if another one
+/// continues it, the new one continues the stored one with its original name. A new one whose own name is taken in
+/// this way is matched by its original name in the same way. So a name that was given up can be used again for
+/// something else, a chain of names can be shifted, and a hint that is left in a model after the store was changed
+/// has no effect.
 ///
-/// A to-one relationship that continues nothing by its name continues the one that led back from its inverse in the store, if nothing
-/// else does: the two have the same links. So does a hidden inverse, whatever led back, which may have been one with a name.
+/// A to-one relationship that continues nothing by its name continues the stored inverse of its inverse, if nothing
+/// else continues that: the two have the same links. So does a hidden inverse, whatever the stored inverse was,
+/// even one with a name.
 struct SchemaMatching {
   struct Entity {
     let description: EntityDescription
     let number: EntityNumber
     /// The entity of the store that this one continues; nil for a new one.
     let old: CataloguedEntity?
-    /// Whether there are no objects.
+    /// True if the entity has no objects.
     let isEmpty: Bool
-    /// By the place of the property in the description.
+    /// The properties, by their place in the description.
     private(set) var properties: [Property]
     private let places: [String: Int]
 
@@ -37,7 +41,8 @@ struct SchemaMatching {
 
     func property(named name: String) -> Property? { places[name].map { properties[$0] } }
 
-    /// What says whether the embedded value is there that a property is a part of; nil for what is a part of none that may be nil.
+    /// Returns the flag of the embedded value that a property is a part of; nil if the property is no part of an
+    /// embedded value that may be nil.
     func flag(of property: Property) -> Property? {
       guard let whole = PropertyDescription.propertyName(ofPart: property.description.name) else {
         return nil
@@ -46,7 +51,8 @@ struct SchemaMatching {
       return self.property(named: String(whole)).flatMap { $0.description.attribute == nil ? nil : $0 }
     }
 
-    /// Returns true for the attribute that an entity has for an embedded value that may be nil: true where the value is there.
+    /// Returns true for the flag of an embedded value that may be nil: an attribute which is true if the value is
+    /// there.
     func isFlag(_ property: Property) -> Bool {
       property.description.attribute?.kind == .bool
         && properties.contains {
@@ -54,7 +60,8 @@ struct SchemaMatching {
         }
     }
 
-    /// Whether a property says from now on if an embedded value is there, and the value is there in all objects of the store: it had parts, and could not be nil.
+    /// Returns whether a property is the new flag of an embedded value that is there in all objects of the store:
+    /// it had parts, and could not be nil.
     func wasAlwaysThere(_ flag: Property) -> Bool {
       flag.old == nil
         && properties.contains { part in
@@ -64,18 +71,19 @@ struct SchemaMatching {
         }
     }
 
-    /// Whether objects of the store may have a value that a property is a part of, or the property is no part of one that may be nil.
+    /// Returns whether objects of the store may have the embedded value that a property is a part of. True, too, if
+    /// the property is no part of an embedded value that may be nil.
     func mayHaveValue(with part: Property) -> Bool {
       flag(of: part).map { $0.old != nil || wasAlwaysThere($0) } ?? true
     }
 
-    /// Has a property that is new continue one of the store.
+    /// Makes a new property continue a property of the store.
     fileprivate mutating func setProperty(named name: String, continuing old: CataloguedProperty) {
       guard let place = places[name] else { return }
       properties[place] = Property(description: properties[place].description, number: old.number, old: old)
     }
 
-    /// Has a property continue none.
+    /// Makes a property begin anew.
     fileprivate mutating func beginProperty(named name: String, numbered number: PropertyNumber) {
       guard let place = places[name] else { return }
       properties[place] = Property(description: properties[place].description, number: number, old: nil)
@@ -94,14 +102,14 @@ struct SchemaMatching {
     let old: CataloguedProperty?
   }
 
-  /// In the order of the new schema.
+  /// The entities, in the order of the new schema.
   private(set) var entities: [Entity]
   private let entityPlaces: [String: Int]
   private var continuedProperties: Set<PropertyNumber>
 
   /// - Parameters:
-  ///   - rebuilding: what of the new schema continues nothing of the store.
-  ///   - target: gives the numbers of what is new.
+  ///   - rebuilding: the parts of the new schema that continue nothing of the store.
+  ///   - target: gives the numbers of new subjects.
   ///   - isEmpty: whether an entity of the store has no objects. Then a property that can't be continued begins anew.
   init(
     _ old: CataloguedSchema,
@@ -133,8 +141,8 @@ struct SchemaMatching {
     matchInverses(old, besides: rebuilding.begunAnew)
   }
 
-  /// Has hidden inverses begin anew whose relationship continues another one than they led back from: their names follow the relationship's, which may have
-  /// been used for something else.
+  /// Makes a hidden inverse begin anew if its relationship continues another relationship than the one it was the
+  /// inverse of. Its name follows the relationship's name, which may have been used for something else.
   private mutating func beginHiddenInversesAnew(numbering target: inout CataloguedSchema) {
     for place in entities.indices {
       for property in entities[place].properties {
@@ -147,7 +155,7 @@ struct SchemaMatching {
     }
   }
 
-  /// Has new to-one relationships and hidden inverses continue those whose other end goes on.
+  /// Makes new to-one relationships and hidden inverses continue stored ones whose other end is continued.
   private mutating func matchInverses(_ old: CataloguedSchema, besides begunAnew: Set<PropertyName>) {
     for property in entities.flatMap(\.properties) {
       guard case .relationship(let described) = property.description, let name = described.inverse,
@@ -165,7 +173,7 @@ struct SchemaMatching {
     }
   }
 
-  /// Has the places in an ordered relationship go on with it.
+  /// Makes the places in an ordered relationship continue with the relationship.
   private mutating func continuePlaces(of inverse: CataloguedProperty, as name: String, in place: Int) {
     let placeName = RelationshipDescription.placeName(name)
     guard let known = entities[place].old?.place(of: inverse), !continues(known.number),
@@ -175,7 +183,7 @@ struct SchemaMatching {
     continuedProperties.insert(known.number)
   }
 
-  /// Whether a property of the store goes on.
+  /// Returns whether the new schema continues a property of the store.
   func continues(_ property: PropertyNumber) -> Bool { continuedProperties.contains(property) }
 
   /// Returns true if an entity of the new schema continues this entity of the store.
@@ -207,7 +215,7 @@ struct SchemaMatching {
     }
   }
 
-  /// For each of the new entities the place of the one that it continues.
+  /// Returns, for each of the new entities, the place of the entity that it continues.
   private static func matches(
     _ new: [EntityDescription],
     known: [CataloguedEntity],
@@ -223,7 +231,8 @@ struct SchemaMatching {
     return matches
   }
 
-  /// For each of the new names the place of the known name that it continues. No two of the original names are the same.
+  /// Returns, for each of the new names, the place of the known name that it continues. No two of the original
+  /// names are the same.
   static func matches(_ new: [(name: String, original: String?)], known: [String]) -> [Int?] {
     let places = places(of: known)
     let owners = Self.places(of: new.map(\.name))
@@ -251,7 +260,7 @@ extension CataloguedEntity {
 }
 
 extension CataloguedProperty {
-  /// Whether an attribute can go on with the values that are stored. Relationships are looked at with their inverses.
+  /// Returns whether an attribute can keep its stored values. Relationships are checked with their inverses.
   func canContinue(as property: PropertyDescription) -> Bool {
     switch (content, property) {
     case (.attribute(let kind, _), .attribute(let attribute)):

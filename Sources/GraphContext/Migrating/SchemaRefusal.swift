@@ -1,12 +1,12 @@
 import Predicates
 
-/// Everything that keeps a store from going on with another schema. Nothing was written when it is thrown.
+/// All reasons why a store can't be migrated to another schema. When it is thrown, nothing was written.
 public struct SchemaRefusal: Sendable, Hashable, Codable {
   /// A change that can't be inferred from the two schemas.
   public struct Obstacle: Sendable, Hashable, Codable {
     /// The entity, by the name that it has in the schema that names the property.
     public let entity: String
-    /// Nil where the entity as a whole is meant.
+    /// The property; nil if the obstacle is the entity as a whole.
     public let property: String?
     /// A clause that names the entity and the property, and says how the two schemas differ.
     public let message: String
@@ -14,7 +14,7 @@ public struct SchemaRefusal: Sendable, Hashable, Codable {
 
   /// An object that breaks a rule of the new schema, or of a conversion.
   public struct Offender: Sendable, Hashable, Codable {
-    /// What the object breaks.
+    /// A rule that an object breaks.
     public enum Rule: String, Sendable, Hashable, Codable {
       /// The property is required, and the object has nil.
       case required
@@ -22,11 +22,12 @@ public struct SchemaRefusal: Sendable, Hashable, Codable {
       case unique
       /// The properties are indexed, and the object's values are longer than a key can be.
       case keyLength
-      /// The relationship is to one, and continues an inverse by which several objects lead to the object.
+      /// The relationship is to one, and continues an inverse through which several objects lead to the object.
       case severalDestinations
-      /// The relationship continues an inverse by which objects lead to the object, whose class doesn't have it.
+      /// The relationship continues an inverse through which objects lead to the object, and the object's class
+      /// doesn't have the relationship.
       case otherClass
-      /// The property is converted to another kind, which doesn't have the object's value.
+      /// The property is converted to another kind, which can't hold the object's value.
       case conversion
     }
 
@@ -34,23 +35,23 @@ public struct SchemaRefusal: Sendable, Hashable, Codable {
     public let rule: Rule
     /// The object's ID.
     public let objectID: ManagedObjectID
-    /// By the names of the new schema; of a conversion by those of the store's.
+    /// The properties, by their names in the new schema; for a conversion, by their names in the store's schema.
     public let properties: [String]
-    /// What the object has in `properties`, in the same order. Empty if values are not to be shown.
+    /// The object's values of `properties`, in the same order. Empty if values must not be shown.
     public let values: [AttributeValue]
   }
 
-  /// Offenders that a refusal lists at most.
+  /// The greatest number of offenders that a refusal lists.
   public static let listedOffenderCount = 10_000
 
   /// The changes that can't be inferred.
   public internal(set) var obstacles: [Obstacle] = []
   /// The offenders, by entity and number; the first ``listedOffenderCount``.
   public internal(set) var offenders: [Offender] = []
-  /// How many offenders there are.
+  /// The number of offenders.
   public internal(set) var offenderCount = 0
 
-  /// Whether nothing is in the way.
+  /// True if there are no obstacles and no offenders.
   public var isEmpty: Bool { obstacles.isEmpty && offenderCount == 0 }
 
   mutating func add(_ offender: Offender) {
@@ -63,7 +64,7 @@ extension SchemaRefusal: CustomStringConvertible {
   /// A line for each obstacle and each listed offender.
   public var description: String { lines.joined(separator: "\n") }
 
-  /// The lines of ``description``. A value may have ends of lines of its own.
+  /// The lines of ``description``. A value may contain line breaks.
   var lines: [String] {
     let listed = obstacles.map(\.message) + offenders.map(\.description)
     let rest = offenderCount - offenders.count
@@ -91,7 +92,7 @@ extension SchemaRefusal.Offender: CustomStringConvertible {
 // MARK: - As an error
 
 extension ContextError {
-  /// The error of a change that is refused: its code is that of the first thing in the way.
+  /// Returns the error of a refused change. Its code is that of the first obstacle or offender.
   static func refused(_ refusal: SchemaRefusal) -> ContextError {
     guard refusal.obstacles.isEmpty, let first = refusal.offenders.first else {
       let context = Context(

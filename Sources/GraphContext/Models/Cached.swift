@@ -2,7 +2,7 @@ import Predicates
 
 /// Where an object keeps the value of one attribute once it was decoded or set.
 ///
-/// It takes any type, so that a type that can't be stored is one mistake: that of the getter, which asks for an `AttributeType`.
+/// It takes any type. So a type that can't be stored causes a single compiler error, that of the getter, which needs an `AttributeType`.
 public struct Cached<Value> {
   @usableFromInline package var stored: Value?
 
@@ -14,7 +14,7 @@ public struct Cached<Value> {
   @inlinable
   public init(_ value: Value) { stored = value }
 
-  /// The value. Traps when there is none: only to be asked for when the object's state says that the slot is loaded.
+  /// The value. Traps if there is none: read it only if the object's state says that the slot is loaded.
   @inlinable
   public var value: Value {
     // A model written by hand can get its state wrong, so this is checked; it costs a compare.
@@ -26,14 +26,14 @@ public struct Cached<Value> {
   }
 }
 
-/// Where an object keeps what a to-one relationship leads to: the number of the object there.
+/// Where an object keeps the target of a to-one relationship: the number of the target object.
 ///
-/// A number, not the object: objects that refer to each other would keep each other alive. Only between objects that
-/// are in no context yet, and so have no numbers, is it the object.
+/// A number, not the object: objects that refer to each other would keep each other alive. Objects that are in no context yet
+/// have no numbers; between these it is the object.
 public struct ToOneReference<Target: ManagedObject> {
   /// `none` where the relationship is nil.
   @usableFromInline package var number = ObjectNumber.none
-  /// What was assigned before this object was in a context.
+  /// The object that was assigned before this object was in a context.
   @usableFromInline var unattached: UnattachedTarget<Target>?
 
   /// A reference that is not there yet, or is nil.
@@ -48,12 +48,12 @@ public struct ToOneReference<Target: ManagedObject> {
   }
 }
 
-/// Where an object keeps what an ordered to-one relationship leads to, and its place among the others that lead there.
+/// Where an object keeps the target of an ordered to-one relationship, and its place among the objects that lead to the same target.
 ///
 /// A model visits the reference at the slot of the relationship, and the place as an attribute at a slot behind those of all declared properties: the
 /// places are in the order of their relationships.
 public struct OrderedReference<Target: ManagedObject> {
-  /// What the relationship leads to.
+  /// The target of the relationship.
   public var reference: ToOneReference<Target>
   /// Nil for the place of the object's number.
   public var place = Cached<ListPlace?>(nil)
@@ -67,8 +67,8 @@ public struct OrderedReference<Target: ManagedObject> {
   public init(_ target: Target?) { reference = ToOneReference(target) }
 }
 
-/// Where an object keeps the members of a to-many relationship while it is in no context. Afterwards the context knows them; what is kept
-/// here then is the list that was changed in place last, as long as the context says that it is right (`MemberListings`).
+/// Where an object keeps the members of a to-many relationship while it is in no context. Afterwards the context knows the members.
+/// Then only the list that was changed in place last is kept here, as long as the context says that it is right (`MemberListings`).
 public struct ToManyMembers<Target: ManagedObject> {
   @usableFromInline var unattached: UnattachedMembers<Target>?
 

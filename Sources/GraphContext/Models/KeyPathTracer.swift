@@ -3,7 +3,7 @@ import Predicates
 import Synchronization
 
 /// Finds the names along a key path by following it over an object that exists only for that: a *tracer*, whose getters
-/// note which property was read and return a value that is recognised at the end.
+/// note which property was read, and return a value that is recognised at the end of the key path.
 ///
 /// A key path is made of functions; it has no names. And not every key path that reads a property *is* that property:
 /// `\Song.title.count` reads the title too. So each property hands out a marked value, and only the same value arriving
@@ -14,17 +14,17 @@ final class KeyPathTracer: ObjectHost {
   private var round = 0
   private var names: [String] = []
   private var mistake: String?
-  /// Every object that was made: it must not know this tracer any more when this one is done.
+  /// All objects that were made. When this tracer is done, they must not refer to it any more.
   private var made: [any ManagedObject] = []
   /// The tracer object whose property may be read next.
   private var current: (any ManagedObject)?
-  /// What the end of the key path must be if the last property that was read is its end.
+  /// The value at the end of the key path if the last property that was read is its end.
   private var leaf: AttributeValue?
   /// Whether the last attribute that was read may be nil.
   private var isOptional = false
   /// The type of the last property that was read, if that is a transformed attribute.
   private var transformed: (any TransformedAttribute.Type)?
-  /// What the end of the key path must be if that is an object's ID.
+  /// The value at the end of the key path if that is an object's ID.
   private var identity: ManagedObjectID?
   /// Whether the last property that was read is a to-many relationship.
   private var endsAtToMany = false
@@ -64,7 +64,7 @@ final class KeyPathTracer: ObjectHost {
     return first.names + part.split(separator: ".").map(String.init)
   }
 
-  /// What was found by following a key path.
+  /// The result of following a key path.
   private struct Trace {
     var names: [String]
     /// The names of the parts that the key path may end at; nil if it doesn't lead through an embedded value.
@@ -100,7 +100,7 @@ final class KeyPathTracer: ObjectHost {
     return Trace(names: names)
   }
 
-  /// Whether a key path leads to nil where its attribute is nil, or ends the program there as `\Song.rating!` does. Another one replaces the nil, as `rating ?? 0` does.
+  /// Whether a key path leads to nil where its attribute is nil, or ends the program there, as `\Song.rating!` does. False for a key path that replaces nil, as `rating ?? 0` does.
   private static func keepsNil(_ keyPath: AnyKeyPath) -> Bool {
     type(of: keyPath).valueType is any ExpressibleByNilLiteral.Type || keyPath.debugDescription.contains("!")
   }
@@ -134,7 +134,7 @@ final class KeyPathTracer: ObjectHost {
     _ root: Root.Type,
     _ what: String
   ) -> QueryError {
-    // A computed property has no name there, but an address, which says nothing.
+    // Instead of a name, a computed property has an address there, which says nothing.
     let spelling = keyPath.debugDescription.replacing(#/0x[0-9a-f]+ /#, with: "")
     return QueryError(.keyPath, "the key path \(spelling) \(what)", keyPath: spelling)
   }
@@ -151,7 +151,7 @@ final class KeyPathTracer: ObjectHost {
 
   // MARK: What the getters of tracer objects call
 
-  /// Notes that an attribute was read. The value is one to recognise it by.
+  /// Notes that an attribute was read. Returns a value that identifies it.
   func value<Value: AttributeType>(of object: any ManagedObject, slot: Int) -> Value {
     if let firstPartSlot { return part(slot - firstPartSlot, of: object, slot: slot) }
     note(object, slot)
@@ -165,7 +165,7 @@ final class KeyPathTracer: ObjectHost {
     return value
   }
 
-  /// Notes that an embedded value was read. Each of its parts is one to recognise it by.
+  /// Notes that an embedded value was read. Each part of the result is a value that identifies the part.
   func embedded<Parts: EmbeddedParts>(
     of object: any ManagedObject,
     _ ordinal: Int,
@@ -195,7 +195,7 @@ final class KeyPathTracer: ObjectHost {
     return value
   }
 
-  /// Notes that a to-one relationship was read. The object is the one whose property may be read next.
+  /// Notes that a to-one relationship was read. Returns the object whose property may be read next.
   func target<Target: ManagedObject>(of object: any ManagedObject, slot: Int) -> Target {
     note(object, slot)
     let target = makeObject(of: Target.self)
@@ -221,7 +221,7 @@ final class KeyPathTracer: ObjectHost {
     touchMany(of: object, named: object._$objectModel.visitedNames[object._$objectModel.slotCount + ordinal])
   }
 
-  /// The same of a property that has a name alone: it stands for a path.
+  /// The same for a property that has only a name: it stands for a path.
   func touchMany<Member: ManagedObject>(of object: any ManagedObject, named name: String) -> Member {
     note(object, named: name)
     current = nil
@@ -241,7 +241,7 @@ final class KeyPathTracer: ObjectHost {
     names.append(name)
   }
 
-  /// A value that functions rarely keep as it is, another one in each round.
+  /// A value that functions rarely leave unchanged; a different one in each round.
   private func mark(_ kind: AttributeKind) -> AttributeValue {
     let first = round == 0
     return switch kind {
@@ -272,7 +272,7 @@ extension ManagedObject {
   /// The name that `is` and `as?` of a `#Predicate` ask for: ``entityName``.
   public static var predicateClassName: String? { entityName }
 
-  /// The names along a key path. It is followed once through objects that note what is asked of them; afterwards its names are looked up.
+  /// The names along a key path. It is followed once, through objects that note which properties are read. Afterwards its names are looked up.
   public static func predicatePath(of keyPath: AnyKeyPath) throws(QueryError) -> [String] {
     if let names = TracedKeyPaths.shared[keyPath] { return names }
     let names = try KeyPathTracer.names(along: keyPath, from: Self.self)
@@ -291,11 +291,11 @@ private struct TracedKeyPaths: ~Copyable {
   }
   private struct Known {
     var names: [Key: [String]] = [:]
-    /// The same by the key path's own address, which is quicker to look for: the one that a program spells at a place is one object. The
-    /// key paths are kept, so that no other takes an address.
+    /// The same names by the key path's own address, which is quicker to look up: a key path that the source spells at one place is one object. The
+    /// key paths are kept, so that no other key path gets the same address.
     var byIdentity: [ObjectIdentifier: (key: Key, names: [String])] = [:]
 
-    /// Key paths that are put together while a program runs are new objects each time: of those no more than this are kept.
+    /// The number of key paths that are kept at most: key paths that are put together while a program runs are new objects each time.
     private static var maximumIdentityCount: Int { 1_024 }
 
     mutating func note(_ names: [String], of key: Key) {

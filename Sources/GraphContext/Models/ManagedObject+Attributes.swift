@@ -1,6 +1,6 @@
 import Predicates
 
-// What the accessors of attributes call when the short way is closed.
+// Functions that the accessors of attributes call if they can't return or set the cache at once.
 
 extension ManagedObject {
   /// The value of an attribute whose `fast` bit is clear: decodes it from the object's record.
@@ -26,7 +26,7 @@ extension ManagedObject {
     return RecordView(validated: bytes, layout: _$objectModel.layout)
   }
 
-  /// Where the values lie in the object's record: as the model says, unless the store has them in another order.
+  /// The layout of the object's record: the model's, unless the store has the values in another order.
   @inlinable
   package var _$layout: RecordLayout {
     guard _$state.hostHasOtherLayouts, let host = _$state.host else { return _$objectModel.layout }
@@ -60,7 +60,7 @@ extension ManagedObject {
     }
   }
 
-  /// The value of an attribute in whose place the record holds something else: a reference to a value that lies elsewhere, or what is no value.
+  /// The value of an attribute for which the record holds something else than a value: a reference to a value that lies elsewhere, or invalid bytes.
   @usableFromInline
   package func _$unreadable<Value: AttributeType>(_ slot: Int, _ cache: inout Cached<Value>) -> Value {
     if _$layout.fields[slot].kind.isExternal {
@@ -99,8 +99,8 @@ extension ManagedObject {
     _$state.didSet(slot)
   }
 
-  /// Tells those who have asked for it that a slot is about to be set: observers, and the context of the first one since the object had no changes, or
-  /// of every one if it asks for that.
+  /// Reports that a slot is about to be set: to observers, and to the context. The context is told of the first change since the object had no changes, or
+  /// of every change if it asks for that.
   @inlinable
   package func _$announceChange(_ slot: Int) {
     if _$state.reportsReading, let host = _$state.host, _$state.isObserved || host.hasObservableChildren {
@@ -115,7 +115,7 @@ extension ManagedObject {
   @inlinable
   package func _$noteReading(_ slot: Int) { _$state.host?._$noteReading(self, slot, _$state.isObserved) }
 
-  /// Tells the context that a property is read, if it wants to hear of that.
+  /// Tells the context that a property is read, if the context asks for that.
   func noteReading(_ property: ObservedProperty) {
     if _$state.reportsReading { _$state.host?.noteReading(of: self, property, _$state.isObserved) }
   }
@@ -138,6 +138,6 @@ extension AttributeType {
     if let value = value as? Self { self = value } else { self.init(_attributeValue: value._attributeValue) }
   }
 
-  /// What a getter returns when there is no value to return: nil, or for a type without nil any value.
+  /// The result of a getter without a value: nil, or any value for a type without nil.
   @usableFromInline package static var unreadable: Self { Self(_attributeValue: .null) ?? anyValue }
 }

@@ -1,6 +1,6 @@
 import Predicates
 
-// The hooks of a model that declares none, and what accessors call to run the others.
+// The hooks of a model that declares none, and functions that accessors call to run hooks.
 
 extension ManagedObject {
   /// Does nothing.
@@ -23,7 +23,7 @@ extension ManagedObject {
   /// Accepts the deletion.
   public func validateForDelete() throws { _$state.host?.noteDefault(.validateForDelete, of: self) }
 
-  /// To be called by a getter that is about to read from the store, before it gives its cache away: ``awakeFromFetch()`` may read any property.
+  /// Runs ``awakeFromFetch()``, which may read any property. A getter calls this before it reads from the store, while it doesn't access its cache yet.
   @inlinable
   public func _$awake() {
     if _$state.isAwake { return }
@@ -31,7 +31,7 @@ extension ManagedObject {
     if _$state.host != nil { awakeFromFetch() }
   }
 
-  /// To be called by a setter after it has filled the cache of a to-many relationship: objects that came in by it awake.
+  /// Calls `awakeFromInsert` of the objects that a setter has brought into the context. The setter calls this after it has filled the cache of a to-many relationship.
   @inlinable
   public func _$didPutToMany() { _$state.host?._$awakeInserted() }
 }

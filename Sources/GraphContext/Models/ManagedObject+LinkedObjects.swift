@@ -1,4 +1,4 @@
-// What the accessors call of properties that stand for the objects behind links.
+// Functions that the accessors call of properties which stand for the objects behind links.
 
 extension ManagedObject {
   /// The objects that links lead to, each once, in the order of the links.

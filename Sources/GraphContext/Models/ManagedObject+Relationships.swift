@@ -1,6 +1,6 @@
 import Predicates
 
-// What the accessors of relationships call.
+// Functions that the accessors of relationships call.
 
 extension ManagedObject {
   // MARK: To-one
@@ -13,7 +13,7 @@ extension ManagedObject {
   }
 
   /// Returns true if the cache holds the number of the object at the other end. The function reads it from the record if the object has its record already.
-  /// Returns false for an object that reports what is read: ``_$lookUpToOne(_:_:)`` reports it.
+  /// Returns false for an object that reports reads: ``_$lookUpToOne(_:_:)`` reports them.
   @inlinable
   package func _$hasNumber<Target: ManagedObject>(_ slot: Int, _ cache: inout ToOneReference<Target>) -> Bool
   {
@@ -45,7 +45,7 @@ extension ManagedObject {
     _$state.host?.object(Target.self, number, of: self, property: slot)
   }
 
-  /// The object that a required to-one relationship leads to. Where it can't be read: an object that is gone.
+  /// The object that a required to-one relationship leads to. If it can't be read, an object that stands for a missing one.
   public func _$requiredToOne<Target: ManagedObject>(
     _ slot: Int,
     _ cache: inout ToOneReference<Target>
@@ -59,7 +59,7 @@ extension ManagedObject {
     if let target { _$state.host?.adopt(target) }
   }
 
-  /// The second step: fills the cache. A step of its own, because in the others the context may look at the cache, or
+  /// The second step: fills the cache. It is a separate step, because in the others the context may read the cache, or
   /// even fill it.
   public func _$setToOne<Target: ManagedObject>(
     _ slot: Int,
@@ -71,7 +71,7 @@ extension ManagedObject {
       _$state.didSet(slot)
       return target?._$state.host.map { .leading(into: $0) }
     }
-    // A target that is gone didn't enter. The context remembers that, and nothing else happens.
+    // A target that was deleted, or whose context was reset, didn't enter. The context remembers that, and nothing else happens.
     if let target, target._$state.host !== host { return nil }
     if let target, !host.accepts(target, of: self, property: slot) { return nil }
     loadNumber(slot, &cache)
@@ -93,8 +93,8 @@ extension ManagedObject {
     _$state.host?.awakeInserted()
   }
 
-  /// An object in no context enters that of its members, if one is in a context and leads back. Of a list that was changed in place only the
-  /// last members are looked at, so that a long row of appends takes time in proportion to it.
+  /// Inserts an object that is in no context into the context of its members, if a member is in a context and leads back. If a list was changed in place, only the
+  /// last members are looked at. So a long sequence of appends takes time in proportion to its length.
   private func enterContext<Members: RelationshipCollection>(
     ofMembers members: Members,
     _ ordinal: Int,
@@ -104,13 +104,13 @@ extension ManagedObject {
     guard let host = list.suffix(isWhole ? list.count : 16).lazy.compactMap({ $0._$state.host }).first else {
       return
     }
-    // The new list replaces the objects kept so far: drop them, so that they don't enter the context with it.
+    // The new list replaces the objects kept so far. They are dropped, so that they don't enter the context with this object.
     var dropper = RelationshipDropper()
     _$visit(_$objectModel.slotCount + ordinal, &dropper)
     host.reach(self, by: _$objectModel.slotCount + ordinal)
   }
 
-  /// Fills the cache from the record, if it isn't filled. Without a record it leads nowhere.
+  /// Fills the cache from the record, if it isn't filled. Without a record the relationship leads nowhere.
   func loadNumber<Target: ManagedObject>(_ slot: Int, _ cache: inout ToOneReference<Target>) {
     if _$state.isLoaded(slot) { return }
     guard let bytes = findRecord() else {
@@ -130,7 +130,7 @@ extension ManagedObject {
     _ cache: inout ToManyMembers<Members.Element>
   ) -> Members {
     if _$state.phase == .tracer {
-      // One member, because a key path may go on to the first.
+      // One member, because a key path may continue at the first.
       return Members(_relatedObjects: [tracer.touchToMany(of: self, ordinal: ordinal)])
     }
     guard let relationship = ToManyRelationship(of: self, ordinal: ordinal), _$state.phase != .tracer else {
@@ -158,8 +158,8 @@ extension ManagedObject {
     return Members(_relatedObjects: objects)
   }
 
-  /// Makes these the members, and returns what the object keeps of them. If it is in a context, they enter it too, and the inverses
-  /// follow.
+  /// Makes these the members, and returns the members that the object keeps itself. If the object is in a context, the members enter it
+  /// too, and the inverses follow.
   ///
   /// - Parameter isWhole: whether the list was assigned, and not changed in place.
   public func _$putToMany<Members: RelationshipCollection>(
@@ -171,7 +171,7 @@ extension ManagedObject {
     guard let relationship = ToManyRelationship(of: self, ordinal: ordinal) else {
       return ToManyMembers(members)
     }
-    // A view of this very relationship has written through already.
+    // A view of this relationship has written the changes through already.
     if let same = members._relationship, same.isSame(as: relationship) { return ToManyMembers() }
     let list = members._relatedObjects
     switch relationship.host.extendListing(to: list, of: self, toMany: ordinal) {
@@ -183,7 +183,7 @@ extension ManagedObject {
   }
 }
 
-/// What was done to a to-one relationship.
+/// How a to-one relationship was set.
 public enum ToOneChange {
   /// It was set from one object to another, by number.
   case numbers(old: ObjectNumber, new: ObjectNumber)

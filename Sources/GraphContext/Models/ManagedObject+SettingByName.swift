@@ -48,12 +48,12 @@ extension ManagedObject {
     return (slot, converted)
   }
 
-  /// Returns true for the attribute that stands for a whole embedded value. It is true where the value is there, else nil.
+  /// Returns true for the attribute that stands for a whole embedded value. The attribute is true where the value is there, else nil.
   private func isFlagOfParts(_ name: String) -> Bool {
     _$objectModel.visitedNames.contains { $0.hasPrefix("\(name).") }
   }
 
-  /// Whether the JSON for a list is one of elements of its kind; true for what is no list.
+  /// Returns whether the JSON for a list has elements of the list's kind; true for an attribute that is no list.
   private func hasElements(_ value: AttributeValue, _ slot: Int) -> Bool {
     guard let kind = attribute(slot)?.elementKind, case .string(let json) = value else { return true }
     guard let elements = try? ListElements.values(of: json, kind) else { return false }

@@ -1,6 +1,6 @@
 import Predicates
 
-// What a context does to an object whose class it doesn't know: read and write slots by number.
+// Functions with which a context reads and writes the slots of an object by number, without knowing its class.
 
 extension ManagedObject {
   /// Visits every attribute and to-one relationship, then every to-many relationship.
@@ -8,8 +8,8 @@ extension ManagedObject {
     for property in 0..<_$objectModel.visitedNames.count { _$visit(property, &visitor) }
   }
 
-  /// Calls a function with an object that is made for its properties' types alone: a tracer, whose model is known without following key paths.
-  /// The object is gone afterwards, as the model's `deinit` may read.
+  /// Calls a function with an object that is made only for the types of its properties: a tracer, whose model is known without following key paths.
+  /// Afterwards the object is in the state of a deleted one, because the model's `deinit` may read properties.
   static func withSample(_ body: (Self) -> Void) {
     var state = ObjectState(missingIn: 0)
     state.phase = .tracer
@@ -59,7 +59,7 @@ extension ManagedObject {
     if case .reference(let number) = attributeValue(at: slot) { number } else { .none }
   }
 
-  /// Sets a to-one relationship by number, and the object is changed. The caller has looked after the inverse.
+  /// Sets a to-one relationship by number, and marks the object as changed. The caller has updated the inverse.
   package func setReference(at slot: Int, to number: ObjectNumber) {
     _$willSet(slot)
     var writer = ReferenceWriter(number: number)
@@ -69,7 +69,7 @@ extension ManagedObject {
   /// After the object was given its number in a context: brings the objects that its relationships lead to into the
   /// context, and from then on refers to them by number.
   ///
-  /// The host's `adopt` is called for each; it should queue what it adopts rather than call this again, or a long chain
+  /// The host's `adopt` is called for each; it should queue the adopted objects rather than call this again, or a long chain
   /// of new objects overflows the stack.
   package func attachRelationships() {
     guard let host = _$state.host else { return }
@@ -135,8 +135,8 @@ private struct ReferenceWriter: PropertyVisitor {
   mutating func visit<Target: ManagedObject>(toMany ordinal: Int, _ cache: inout ToManyMembers<Target>) {}
 }
 
-/// Takes the objects out that were assigned while there was no context. What it fills is acted upon after the visit:
-/// a context may look at the cache meanwhile.
+/// Takes the objects out that were assigned while there was no context. The collected objects are used only after the visit,
+/// because a context may read the cache then.
 private struct UnattachedTaker: PropertyVisitor {
   var targets: [any ManagedObject] = []
 

@@ -8,11 +8,11 @@ import Predicates
 ///
 /// ## The life of an object
 /// - *New*: made by its initialiser. It needs no context, has a provisional ID, and holds its values and the objects it was given.
-/// - *Inserted*: `context.insert(_:)`, or being reached through a relationship from an object in a context, gives it
-///   its final ID, and with it come the objects it leads to. From now on the context keeps inverses up to date.
+/// - *Inserted*: `context.insert(_:)`, or a relationship from an object in a context, gives it its final ID. The objects
+///   that it leads to are inserted with it. From now on the context keeps inverses up to date.
 /// - *Saved*: a fetch in another context makes a *fault*, whose values are decoded when they are touched.
 /// - *Deleted*: still readable until the deletion is saved. Afterwards, or after its context was reset, an object is
-///   *gone*: what was read before stays readable, and anything else reads as nil, or an empty value where nil is none.
+///   *gone*: values that were read before stay readable. Other values read as nil, or as an empty value where the type has no nil.
 ///
 /// ## When a value can't be read
 /// A getter can't throw. When the store fails under it (a damaged page, a record that isn't there), it returns nil or an
@@ -49,7 +49,7 @@ public protocol ManagedObject: AnyObject, Identifiable, Hashable, Observable, Pr
   /// Called once the object has been inserted, whether by `insert` or through a relationship: for values that belong to the insertion. Not called
   /// when a parent receives the object from a child.
   ///
-  /// Runs after the initialiser and before the `insert` or the setter returns. What it sets is saved with the object.
+  /// Runs after the initialiser and before the `insert` or the setter returns. The values that it sets are saved with the object.
   func awakeFromInsert()
   /// Called before the first value of a stored object is read from the store, and again when its values are read anew, after a refresh or a change
   /// by another context.
@@ -58,34 +58,34 @@ public protocol ManagedObject: AnyObject, Identifiable, Hashable, Observable, Pr
   func awakeFromFetch()
   /// Called by a save before it checks the object, if the object is inserted, changed or deleted.
   ///
-  /// It may change, insert and delete objects: those are saved too, and their hooks called. An object that gets further changed properties
-  /// or many-to-many links after its call is called again. After 100 rounds the save throws `unsettledChanges`. It is called again by the next save if this one fails, and may be
-  /// called more than once by one that waits; so it should change only what is not yet as it should be. It must not save.
+  /// It may change, insert and delete objects: those are saved too, and their hooks called. If further properties or many-to-many
+  /// links of an object change after its call, the hook is called again. After 100 rounds the save throws `unsettledChanges`. If the save fails, the next save calls the hook again, and a save that waits may
+  /// call it more than once. So it should change only values that aren't right yet. It must not save.
   func willSave()
-  /// Called after the object was saved, for a deleted one too. What it changes is an unsaved change.
+  /// Called after the object was saved, for a deleted one too. Changes that it makes are unsaved changes.
   func didSave()
-  /// Called before the object is deleted in its context, by `delete` or by a delete rule, while it still leads to the objects that go with
-  /// it; in a child's context when the child deletes it, and not again in the parent. It must not roll back. Not called for objects that a save finds to be deleted by rules because another context has linked them.
+  /// Called before the object is deleted in its context, by `delete` or by a delete rule, while it still leads to the objects that are deleted with
+  /// it. If a child deletes the object, the hook is called in the child's context, and not again in the parent. It must not roll back. It isn't called for objects that rules delete during a save because another context has linked them.
   func prepareForDeletion()
   /// Checks a new object, in a save and after all ``willSave()``. An error that it throws, such as a ``ValidationError``, is one of the save's
   /// failures. It must change nothing.
   func validateForInsert() throws
-  /// Checks a changed object, as ``validateForInsert()`` does a new one. By its default it calls that.
+  /// Checks a changed object, as ``validateForInsert()`` does a new one. The default implementation calls ``validateForInsert()``.
   func validateForUpdate() throws
-  /// Checks whether the object may be deleted, as ``validateForInsert()`` does a new one. Called, too, for an object that others have changed meanwhile, and for one that a
-  /// rule deletes because another context has linked it: of a copy, which the context of the deletion doesn't have.
+  /// Checks whether the object may be deleted, as ``validateForInsert()`` checks a new one. Also called for an object that other contexts have changed meanwhile, and for an object that a
+  /// rule deletes because another context has linked it. Then it is called on a copy, which the context of the deletion doesn't have.
   func validateForDelete() throws
 }
 
 // MARK: - Identity
 
 extension ManagedObject {
-  /// The object's name in its store. An object that is gone keeps it, because a program can't know in advance what other contexts delete.
-  /// Where a required relationship can't be read, the object that it gives has an ID with the number `none`.
+  /// The object's name in its store. An object that was deleted, or whose context was reset, keeps its ID: a program can't know in advance which objects other contexts delete.
+  /// If a required relationship can't be read, its getter returns an object whose ID has the number `none`.
   ///
-  /// An object that was never inserted, or whose insertion was rolled back, has a provisional one: ``ManagedObjectID/isProvisional``. The
-  /// insertion gives it the final ID, before any save. Objects are equal and hashed by their identity, so sets of them don't notice;
-  /// a dictionary by ID, or a list that tells its rows apart by ``id``, does.
+  /// An object that was never inserted, or whose insertion was rolled back, has a provisional ID: ``ManagedObjectID/isProvisional``. The
+  /// insertion gives it the final ID, before any save. Objects are equal and hashed by their identity, so the new ID doesn't affect sets of objects.
+  /// It does affect a dictionary by ID, and a list that tells its rows apart by ``id``.
   public var objectID: ManagedObjectID {
     let place = _$state.place
     guard let host = place.host, place.phase != .tracer else { return identityOutside }
@@ -119,12 +119,12 @@ extension ManagedObject {
     return ObjectReference(entity: entityLabel, number: number, store: _$state.storeID)
   }
 
-  /// What the object's ID says of its entity.
+  /// The entity's label in the object's ID.
   var entityLabel: EntityLabel {
     _$state.host?.entityLabel(of: self) ?? EntityLabel(_$state.entityLeft, name: _$objectModel.entity.name)
   }
 
-  /// What the schema says of the model.
+  /// The schema's description of the model.
   public static var entityDescription: EntityDescription { _$model.entity }
 }
 
@@ -133,7 +133,7 @@ extension ManagedObject {
 extension ManagedObject {
   @inlinable public var _$objectModel: ModelDescription { Self._$model }
 
-  /// What a coordinator finds the object's entity by: the class, or the model of a record, whose class is that of every entity's records.
+  /// The key by which a coordinator finds the object's entity: the class, or for a record its model, because records of all entities have one class.
   var entityKey: ObjectIdentifier {
     Self.self == ManagedRecord.self ? ObjectIdentifier(_$objectModel) : ObjectIdentifier(Self.self)
   }

@@ -6,17 +6,17 @@ import Predicates
 ///
 /// IDs are `Sendable`, so they are how an object is handed to another task: `context.object(with: id)` finds it there.
 ///
-/// An ID names the store, the entity and the object by what is never used again: the store's UUID and the numbers that the store gave.
+/// An ID names the store, the entity and the object by values that are never used again: the store's UUID and the numbers that the store gave.
 /// So it finds its object after the entity was renamed, and never one of another entity that has the name now.
-/// The entity's name in an ID is that of the time when the ID was made, for people to read: it takes no part in what IDs are equal to.
+/// The entity's name in an ID is the one that it had when the ID was made. It is for people to read, and takes no part in the equality of IDs.
 public struct ManagedObjectID: Sendable, Hashable {
-  /// The store that gave the ID; of a provisional ID, no store's.
+  /// The UUID of the store that gave the ID; for a provisional ID, a UUID of no store.
   public let storeID: UUID
   /// Unique among the entity's objects; never used twice. ``/Predicates/ObjectNumber/none`` names no object.
   public let number: ObjectNumber
   package let entity: EntityLabel
 
-  /// Of objects in no store, and of objects that stand for what such an object leads to.
+  /// The store ID of objects in no store, and of objects that stand for the missing target of such an object.
   static let noStore = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
 
   package init(entity: EntityLabel, number: ObjectNumber, storeID: UUID) {
@@ -25,7 +25,7 @@ public struct ManagedObjectID: Sendable, Hashable {
     self.entity = entity
   }
 
-  /// What the entity was called when the ID was made.
+  /// The name that the entity had when the ID was made.
   public var entityName: String { entity.name }
 
   /// Whether the ID was taken from an object in no context: never inserted, or its insertion was rolled back.

@@ -3,9 +3,9 @@ import Predicates
 // Attributes by name.
 
 extension ManagedRecord {
-  /// The value of an attribute; `null` for nil. O(1), and once the record is read at the first.
+  /// The value of an attribute; `null` for nil. O(1); the first access reads the record.
   ///
-  /// - Throws: `unknownProperty` when the entity has no attribute of this name; what the store says when it can't be read.
+  /// - Throws: `unknownProperty` when the entity has no attribute of this name; the store's error when it can't be read.
   public subscript(name: String) -> AttributeValue {
     get throws(ContextError) {
       let slot = try attributeSlot(name)
@@ -23,7 +23,7 @@ extension ManagedRecord {
 
   /// The value of an attribute as a Swift type; nil for nil.
   ///
-  /// - Throws: `wrongValue` when it is none of this type's; else as the subscript.
+  /// - Throws: `wrongValue` when the value is not of this type; else as the subscript.
   public func value<Value: AttributeType>(
     _ name: String,
     as type: Value.Type = Value.self
@@ -36,7 +36,7 @@ extension ManagedRecord {
     return value
   }
 
-  /// Sets an attribute; `null` for nil, which a required attribute may be until it is saved.
+  /// Sets an attribute; `null` for nil. A required attribute may be nil until it is saved.
   ///
   /// - Throws: `unknownProperty` when the entity has no attribute of this name; `wrongValue` when the value is of another kind than the
   ///   attribute, or out of its range; `derivedValue` when the attribute is derived.

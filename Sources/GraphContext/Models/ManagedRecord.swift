@@ -9,9 +9,9 @@ import Predicates
 /// try context.save()
 /// ```
 ///
-/// A record lives in a context as the objects of models do, and everything that is said of ``ManagedObject`` holds for it: faulting,
-/// inverses, delete rules, uniqueness, conflicts. What the compiler checks of a model's class is checked when a property is named: a
-/// name that the entity doesn't have, a value of another kind and an object of another entity throw, and nothing has changed then. A
+/// A record lives in a context as the objects of models do, and the documentation of ``ManagedObject`` applies to it: faulting,
+/// inverses, delete rules, uniqueness, conflicts. The checks that the compiler makes for a model's class are made when a property is named: a
+/// name that the entity doesn't have, a value of another kind and an object of another entity throw, and change nothing. A
 /// required property may be nil until the record is saved.
 ///
 /// Contexts make records: ``ManagedObjectContext/insert(entity:)``, ``ManagedObjectContext/fetch(_:)-(DynamicQuery)``.
@@ -22,7 +22,7 @@ public final class ManagedRecord: ManagedObject {
 
   public let _$objectModel: ModelDescription
   public var _$state: ObjectState
-  /// By slot. What a to-one relationship leads to is a `reference`, or `null`.
+  /// The values by slot. The target of a to-one relationship is a `reference`, or `null`.
   private var values: [AttributeValue]
   /// The place of the record's class among the classes of its entity; 0 where no class inherits from another.
   private let classPlace: Int
@@ -34,9 +34,9 @@ public final class ManagedRecord: ManagedObject {
     values = Array(repeating: .null, count: model.slotCount)
   }
 
-  /// A new record, with what its entity says that new objects have.
+  /// A new record, with the values that its entity has for new objects.
   ///
-  /// - Parameter name: that of the entity, or of one of its classes.
+  /// - Parameter name: the name of the entity, or of one of its classes.
   convenience init(newOf model: ModelDescription, named name: String) {
     let classes = model.entity.classes
     let place = classes.firstIndex { $0.name == name } ?? 0
@@ -62,7 +62,7 @@ public final class ManagedRecord: ManagedObject {
   /// Bits of the slots that get values by the record's insertion.
   var insertionSlots: UInt64 { _$objectModel.insertionSlots(ofClassAt: classPlace) }
 
-  /// What the record's properties are.
+  /// The description of the record's properties.
   public var entity: EntityDescription { _$objectModel.entity }
 
   public func _$visit<Visitor: PropertyVisitor>(_ property: Int, _ visitor: inout Visitor) {
@@ -83,7 +83,7 @@ public final class ManagedRecord: ManagedObject {
     }
   }
 
-  /// The value of an attribute's slot; `null`, and the context knows why, where it can't be read.
+  /// The value of an attribute's slot; `null` if it can't be read: the context then keeps the error.
   func value(at slot: Int) -> AttributeValue {
     if _$state.isLoaded(slot) {
       noteReading(.slot(slot))

@@ -1,6 +1,6 @@
 import Predicates
 
-/// A model class that others inherit from, or that inherits from one: what it declares itself, and its subclasses.
+/// A model class in a hierarchy: its own declarations, and its subclasses.
 ///
 /// A root's ``ModelDescription`` is made of its model class, and all of its subclasses share it.
 public struct ModelClass: Sendable {
@@ -14,7 +14,7 @@ public struct ModelClass: Sendable {
 
   /// - Parameters:
   ///   - type: the class.
-  ///   - declared: what the class declares itself, named after it, without the properties that have embedded values.
+  ///   - declared: the class's own declarations, as an entity that is named after it, without the properties that have embedded values.
   ///   - embedded: the properties with embedded values that it declares itself.
   ///   - isAbstract: whether only subclasses have objects.
   ///   - subclasses: the classes that inherit from it directly.
@@ -32,12 +32,12 @@ public struct ModelClass: Sendable {
     self.subclasses = subclasses
   }
 
-  /// What the class declares, the parts of embedded values behind other properties.
+  /// The declarations of the class. The parts of embedded values come behind other properties.
   private var declaredProperties: [PropertyDescription] {
     declared.declaredProperties + embedded.flatMap(\.attributes)
   }
 
-  /// What is wrong with the indexes: objects of other classes have nil in what the class declares itself, and values in what it inherits.
+  /// The problems of the indexes. Objects of other classes have nil in the properties that the class declares itself, and values in those that it inherits.
   var indexProblems: [String] {
     let own = Set((declared.properties + embedded.flatMap(\.attributes)).map(\.name))
     return declared.indexes.filter { !own.isSuperset(of: $0.properties) }.map {
@@ -97,11 +97,11 @@ extension PropertyDescription {
   }
 }
 
-/// Where the properties that a class declares itself are among those of its hierarchy.
+/// The positions of a class's own properties among the properties of its hierarchy.
 public struct OwnProperties: Sendable {
   /// By the place among the class's own: attributes and to-one relationships, places, to-many relationships.
   private let places: [Int]
-  /// The other way round; -1 for what the class doesn't declare.
+  /// The reverse of ``places``; -1 for properties that the class doesn't declare.
   private let own: [Int]
   /// The to-many relationships among ``places``, as their ordinals in the hierarchy.
   private let ordinals: [Int]
@@ -126,7 +126,7 @@ public struct OwnProperties: Sendable {
     self.own = own
   }
 
-  /// The property at a place among the class's own: what `_$visit` calls it. O(1).
+  /// The property at a place among the class's own: its number for `_$visit`. O(1).
   public subscript(place: Int) -> Int { places[place] }
 
   /// The ordinal in the hierarchy of one of the class's own to-many relationships. O(1).
@@ -140,7 +140,7 @@ public struct OwnProperties: Sendable {
     parts.firstIndex { $0.contains(slot) }.map { ($0, slot - parts[$0].lowerBound) }
   }
 
-  /// The place of a property among the class's own; -1 for a part of an embedded value, and for what another class declares. O(1).
+  /// The place of a property among the class's own; -1 for a part of an embedded value, and for a property that another class declares. O(1).
   public func place(of property: Int) -> Int { own[property] }
 }
 
@@ -157,7 +157,7 @@ extension ModelDescription {
     }
   }
 
-  /// A class that is listed with its hierarchy, of which its superclass knows nothing.
+  /// A class that is listed with its hierarchy, but not by its superclass.
   func problems(ofListed model: any ManagedObject.Type) -> [String] {
     if classes.isEmpty || classes.contains(where: { $0.type == model }) { return [] }
     return ["\(model) inherits from a class of \(entity.name), which doesn't list it among its subclasses"]

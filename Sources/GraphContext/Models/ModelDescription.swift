@@ -1,22 +1,22 @@
 import Predicates
 
-/// What is worked out once for each model class.
+/// The data that is computed once for each model class.
 public final class ModelDescription: Sendable {
   /// As the class declares it: inverses are named at one end only. A ``Schema`` completes them.
   public let entity: EntityDescription
-  /// Where the values lie in a record of a store that was made with the properties in this order.
+  /// The layout of records in a store that was made with the properties in this order.
   public let layout: RecordLayout
   /// How many attributes and to-one relationships there are.
   package let slotCount: Int
   /// Slots first, then to-many relationships.
   package let visitedNames: [String]
-  /// The same, described.
+  /// The descriptions of the visited properties, in the same order.
   let visitedProperties: [PropertyDescription]
-  /// What makes the values that new objects begin with, by slot.
+  /// The closures that make the values of new objects, by slot.
   let insertionDefaults: [Int: @Sendable () -> any AttributeType]
-  /// Bits of the slots among them. In a hierarchy those of all classes: what an object of one of them lacks, and slots that it hasn't.
+  /// Bits of the slots that have such a closure. In a hierarchy these are the slots of all classes, so an object may not have some of them.
   public let _$insertionSlots: UInt64
-  /// The bits of each class in a hierarchy, with those that it inherits, by its place; of the one class where none inherits from another.
+  /// Such bits of each class in a hierarchy, inherited ones included, by the class's place. Without a hierarchy, the bits of the one class.
   private let insertionSlotsOfClasses: [UInt64]
   /// The places of the classes of a hierarchy.
   private let placesOfClasses: [ObjectIdentifier: Int]
@@ -24,7 +24,7 @@ public final class ModelDescription: Sendable {
   private let places: [String: Int]
   /// The relationships among the visited properties, by their place there.
   package let relationshipProperties: [Int]
-  /// What is wrong with the class, a sentence each: a schema refuses it.
+  /// The problems of the class, a sentence each. A schema refuses a class with problems.
   let problems: [String]
   /// The slots of the parts of each embedded value.
   private let embeddedSlots: [Range<Int>]
@@ -42,7 +42,7 @@ public final class ModelDescription: Sendable {
     self.init(declared.embedding(embedded), embedded: embedded, problems: [])
   }
 
-  /// What a root and its subclasses share.
+  /// Makes the description that a root and its subclasses share.
   public convenience init(_ root: ModelClass) {
     let classes = root.withDescendants().map(\.class)
     self.init(root.entity, embedded: classes.flatMap(\.embedded), classes: classes, problems: [])
@@ -50,7 +50,7 @@ public final class ModelDescription: Sendable {
 
   /// - Parameters:
   ///   - entity: all properties, the parts of each embedded value one after the other.
-  ///   - embedded: the properties with embedded values; in a hierarchy a class's come before those of classes below it.
+  ///   - embedded: the properties with embedded values; in a hierarchy, those of a class come before those of its subclasses.
   init(
     _ entity: EntityDescription,
     embedded: [EmbeddedDescription] = [],
@@ -68,7 +68,7 @@ public final class ModelDescription: Sendable {
     }
     layout = RecordLayout(kinds: stored.map(\.storedKind))
     slotCount = stored.count
-    // The objects have nothing of the hidden inverses, which come last.
+    // Objects have no caches for hidden inverses, which come last.
     let visited = stored + entity.properties.filter { $0.isToMany && !$0.isHiddenInverse }
     visitedNames = visited.map(\.name)
     visitedProperties = visited
@@ -110,7 +110,7 @@ public final class ModelDescription: Sendable {
   /// The name of a property with an embedded value.
   func embeddedName(_ ordinal: Int) -> String { embeddedNames[ordinal] }
 
-  /// The name of the part at a slot, without that of the property; empty for whether an optional value is there.
+  /// The name of the part at a slot, without the name of the property; empty for the part that says whether an optional value is there.
   func partName(at slot: Int) -> String {
     guard let part = _$embeddedPart(at: slot) else { return visitedNames[slot] }
     return String(visitedNames[slot].dropFirst(embeddedNames[part.ordinal].count + 1))
@@ -144,7 +144,7 @@ public final class ModelDescription: Sendable {
 }
 
 extension PropertyDescription {
-  /// How the value lies in a record: a to-one relationship is a reference.
+  /// The form of the value in a record: a to-one relationship is a reference.
   package var storedKind: AttributeKind {
     switch self {
     case .attribute(let attribute): attribute.kind

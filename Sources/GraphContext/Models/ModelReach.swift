@@ -35,8 +35,8 @@ enum ModelReach {
 }
 
 extension ManagedObject {
-  /// The models at the other ends of the relationships. A relationship's description has only a name, an object's cache has
-  /// the type: so an object is made, and dropped.
+  /// The models at the other ends of the relationships. A relationship's description has only a name, but an object's cache has
+  /// the type. So an object is made, and released again.
   fileprivate static var relatedModels: [any ManagedObject.Type] {
     _$model.types(or: self).flatMap { $0.ownRelatedModels }
   }
@@ -46,7 +46,7 @@ extension ManagedObject {
     withSample { sample in
       for property in Self._$model.relationshipProperties { sample._$visit(property, &collector) }
     }
-    // Records are of entities without classes, which a class alone knows nothing of.
+    // Records belong to entities without classes. A class alone can't find these.
     return collector.targets.filter { $0 != ManagedRecord.self }
   }
 }

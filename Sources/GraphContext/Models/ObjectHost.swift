@@ -1,21 +1,21 @@
 import Foundation
 import Predicates
 
-/// What an object asks of the world it lives in. `ManagedObjectContext` is the one that apps meet; the tracer of key
-/// paths is the other.
+/// The services that an object needs of its environment. Apps use the host `ManagedObjectContext`; the tracer of key
+/// paths is the other host.
 ///
 /// A class instead of a protocol, because every object holds one: a reference is one word, and the generation is one load.
 /// Like its objects, a host belongs to one task at a time and is not `Sendable`.
 public class ObjectHost {
-  /// Which snapshot the pointers to records that this host gave away belong to. A host raises it when it moves to
-  /// another snapshot; then every such pointer is stale.
+  /// The generation of the pointers to records that this host has handed out: they belong to one snapshot. A host raises it when it moves to
+  /// another snapshot. Then every such pointer is stale.
   @exclusivity(unchecked) @usableFromInline package final var generation: UInt32 = 1
 
-  /// Whether records of any entity lie in this host's store otherwise than its model says: their values are in the order
+  /// Whether records of any entity have another layout in this host's store than in its model: their values are in the order
   /// in which the model declared them when the store was made.
   @exclusivity(unchecked) @usableFromInline package final var hasOtherLayouts = false
 
-  /// Who hears of what is read and set of an object that the host makes.
+  /// The listeners of reads and changes of an object that the host makes.
   @exclusivity(unchecked) @usableFromInline package final var hearersOfFaults = ObjectState.Hearers.change
 
   /// Whether there are, or were, children of the host whose objects can be observed.
@@ -31,7 +31,7 @@ public class ObjectHost {
 
   package init() {}
 
-  /// Whether an object has rules in code. One for which `validate` calls the default implementations has none.
+  /// Returns whether an object has rules in code. An object for which `validate` calls the default implementations has none.
   ///
   /// - Parameters:
   ///   - change: what the validation of the object is for.
@@ -47,7 +47,7 @@ public class ObjectHost {
     return calledDefaults != DefaultValidations(calledFor: change)
   }
 
-  /// A default implementation calls this for its object. Only calls for the object that is being validated count, because a rule in code may validate other objects.
+  /// Notes the call of a default implementation, which calls this for its object. Only calls for the object that is being validated count, because a rule in code may validate other objects.
   final func noteDefault(_ validation: DefaultValidations, of object: any ManagedObject) {
     if validated == ObjectIdentifier(object) { calledDefaults.insert(validation) }
   }
@@ -57,7 +57,7 @@ public class ObjectHost {
   /// The store's ID as four bytes, for objects that outlive their host.
   package final lazy var storeTag = StoreTags.tag(of: storeID)
 
-  /// What the IDs of the object and of its kind say of their entity; nil where there is no store.
+  /// The entity's label in the IDs of the object and of others of its kind; nil where there is no store.
   package func entityLabel(of object: any ManagedObject) -> EntityLabel? { nil }
 
   /// The ID of an object in this host.
@@ -70,19 +70,19 @@ public class ObjectHost {
   /// The object's record in the current snapshot. The bytes must have passed `RecordView(_:layout:)` for the layout of
   /// the object's entity, and must stay where they are until `generation` changes.
   ///
-  /// Nil when there is none or it can't be read. The host remembers why, and says so at the next call that can throw.
+  /// Nil when there is none or it can't be read. The host remembers the error, and throws it at the next call that can throw.
   package func record(of object: any ManagedObject) -> UnsafeRawBufferPointer? { missing() }
 
   /// How the records of the object's entity lie in the store. Asked only where ``hasOtherLayouts``.
   package func layout(of object: any ManagedObject) -> RecordLayout { missing() }
 
-  /// The value of an attribute that is stored externally, as the object's record has it or refers to it. Nil where it can't be read; the host remembers why.
+  /// The value of an attribute that is stored externally, as the object's record has it or refers to it. Nil where it can't be read; the host remembers the error.
   package func externalValue(of object: any ManagedObject, slot: Int) -> AttributeValue? { missing() }
 
-  /// The record holds something at this slot that is no value of the attribute's type. The host remembers it.
+  /// Notes that the record holds something at this slot that is no value of the attribute's type. The host remembers this as an error.
   package func unreadableValue(of object: any ManagedObject, slot: Int) { missing() }
 
-  /// The one object of this number: the one that is already here, or a fault.
+  /// The object of this number: the one that the host already has, or a fault.
   package func object(of type: any ManagedObject.Type, number: ObjectNumber) -> any ManagedObject {
     missing()
   }
@@ -94,7 +94,7 @@ public class ObjectHost {
     property: Int
   ) -> ManagedRecord { missing() }
 
-  /// Whether a relationship of a model's object can lead to a record, whose class doesn't tell its entity. If not, the host remembers that.
+  /// Returns whether a relationship of a model's object can lead to a record, whose class doesn't tell its entity. If not, the host remembers that.
   package func canLead(_ owner: any ManagedObject, by property: Int, to record: ManagedRecord) -> Bool {
     true
   }
@@ -102,7 +102,7 @@ public class ObjectHost {
   /// The numbers of the objects at the other end of a to-many relationship, unsaved changes included, in the order of an ordered one, else ascending.
   package func elements(of object: any ManagedObject, toMany: Int) -> [ObjectNumber] { missing() }
 
-  /// Those at these positions of the list; fewer where it ends, or can't be read.
+  /// The numbers at these positions of ``elements(of:toMany:)``; fewer where the list ends, or can't be read.
   package func elements(
     of object: any ManagedObject,
     toMany: Int,
@@ -112,37 +112,37 @@ public class ObjectHost {
     return Array(all[range.clamped(to: all.indices)])
   }
 
-  /// The position of an element in the list; nil for an object that is none.
+  /// The position of an element in the list; nil for an object that is no element.
   package func position(of number: ObjectNumber, in object: any ManagedObject, toMany: Int) -> Int? {
     elements(of: object, toMany: toMany).firstIndex(of: number)
   }
 
-  /// Whether something could not be read, and the next call that can throw will say so.
+  /// True if something could not be read, so that the next call that can throw will throw the error.
   package var hasFailed: Bool { false }
 
-  /// How many those are, without listing them.
+  /// The number of elements, without listing them.
   package func elementCount(of object: any ManagedObject, toMany: Int) -> Int { missing() }
 
   package func isElement(_ number: ObjectNumber, of object: any ManagedObject, toMany: Int) -> Bool {
     missing()
   }
 
-  /// Members were to be added to an object that has left this context.
+  /// Notes that members were to be added to an object that has left this context.
   package func noteLeft(_ object: any ManagedObject) {}
 
   // MARK: Lists that are changed in place
 
-  /// Whether the list of members that the object keeps is still right.
+  /// Returns whether the list of members that the object keeps is still right.
   package func hasListing(of object: any ManagedObject, toMany: Int) -> Bool { false }
 
-  /// The object keeps this list of its members, from now on until the host says otherwise.
+  /// Notes that the object keeps this list of its members, until the host says otherwise.
   package func noteListing<Member: ManagedObject>(
     _ members: [Member],
     of object: any ManagedObject,
     toMany: Int
   ) {}
 
-  /// If the list is the one that was noted with more members at its end, adds those.
+  /// Adds the members behind the noted list, if the list is the noted one with more members at its end.
   package func extendListing<Member: ManagedObject>(
     to members: [Member],
     of object: any ManagedObject,
@@ -151,35 +151,35 @@ public class ObjectHost {
 
   // MARK: Changing
 
-  /// The object is about to be changed. The host keeps it from now on.
+  /// Notes that the object is about to be changed. The host holds the object from now on.
   ///
   /// - Parameter slots: bits of the slots that are to be set, as far as they are known.
   package func willChange(_ object: any ManagedObject, slots: UInt64) { missing() }
 
-  /// A property of an object is read that reports that.
+  /// Notes that a property is read, of an object that reports reads.
   ///
   /// - Parameter isObserved: whether the object may have observers.
   func noteReading(of object: any ManagedObject, _ property: ObservedProperty, _ isObserved: Bool) {}
 
-  /// Code is about to set properties of an object that reports what is read.
+  /// Notes that code is about to set properties of an object that reports reads.
   ///
   /// - Parameter slots: their bits.
   func willSet(_ slots: UInt64, of object: any ManagedObject) {}
 
-  /// The object is to be in this context: it is inserted if it is in none.
+  /// Brings the object into this context: inserts it if it is in no context.
   ///
-  /// - Returns: whether it is in the context now. One that is gone or in another context is not, and the host remembers that.
+  /// - Returns: whether it is in the context now. False for an object that has left its context for good or is in another context; the host remembers that.
   @discardableResult
   package func adopt(_ object: any ManagedObject) -> Bool { missing() }
 
   /// Calls `awakeFromInsert` of the objects that were adopted since.
   package func awakeInserted() {}
 
-  /// An object in no context leads to one in this context by a property: it is to be in this context too if the relationship has an inverse,
-  /// because that leads to it.
+  /// Notes that an object in no context leads to an object in this context by a property. If the relationship has an inverse, which then leads to the
+  /// first object, this object enters the context, too.
   package func reach(_ object: any ManagedObject, by property: Int) {}
 
-  /// A to-one relationship was set from one number to another. The host brings the inverse up to date.
+  /// Updates the inverse after a to-one relationship was set from one number to another.
   package func didSetToOne(
     of object: any ManagedObject,
     slot: Int,
@@ -189,12 +189,12 @@ public class ObjectHost {
     missing()
   }
 
-  /// The object at the other end, which is in this context, is added; nothing happens when it is there already.
+  /// Adds the object at the other end, which is in this context. Does nothing if it is an element already.
   package func add(_ element: any ManagedObject, to object: any ManagedObject, toMany: Int) { missing() }
 
   package func remove(_ element: any ManagedObject, from object: any ManagedObject, toMany: Int) { missing() }
 
-  /// Elements of an ordered relationship come one after the other, the first at this position among the others. Nothing happens where there is no order.
+  /// Moves elements of an ordered relationship so that they follow one another, the first at this position among the others. Does nothing for a relationship without order.
   package func move(
     _ elements: [any ManagedObject],
     to position: Int,
@@ -202,7 +202,7 @@ public class ObjectHost {
     toMany: Int
   ) {}
 
-  /// The elements of an ordered relationship get this order; those that are not named come last. Nothing happens where there is no order.
+  /// Gives the elements of an ordered relationship this order; elements that are not named come last. Does nothing for a relationship without order.
   package func arrange(_ numbers: [ObjectNumber], of object: any ManagedObject, toMany: Int) {}
 
   // MARK: Relationships
@@ -220,7 +220,7 @@ public class ObjectHost {
     return unsafeDowncast(object, to: type)
   }
 
-  /// Whether a relationship can lead to an object that is in this context. If not, the host remembers that.
+  /// Returns whether a relationship can lead to an object that is in this context. If not, the host remembers that.
   final func accepts(_ object: any ManagedObject, of owner: any ManagedObject, property: Int) -> Bool {
     guard let record = object as? ManagedRecord else { return true }
     return canLead(owner, by: property, to: record)
@@ -260,13 +260,13 @@ public class ObjectHost {
   }
 }
 
-/// What became of a list of members that was changed in place.
+/// The result of handing a list of members that was changed in place to the host.
 package enum ListExtension {
-  /// It isn't the noted one with more at its end, and nothing was done.
+  /// The list isn't the noted one with more members at its end, and nothing was done.
   case otherList
-  /// What was behind the noted one was added, and the list is not noted any more.
+  /// The members behind the noted list were added, and the list is not noted any more.
   case added
-  /// What was behind the noted one was added, and the object keeps the list.
+  /// The members behind the noted list were added, and the object keeps the list.
   case listed
 }
 

@@ -1,22 +1,22 @@
 import Foundation
 import Predicates
 
-/// What an object of a model knows about itself, beside its values: who it is, which values it holds, where its record
+/// The state of an object of a model, beside its values: its identity, which values it holds, where its record
 /// lies.
 ///
-/// Every model class stores one, as `_$state`. The default means an object that was just made and is in no context; it
-/// allocates nothing. Apps have no business with it: `@Model` writes the code that uses it, and a model written by
-/// hand uses it the same way.
+/// Every model class stores one, as `_$state`. The default is the state of an object that was just made and is in no context; it
+/// allocates nothing. Apps don't use it: `@Model` writes the code that uses it, and a model written by
+/// hand uses it in the same way.
 ///
 /// Invariants:
-/// 1. `fast ⊆ loaded`: a getter may return its cache without asking anybody exactly when its bit is in `fast`.
+/// 1. `fast ⊆ loaded`: a getter may return its cache without calling the host exactly if its bit is in `fast`.
 /// 2. `changed ⊆ loaded`.
 /// 3. `record`, if not nil, was accepted by `RecordView(_:layout:)` and is valid while the host's generation is `generation`.
 /// 4. `number` is not `none` exactly when the object is, or has been, in a context. It never changes once set.
-/// 5. An object that is gone and has no number stands for one that could not be read.
-/// 6. `fast` is empty while the object reports what is read of it.
+/// 5. An object that is in the phase `gone` and has no number stands for one that could not be read.
+/// 6. `fast` is empty while the object reports reads.
 public struct ObjectState {
-  /// Properties whose getter may return its cache at once. Clearing bits sends getters the long way.
+  /// Properties whose getter may return its cache at once. A getter whose bit is clear takes the slow path.
   @usableFromInline package var fast: UInt64 = ~0
   /// Slots whose cache holds the object's value.
   @usableFromInline package var loaded: UInt64 = ~0
@@ -31,36 +31,36 @@ public struct ObjectState {
   @usableFromInline var unmanagedHost: Unmanaged<ObjectHost>?
   /// The record in the context's snapshot; nil until it is looked for, and for objects that have none.
   @usableFromInline package var record: UnsafeRawPointer?
-  /// The length of the record. An object that is gone has none: here is the number of its entity then, or 0 if it is not known. A new
-  /// object has none either: here are the lower half of its provisional number, and the upper one in `generation`.
+  /// The length of the record. For an object that has no record any more (phase `gone`), this is the number of its entity, or 0 if that is not known. For a
+  /// new object, this is the lower half of its provisional number; the upper half is in `generation`.
   @usableFromInline package var recordByteCount: UInt32 = 0
   /// The host's generation when `record` was found.
   @usableFromInline package var generation: UInt32 = 0
   @usableFromInline package var phase: Phase = .new
-  /// Who is told of what is read and set. A setter that finds this empty does nothing but set.
+  /// The listeners of reads and changes. If this is empty, a setter only sets the cache.
   @usableFromInline package var hearers = Hearers()
   /// False for a fault whose `awakeFromFetch` has not been called yet; true for every other object.
   @usableFromInline package var isAwake = true
-  /// Which store a gone object was in, so that it keeps its ID: its host can't say any more. 0 before.
+  /// The tag of the store that an object in the phase `gone` was in, so that it keeps its ID without its host. 0 before.
   package private(set) var storeTag: UInt32 = 0
 
-  /// Who hears of what is read and set of an object.
+  /// The listeners of reads and changes of an object.
   @usableFromInline
   package struct Hearers: OptionSet, Sendable {
     @usableFromInline package let rawValue: UInt8
     @inlinable
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The context must hear of the next change: the object is in a context, which doesn't hold it as changed yet, has a copy of its values, or
+    /// The context must be told of the next change: the object is in a context that doesn't hold it as changed yet, has a copy of its values, or
     /// records which properties change.
     @inlinable package static var change: Hearers { Hearers(rawValue: 1) }
-    /// The context hears of every property that is read: its objects can be observed.
+    /// The context is told of every property that is read: its objects can be observed.
     @inlinable package static var reading: Hearers { Hearers(rawValue: 2) }
     /// A property of the object is or was observed.
     @inlinable package static var observers: Hearers { Hearers(rawValue: 4) }
   }
 
-  /// Where an object is in its life.
+  /// A phase in the life of an object.
   @usableFromInline package enum Phase: UInt8, Sendable {
     /// In no context yet.
     case new
@@ -101,7 +101,7 @@ public struct ObjectState {
     hearers = host.hearersOfFaults
   }
 
-  /// The state of an object that stands for one that could not be read: gone, and without a number.
+  /// The state of an object that stands for one that could not be read: in the phase `gone`, and without a number.
   package init(missingIn storeTag: UInt32) {
     fast = 0
     loaded = 0
@@ -133,19 +133,19 @@ extension ObjectState {
   /// Notes that the cache of this slot holds the value before a getter has asked for it. The slot isn't fast, so that the first getter calls `awakeFromFetch`.
   mutating func didLoadAhead(_ slot: Int) { loaded |= 1 &<< UInt64(truncatingIfNeeded: slot) }
 
-  /// Whether the context must hear of the next change.
+  /// Whether the context must be told of the next change.
   @inlinable package var announcesChange: Bool {
     get { hearers.contains(.change) }
     set { if newValue { hearers.insert(.change) } else { hearers.remove(.change) } }
   }
 
-  /// Whether the context hears of every property that is read.
+  /// Whether the context is told of every property that is read.
   @inlinable package var reportsReading: Bool { hearers.contains(.reading) }
 
   /// Whether a property of the object is observed now, or was observed earlier.
   @inlinable package var isObserved: Bool { hearers.contains(.observers) }
 
-  /// Makes the object report what is read of it, or no longer.
+  /// Makes the object report reads, or stop reporting them.
   mutating func setReportsReading(_ reports: Bool) {
     if reports {
       hearers.insert(.reading)
@@ -156,7 +156,7 @@ extension ObjectState {
     }
   }
 
-  /// Notes that the cache of this slot now holds a value of the user's.
+  /// Notes that the cache of this slot now holds a value that the program has set.
   @inlinable @inline(__always)
   package mutating func didSet(_ slot: Int) {
     changed |= 1 &<< UInt64(truncatingIfNeeded: slot)
@@ -189,7 +189,7 @@ extension ObjectState {
 // MARK: - What the context does
 
 extension ObjectState {
-  /// The object is now in a context, with its final number. It keeps its values; the context holds it as inserted.
+  /// Notes that the object is now in a context, with its final number. It keeps its values; the context holds it as inserted.
   package mutating func enter(_ host: ObjectHost, number: ObjectNumber) {
     self.host = host
     self.number = number
@@ -201,7 +201,7 @@ extension ObjectState {
     announcesChange = false
   }
 
-  /// The object's values are now those in the store. It keeps what it has read and what was set.
+  /// Notes that the object's values are now those in the store. It keeps the values that were read and set.
   package mutating func becomeSaved() {
     phase = .persistent
     changed = 0
@@ -209,7 +209,7 @@ extension ObjectState {
     announcesChange = true
   }
 
-  /// Every value is to be read again when it is touched: after a rollback, a refresh, a merge.
+  /// Marks every value as to be read again on its next access: after a rollback, a refresh, a merge.
   package mutating func becomeFault() {
     phase = .persistent
     fast = 0
@@ -220,7 +220,7 @@ extension ObjectState {
     announcesChange = true
   }
 
-  /// Values that were not set by the user are to be read again: a merge into an object with unsaved changes.
+  /// Marks values that were not set by the program as to be read again: for a merge into an object with unsaved changes.
   ///
   /// - Parameter slots: bits of the slots that this is about.
   package mutating func forgetUnchangedValues(in slots: UInt64 = ~0) {
@@ -240,15 +240,15 @@ extension ObjectState {
     announcesChange = phase == .persistent
   }
 
-  /// The record is to be looked up again.
+  /// Marks the record as to be looked up again.
   package mutating func forgetRecord() {
     record = nil
     recordByteCount = 0
   }
 
-  /// The object has left its context for good.
+  /// Notes that the object has left its context for good.
   ///
-  /// - Parameter entity: what the store knows the object's entity by.
+  /// - Parameter entity: the number of the object's entity in the store.
   package mutating func leave(_ entity: EntityNumber) {
     phase = .gone
     if let host { storeTag = host.storeTag }
@@ -260,14 +260,14 @@ extension ObjectState {
     fast = loaded
   }
 
-  /// The tracer of a key path is done with the object. Code of the model may have kept it.
+  /// Notes that the tracer of a key path no longer uses the object. Code of the model may have kept it.
   mutating func leaveTracer() {
     phase = .gone
     host = nil
   }
 
-  /// An insertion was rolled back: the object is in no context again, and keeps its attributes. Its number is not used
-  /// again; a second insertion gives it another. It has another provisional number, too.
+  /// Notes that an insertion was rolled back: the object is in no context again, and keeps its attributes. Its number is not used
+  /// again; a second insertion gives it another one. It has another provisional number, too.
   package mutating func becomeNew() {
     self = ObjectState()
   }
@@ -279,13 +279,13 @@ extension ObjectState {
     self.generation = generation
   }
 
-  /// What tells the object's ID, taken together: each access to the state through the protocol runs a coroutine.
+  /// The parts of the object's ID, read together: each access to the state through the protocol runs a coroutine.
   var place: (host: ObjectHost?, number: ObjectNumber, phase: Phase) { (host, number, phase) }
 
-  /// The store that the object is in, or was in before it was gone; nil for a new one.
+  /// The ID of the store that the object is in, or was in before it left its context for good; nil for a new object.
   package var storeID: UUID? { host?.storeID ?? StoreTags.storeID(storeTag) }
 
-  /// The number that a new object has in its ID until it is inserted: the same one every time, and that of no other new object of this process.
+  /// The number that a new object has in its ID until it is inserted: the same at every call, and different from those of all other new objects of this process.
   package mutating func provisionalNumber() -> ObjectNumber {
     if recordByteCount == 0, generation == 0 {
       let number = ProvisionalNumbers.next()
@@ -295,7 +295,7 @@ extension ObjectState {
     return ObjectNumber(rawValue: UInt64(generation) << 32 | UInt64(recordByteCount))
   }
 
-  /// The entity of an object that is gone, as far as its store is known.
+  /// The entity of an object in the phase `gone`, if its store is known.
   var entityLeft: EntityNumber? {
     phase == .gone && recordByteCount > 0 ? EntityNumber(rawValue: recordByteCount) : nil
   }

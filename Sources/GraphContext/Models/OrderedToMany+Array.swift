@@ -1,7 +1,7 @@
-// What arrays have, made of the operations on positions.
+// Methods that arrays have, built from the operations on positions.
 
 extension OrderedToMany {
-  /// The positions that there are. O(log n) in a context.
+  /// The valid positions. O(log n) in a context.
   public var indices: Range<Int> { 0..<count }
 
   /// The object at the first position, as a fault; nil if there is none. O(log n) in a context.

@@ -11,7 +11,7 @@ import Predicates
 /// ```
 ///
 /// Taken from an object in a context, the view follows the relationship and writes through to it; taken from an object in no context, it is a plain
-/// collection. A position is found in O(log n), with as many members as there may be. As in an array, a position that there isn't is a mistake of the
+/// collection. A position is found in O(log n), with as many members as there may be. As in an array, a position that doesn't exist is a mistake of the
 /// program, and stops it. Every iteration goes over the members of the moment when it began.
 public struct OrderedToMany<Element: ManagedObject> {
   private var members: ToMany<Element>
@@ -30,7 +30,7 @@ public struct OrderedToMany<Element: ManagedObject> {
 
   // MARK: Positions
 
-  /// The object at a position, as a fault. Setting one takes the object that is there out; one that is set and is a member already moves there. O(log n) in a context.
+  /// The object at a position, as a fault. Setting a position takes out the object that is there. If the new object is a member already, it moves there. O(log n) in a context.
   public subscript(position: Int) -> Element {
     get {
       if let element = self[position..<position + 1].first { return element }
@@ -65,7 +65,7 @@ public struct OrderedToMany<Element: ManagedObject> {
 
   // MARK: Changing
 
-  /// Adds an object as the last. One that is a member stays where it is. O(log n) in a context.
+  /// Adds an object as the last. An object that is a member already stays where it is. O(log n) in a context.
   public mutating func append(_ element: Element) { members.append(element) }
 
   /// Adds objects, as ``append(_:)`` adds each.
@@ -73,12 +73,12 @@ public struct OrderedToMany<Element: ManagedObject> {
     members.append(contentsOf: elements)
   }
 
-  /// Adds an object at a position. One that is a member moves: the position is that among the others. O(log n) in a context.
+  /// Adds an object at a position. An object that is a member already moves; then the position is counted among the others. O(log n) in a context.
   public mutating func insert(_ element: Element, at position: Int) {
     insert(contentsOf: [element], at: position)
   }
 
-  /// Adds objects one after the other, the first at a position. Those that are members move: the position is that among the others.
+  /// Adds objects one after the other, the first at a position. Objects that are members already move; the position is counted among the others.
   /// O(elements · log n) in a context.
   public mutating func insert(contentsOf elements: some Sequence<Element>, at position: Int) {
     var seen: Set<ObjectIdentifier> = []
@@ -110,12 +110,12 @@ public struct OrderedToMany<Element: ManagedObject> {
   /// Moves the object at a position, so that it is at another one afterwards. O(log n) in a context.
   public mutating func move(from old: Int, to new: Int) { insert(self[old], at: new) }
 
-  /// Moves the objects at these positions in front of the one at another position, or with that of the end behind all others: as lists on a screen ask
-  /// for it. O(offsets · log n) in a context.
+  /// Moves the objects at these positions in front of the object at another position, or behind all others if that is the end. Lists on a screen ask
+  /// for moves in this form. O(offsets · log n) in a context.
   ///
   /// - Parameters:
   ///   - offsets: the positions of the objects, as they are before the move.
-  ///   - destination: the position in front of which they are put, as the positions are before the move.
+  ///   - destination: the position in front of which they are put, counted before the move.
   public mutating func move(fromOffsets offsets: IndexSet, toOffset destination: Int) {
     let moved = offsets.map { self[$0] }
     insert(contentsOf: moved, at: destination - offsets.count(in: 0..<destination))

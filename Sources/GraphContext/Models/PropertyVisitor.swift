@@ -1,8 +1,8 @@
 import Predicates
 
-/// Something that is done to the caches of an object, whatever their types: encode, compare, set by name.
+/// An operation on the caches of an object, whatever their types: encode, compare, set by name.
 ///
-/// Which slots hold a value is in the object's state; a visitor that fills a cache says so there.
+/// The object's state says which slots hold a value. A visitor that fills a cache updates that state.
 public protocol PropertyVisitor {
   /// Takes the cache of the attribute at `slot`.
   mutating func visit<Value: AttributeType>(attribute slot: Int, _ cache: inout Cached<Value>)

@@ -6,10 +6,10 @@ import Predicates
 /// @Relationship(deleteRule: .cascade) var songs: [Song] = []
 /// ```
 ///
-/// An array or a set is a copy, made at every read: the objects are faults, none of their records is read. Changing it
+/// An array or a set is a copy, made at every read: the objects are faults, and none of their records is read. Changing it
 /// in place lists the relationship first. A ``ToMany`` is a view: its count, additions and removals cost the same
-/// whatever the relationship's size; an ``OrderedToMany`` is one that knows positions too. Whatever the type, each object is a member at most once. The
-/// order is that of the program in an ordered relationship, in others that of the objects' insertion in their contexts, class by class.
+/// whatever the relationship's size. An ``OrderedToMany`` is a view that knows positions too. Whatever the type, each object is a member at most once. An
+/// ordered relationship has the order of the program. Others have the order of the objects' insertion in their contexts, class by class.
 public protocol RelationshipCollection<Element>: Sequence where Element: ManagedObject {
   /// Makes a collection of objects, no two of which are the same.
   init(_relatedObjects objects: [Element])
@@ -19,11 +19,11 @@ public protocol RelationshipCollection<Element>: Sequence where Element: Managed
   init?(_relationship relationship: ToManyRelationship)
   /// The relationship that the collection stands for, if it stands for one.
   var _relationship: ToManyRelationship? { get }
-  /// Whether the collection has the order that it was given. Assigned to an ordered relationship, one without leaves the order as it is.
+  /// Whether the collection keeps the order that it was given. A collection without order, assigned to an ordered relationship, leaves its order as it is.
   static var _isOrdered: Bool { get }
   /// Takes the members of an object in no context, which doesn't keep them.
   init(_taking members: UnattachedMembers<Element>)
-  /// What an object in no context keeps of these members; nil of none.
+  /// The form in which an object in no context keeps these members; nil if there are none.
   var _unattached: UnattachedMembers<Element>? { get }
 }
 
@@ -32,7 +32,7 @@ extension RelationshipCollection {
   public init?(_relationship relationship: ToManyRelationship) { nil }
   /// True.
   public static var _isOrdered: Bool { true }
-  /// Nil: the collection stands for none.
+  /// Nil: the collection stands for no relationship.
   public var _relationship: ToManyRelationship? { nil }
   /// Lists the members.
   public init(_taking members: UnattachedMembers<Element>) {
@@ -84,10 +84,10 @@ public struct ToManyRelationship {
     host.adopt(element) && host.accepts(element, of: owner, property: property)
   }
 
-  /// Whether the owner is still in the context that it was in: a view may outlive that.
+  /// Whether the owner is still in its context: a view may outlive the context.
   private var isThere: Bool { owner._$state.host === host }
 
-  /// Tells the context that the members are read: who got the view may not be who reads it.
+  /// Tells the context that the members are read: the code that reads a view may not be the code that got it.
   private func noteReading() { owner.noteReading(.toMany(ordinal)) }
 
   var numbers: [ObjectNumber] {
@@ -165,7 +165,7 @@ public struct ToManyRelationship {
     let old = host.elements(of: owner, toMany: ordinal)
     var kept = Set<ObjectNumber>(minimumCapacity: members.count)
     let known = Set(old)
-    // All of them before the first is linked: what comes along with one may link another.
+    // All objects are inserted before the first is linked: an object that is inserted with one of them may link another.
     for member in members.filter({ adopt($0) }) {
       let number = member._$state.number
       guard kept.insert(number).inserted, !known.contains(number) else { continue }

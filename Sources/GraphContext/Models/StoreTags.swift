@@ -22,8 +22,8 @@ private struct TagTable<Value: Hashable & Sendable>: Sendable {
   subscript(tag: UInt32) -> Value { values[Int(tag) - 1] }
 }
 
-/// Numbers for the stores that this process has had objects of: a UUID takes sixteen bytes, and an object's state has
-/// four to spare.
+/// Numbers for the stores of which this process has had objects: a UUID takes sixteen bytes, but an object's state has
+/// room for four.
 enum StoreTags {
   private static let table = Mutex(TagTable<UUID>())
 

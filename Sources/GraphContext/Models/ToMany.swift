@@ -41,7 +41,7 @@ public struct ToMany<Element: ManagedObject> {
     }
   }
 
-  /// Adds an object; one that is a member stays one. Doesn't list the relationship. O(log n) in a context, O(1) on average in none.
+  /// Adds an object, if it isn't a member yet. Doesn't list the relationship. O(log n) in a context, O(1) on average in none.
   public mutating func append(_ element: Element) {
     switch storage {
     case .relationship(let relationship): relationship.add(element)
@@ -53,7 +53,7 @@ public struct ToMany<Element: ManagedObject> {
     }
   }
 
-  /// The members, which the collection has no longer.
+  /// Moves the members out of the collection, which is empty afterwards.
   private mutating func takeMembers() -> UnattachedMembers<Element> {
     guard case .members(let members?) = storage else { return UnattachedMembers([]) }
     storage = .members(nil)

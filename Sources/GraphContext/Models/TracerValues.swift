@@ -1,10 +1,10 @@
 import Predicates
 
-// Types of attributes that can name none of their values. A getter that can't read one has nothing to return, and a key path through one
-// can't be followed; so no container takes them, and no query.
+// Types of attributes that have no `tracerValue`. If such an attribute can't be read, its getter has no value to return, and a key path through such an
+// attribute can't be followed. So neither containers nor queries accept these types.
 
 extension AttributeType {
-  /// What is wrong with the type if it has no ``tracerValue``: a sentence's end.
+  /// The problem of the type if it has no ``tracerValue``, as the end of a sentence.
   static var withoutTracerValue: String? {
     guard tracerValue == nil else { return nil }
     return (_Present.self as? any TransformedAttribute.Type)?.withoutPlaceholder
@@ -21,12 +21,12 @@ extension AttributeType {
 }
 
 extension ManagedObject {
-  /// What is wrong with the types of attributes that have no ``AttributeType/tracerValue``, in the class and in those that inherit from it.
+  /// The problems of attribute types that have no ``AttributeType/tracerValue``, in the class and in those that inherit from it.
   static var attributeTypesWithoutTracerValue: [String] {
     _$model.types(or: self).flatMap { $0.ownTypesWithoutTracerValue }
   }
 
-  /// The same in the class alone. The model, which may need a key path to be followed, isn't asked for.
+  /// The same for the class alone. Doesn't use the model, which may need to follow a key path.
   static var ownTypesWithoutTracerValue: [String] {
     var visitor = TracerValueVisitor()
     withSample { $0.visitAll(&visitor) }

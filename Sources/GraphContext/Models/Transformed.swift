@@ -2,7 +2,7 @@ import Predicates
 
 /// How the values of a type are stored as values of another one: two closures.
 ///
-/// A model's attribute says it as `@Attribute(.transformed(as: String.self, to: { $0.hex }, from: { Color(hex: $0) })) var color: Color`.
+/// A model's attribute declares it as `@Attribute(.transformed(as: String.self, to: { $0.hex }, from: { Color(hex: $0) })) var color: Color`.
 public struct Transformation<Value: Sendable, Stored: AttributeType>: Sendable
 where Stored._Present == Stored {
   fileprivate let store: @Sendable (Value) -> Stored
@@ -10,9 +10,9 @@ where Stored._Present == Stored {
   private let placeholder: Value?
 
   /// - Parameters:
-  ///   - store: makes what is stored. Equal values must give equal results.
-  ///   - restore: makes the value again; nil, or an error, where what is stored stands for no value.
-  ///   - placeholder: any value, for ``/Predicates/AttributeType/tracerValue``; nil for what `restore` makes of that of the stored type.
+  ///   - store: makes the stored value. Equal values must give equal results.
+  ///   - restore: makes the value again; nil, or an error, where the stored value stands for no value.
+  ///   - placeholder: any value, for ``/Predicates/AttributeType/tracerValue``; nil to use the value that `restore` makes from the placeholder of the stored type.
   public init(
     to store: @escaping @Sendable (Value) -> Stored,
     from restore: @escaping @Sendable (Stored) throws -> Value?,
@@ -34,11 +34,11 @@ public protocol AttributeTransformer: SendableMetatype {
   associatedtype Value: Sendable
   /// The type of attribute that its values are stored as.
   associatedtype Stored: AttributeType where Stored._Present == Stored
-  /// How they are.
+  /// The transformation.
   static var transformation: Transformation<Value, Stored> { get }
 }
 
-/// A value as an attribute that is transformed has it: stored, compared and indexed as the transformed value.
+/// A value of a transformed attribute: stored, compared and indexed as the transformed value.
 public struct Transformed<Transformer: AttributeTransformer>: Sendable {
   /// The value of the property.
   public let value: Transformer.Value
@@ -69,15 +69,15 @@ extension Transformed: AttributeType {
     self.init(value)
   }
 
-  /// The placeholder that the attribute gives, or what is made of the stored type's zero or empty value; nil where that is none.
+  /// The placeholder that the attribute gives, or else the value made from the stored type's zero or empty value; nil if no value can be made from that.
   public static var tracerValue: Self? { Transformer.transformation.anyValue.map(Self.init) }
 }
 
-/// A ``Transformed`` of whatever transformer.
+/// A ``Transformed`` of any transformer.
 protocol TransformedAttribute: AttributeType {
-  /// The stored value of what a property's getter returns; nil for nil, and for what is no value of the property.
+  /// The stored form of a value that a property's getter returns; nil for nil, and for something that is no value of the property.
   static func attributeValue(of value: Any) -> AttributeValue?
-  /// What to do about a missing placeholder: a sentence's end.
+  /// What to do about a missing placeholder, as the end of a sentence.
   static var withoutPlaceholder: String { get }
 }
 

@@ -1,16 +1,16 @@
 import Predicates
 
-/// Objects that an object in no context leads to, held by it until it is in one.
+/// The objects that an object in no context leads to. It holds them until it is in a context.
 ///
-/// A class, because dropping the first of a long chain of objects would otherwise drop the next one from within, and so on, until the stack
-/// is full. Here a loop does it: if nothing else holds an object, the loop takes its targets out before it releases the object.
+/// A class, because otherwise releasing the first of a long chain of objects would release the next one recursively, until the stack
+/// overflows. Here a loop does it: if nothing else holds an object, the loop takes its targets out before it releases the object.
 public class UnattachedObjects {
   init() {}
 
   /// Releases the objects, and hands out those of their targets that nothing else holds.
   func dismantle(into queue: inout [UnattachedObjects]) {}
 
-  /// What the deinitialiser of each subclass does.
+  /// Does the work of the deinitialiser of each subclass.
   final func release() {
     var queue: [UnattachedObjects] = []
     dismantle(into: &queue)
@@ -19,7 +19,7 @@ public class UnattachedObjects {
     }
   }
 
-  /// Takes what an object leads to out of it.
+  /// Takes the targets out of an object.
   fileprivate static func take(from object: some ManagedObject, into queue: inout [UnattachedObjects]) {
     var taker = UnattachedTaker()
     for property in object._$objectModel.relationshipProperties { object._$visit(property, &taker) }
@@ -80,7 +80,7 @@ public final class UnattachedMembers<Target: ManagedObject>: UnattachedObjects {
     known?.insert(ObjectIdentifier(member))
   }
 
-  /// Moves the list out, which is empty afterwards: so the caller changes it without a copy.
+  /// Moves the list out, which is empty afterwards, so that the caller changes it without a copy.
   func takeList() -> [Target] {
     known = nil
     defer { list = [] }

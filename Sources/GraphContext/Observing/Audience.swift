@@ -1,4 +1,4 @@
-/// Those whom an observer tells: closures that are kept for as long as their subscription, and owners that are held weakly.
+/// The listeners of an observer: closures that are kept for as long as their subscription, and owners that are held weakly.
 final class Audience<Event> {
   private var listeners = EventListeners<Event>()
   private var hasEnded = false
@@ -31,10 +31,10 @@ final class Audience<Event> {
     (hasEnded ? EventListeners() : listeners).add(body)
   }
 
-  /// Tells an owner until it is released. One that is added again is told once.
+  /// Tells an owner until it is released. An owner that is added again is told each event once.
   ///
   /// - Parameter first: an event that the owner is told before this method returns.
-  /// - Returns: the flag of the owner's subscription. What was told before the audience ends isn't cancelled by that.
+  /// - Returns: the flag of the owner's subscription. The end of the audience doesn't cancel events that were told before.
   @discardableResult
   func add<Owner: AnyObject>(
     _ owner: Owner,
@@ -54,15 +54,15 @@ final class Audience<Event> {
   /// True if every subscription has ended.
   var isEmpty: Bool { listeners.isEmpty }
 
-  /// Tells everybody who is in the audience at the beginning.
+  /// Delivers an event to every listener that is in the audience when the call begins.
   func tell(_ event: Event) { listeners.tell(event) }
 
-  /// Returns what tells those who are in the audience at this moment.
+  /// Returns a closure that delivers an event to the listeners that are in the audience at this moment.
   func telling() -> (Event) -> Void { listeners.telling() }
 
-  /// Releases the closures of subscriptions that have ended, and of owners that are gone.
+  /// Releases the closures of subscriptions that have ended, and of owners that have been released.
   func releaseEnded() {
-    // To end a subscription releases no closure.
+    // Ending a subscription doesn't release its closure.
     for (id, owner) in owners where owner.isGone {
       owner.flag.cancel()
       owners[id] = nil
@@ -73,12 +73,14 @@ final class Audience<Event> {
   /// Tells listeners nothing from now on, and ends the sequences.
   func end() {
     hasEnded = true
-    // What closures have captured may use the observer when it is released: not while these are being set.
+    // A closure may have captured an object whose deinit uses this observer. So closures are released only after both properties
+    // have been set.
     let ended = (owners, listeners)
     withExtendedLifetime(ended) { (owners, listeners) = ([:], EventListeners()) }
   }
 
-  /// A sequence of what `element` makes of the events from now on, after a first one if it is given. It ends with the audience, or when that is released.
+  /// A sequence of the values that `element` makes from the events from now on. If `first` is given, it comes first. The sequence
+  /// ends when the audience ends or is released.
   func stream<Element: Sendable>(
     from first: Element?,
     _ policy: AsyncStream<Element>.Continuation.BufferingPolicy = .unbounded,

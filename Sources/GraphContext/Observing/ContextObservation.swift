@@ -16,13 +16,13 @@ enum ObservedProperty: Hashable {
   }
 }
 
-/// What is observed of the objects of one context.
+/// The observed properties of the objects of one context.
 ///
 /// One registrar serves all objects. Each observed property of each object has a key path of its own in it, a *token*; so an object that isn't observed
 /// has nothing, and neither models nor records need a table of key paths.
 ///
-/// Observers can't be asked for, but each of them keeps the token. A token that nothing else refers to was not read by an observer, or its
-/// observers are gone. That is how this finds out whether a read is to be noted, and what it can forget.
+/// A registrar can't list its observers, but each observer keeps the token. If nothing else refers to a token, no observer has read the
+/// property, or its observers have been released. In this way the class finds out whether to note a read, and which entries it can forget.
 final class ContextObservation: Observable {
   private typealias Token = KeyPath<ContextObservation, Bool>
 
@@ -32,7 +32,7 @@ final class ContextObservation: Observable {
   }
 
   private struct Entry {
-    /// Held, because what is observed must not be replaced by another object of the same number.
+    /// Held, because another object of the same number must not replace an observed object.
     let object: any ManagedObject
     var properties: [Observed]
   }
@@ -48,14 +48,14 @@ final class ContextObservation: Observable {
   /// Tokens that have lost their observers.
   private var unused: [Token] = []
   private var nextTokenNumber = 1
-  /// How many things are going on that tell observers at their end.
+  /// The number of running operations that tell observers at their end.
   private var holdCount = 0
 
   private static let smallestLimit = 1_024
 
   init() { spare = \ContextObservation[token: 0] }
 
-  /// What tokens lead to.
+  /// The property that the key paths of tokens lead to.
   private subscript(token number: Int) -> Bool { true }
 
   private func makeToken() -> Token {
@@ -64,7 +64,7 @@ final class ContextObservation: Observable {
     return \ContextObservation[token: nextTokenNumber]
   }
 
-  /// Keeps a token that isn't observed for another property: to make one takes longer than all else that is done for it.
+  /// Keeps a token that isn't observed, for use by another property: making a token takes longer than all other work for a property.
   private func reuse(_ token: Token) {
     if unused.count < Self.smallestLimit { unused.append(token) }
   }
@@ -104,7 +104,7 @@ final class ContextObservation: Observable {
     count += 1
   }
 
-  /// Forgets what isn't observed any more, and objects that have left the context.
+  /// Forgets properties that aren't observed any more, and objects that have left the context.
   private func sweep() {
     for key in Array(entries.keys) {
       guard let index = entries.index(forKey: key) else { continue }
@@ -137,14 +137,14 @@ final class ContextObservation: Observable {
 
   /// Calls `body` with every object of which a property is observed, or has been lately.
   func forEach(_ body: (ObjectKey, any ManagedObject, [ObservedProperty]) -> Void) {
-    // Looking for observers takes less than what is done for each property.
+    // Looking for observers takes less time than the work for each property.
     if count > Self.smallestLimit { sweep() }
     for (key, entry) in entries { body(key, entry.object, entry.properties.map(\.property)) }
   }
 
   /// Tells the observers of properties of an object that those change.
   ///
-  /// An observer is told once, and then reads anew if it goes on observing. It may do so while this tells it.
+  /// An observer is told once. If it continues observing, it reads the property again, possibly while this method is telling it.
   func tell(_ key: ObjectKey, where changes: (ObservedProperty) -> Bool) {
     guard holdCount == 0, let index = entries.index(forKey: key) else { return }
     let object = entries.values[index].object
@@ -164,7 +164,7 @@ final class ContextObservation: Observable {
     if entries[key]?.properties.isEmpty == true { remove(key) }
   }
 
-  /// Tells observers of nothing from now on, or no longer. Calls are paired.
+  /// Starts or stops withholding changes from observers. Calls are paired.
   func hold(_ isHeld: Bool) { holdCount += isHeld ? 1 : -1 }
 
   /// Forgets everything.

@@ -1,6 +1,7 @@
 import Dispatch
 
-// Listeners on other executors than the context's. Events arrive in their order, some time after they have happened, and one at a time. Those that a listener hasn't been told of yet wait in memory.
+// Listeners on other executors than the context's. Events arrive in their order, some time after they have happened, and one at a time.
+// Events that a listener hasn't received yet wait in memory.
 
 extension ContextObserver {
   /// Calls `body` with each event, on an actor.
@@ -9,8 +10,8 @@ extension ContextObserver {
   /// let subscription = list.onChange(on: screen) { screen, changes in screen.show(changes) }
   /// ```
   ///
-  /// The events arrive in their order, some time after they have happened. Those that the actor hasn't been told yet wait in memory. Objects stay with their context: the event has their IDs. A list may be further
-  /// by then, so a difference says what has changed, and positions of it don't fit the list. An actor that keeps the rows themselves reads ``FetchedResults/snapshots()``, or follows the query
+  /// The events arrive in their order, some time after they have happened. Events that the actor hasn't received yet wait in memory. Objects stay with their context: the event has their IDs. A list may have changed
+  /// again by then. So a difference says what has changed, but its positions may not fit the list. An actor that keeps the rows themselves reads ``FetchedResults/snapshots()``, or follows the query
   /// with `container.follow`.
   ///
   /// - Parameters:
@@ -48,7 +49,7 @@ extension ContextObserver {
     EventReceiver.queue(queue, body).subscribed { onChange(notifyInitial: notifyInitial, $0) }
   }
 
-  /// Calls `body` with each event, on an actor, until that is released. The actor is held weakly. One that is added again is told once, by the new closure. The program keeps the observer.
+  /// Calls `body` with each event, on an actor, until that is released. The actor is held weakly. If an actor is added again, the new closure replaces the earlier one. The program keeps the observer.
   ///
   /// ```swift
   /// list.addObserver(screen) { screen, changes in screen.show(changes) }
@@ -57,7 +58,7 @@ extension ContextObserver {
   /// - Parameters:
   ///   - actor: the actor. One with an executor of its own is told on that.
   ///   - notifyInitial: whether the state as it is comes first.
-  ///   - body: the listener. If the actor runs on the context's executor, no call begins after ``removeObserver(_:)``. One that runs elsewhere may just be hearing an event.
+  ///   - body: the listener. If the actor runs on the context's executor, no call begins after ``removeObserver(_:)``. An actor that runs elsewhere may be handling an event at that moment.
   public final func addObserver<Listener: Actor>(
     _ actor: Listener,
     notifyInitial: Bool = false,

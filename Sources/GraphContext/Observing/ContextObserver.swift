@@ -1,13 +1,13 @@
 /// An observer of a context's state that tells of events: ``FetchedResults``, ``CountObserver``, ``ObjectObserver``.
 ///
-/// It tells closures for as long as the program holds their subscriptions, and closures of owners until these are released. All are told the same: on the context's executor in the order in which they were added, or on an actor
+/// It calls closures for as long as the program holds their subscriptions, and closures of owners until the owners are released. All receive the same events: on the context's executor in the order in which they were added, or on an actor
 /// or a queue that the program names. An observer belongs to the task of its context.
 public class ContextObserver<Event: Sendable> {
-  /// The context whose state is observed; nil once it is gone.
+  /// The context whose state is observed; nil once it was released.
   public final private(set) weak var context: ManagedObjectContext?
   /// True between `pause()` and `resume()`.
   public internal(set) final var isPaused = false
-  /// The event that tells of the state as it is.
+  /// The event for the present state.
   final var initialEvent: Event
   final let audience = Audience<Event>()
 
@@ -15,13 +15,13 @@ public class ContextObserver<Event: Sendable> {
     (self.initialEvent, self.context) = (initialEvent, context)
   }
 
-  /// Stops following the context until `resume()`: nothing is told, and a list and a count stay what they are. A paused list by rank holds the snapshot of the state that it shows.
+  /// Stops following the context until `resume()`: listeners receive nothing, and a list and a count don't change. A paused list by rank holds the snapshot of the state that it shows.
   public final func pause() { isPaused = true }
 
   /// Calls `body` with each event, on the context's executor.
   ///
   /// - Parameters:
-  ///   - notifyInitial: whether to call it also before this method returns, with the event that tells of the state as it is: a reload of a list, a count,
+  ///   - notifyInitial: whether to call it also before this method returns, with the event for the present state: a reload of a list, a count,
   ///     ``ObjectObserver/Change/initial`` of an object.
   ///   - body: the listener.
   /// - Returns: the subscription. It ends when the program releases it, and keeps the observer until then. A closure that uses the context should capture it weakly.
@@ -32,11 +32,11 @@ public class ContextObserver<Event: Sendable> {
     audience.add(body, keeping: self, in: context, first: notifyInitial ? initialEvent : nil)
   }
 
-  /// Calls `body` with each event until the owner is released, which is held weakly. An owner that is added again is told once, by the new closure.
+  /// Calls `body` with each event until the owner is released, which is held weakly. If an owner is added again, the new closure replaces the earlier one.
   ///
   /// - Parameters:
   ///   - owner: the owner.
-  ///   - notifyInitial: whether to call `body` also before this method returns, with the event that tells of the state as it is.
+  ///   - notifyInitial: whether to call `body` also before this method returns, with the event for the present state.
   ///   - body: the listener, on the context's executor.
   public final func addObserver<Owner: AnyObject>(
     _ owner: Owner,

@@ -1,15 +1,15 @@
 import Predicates
 
-/// Tells how many objects a query describes, whenever that is another number.
+/// Reports how many objects a query describes, whenever that number changes.
 ///
 /// ```swift
 /// let late = try CountObserver(From<Flight>().where { $0.delay > 15 }, in: context)
 /// let subscription = late.onChange(notifyInitial: true) { count in print(count) }
 /// ```
 ///
-/// A change that can't concern the query costs a look at its entities; any other costs a count, O(log n) where ranges of indexes are the answer. Changes of one turn are
-/// told as one count. If the store can't be read, the count stays as it is until the next event, and the context throws the error at its fetches and saves until it is rolled back. The observer belongs to the task of its context. It lives as long as the program holds it or a subscription of ``ContextObserver/onChange(notifyInitial:_:)``, and tells
-/// nothing once its context is gone.
+/// A change that can't concern the query costs a look at its entities. Any other change costs a count, O(log n) where ranges of indexes are the answer. Changes of one turn are
+/// reported as one count. If the store can't be read, the count stays as it is until the next event, and the context throws the error at its fetches and saves until it is rolled back. The observer belongs to the task of its context. It lives as long as the program holds it or a subscription of ``ContextObserver/onChange(notifyInitial:_:)``, and reports
+/// nothing once its context was released.
 public final class CountObserver<Object: ManagedObject>: ContextObserver<Int> {
   /// The query.
   public let request: From<Object>
@@ -35,17 +35,17 @@ public final class CountObserver<Object: ManagedObject>: ContextObserver<Int> {
     }
   }
 
-  /// A sequence of the count as it is and each new one, for a task on any executor. A consumer that is slow gets the newest. It ends when the observer or its context is
+  /// A sequence of the count as it is and each new one, for a task on any executor. A slow consumer gets only the newest. The sequence ends when the observer or its context is
   /// released.
   public func counts() -> AsyncStream<Int> { audience.stream(from: count, .bufferingNewest(1)) { $0 } }
 
-  /// Goes on counting, and tells the count if it is another one by now. A listener that calls it while it is told of an event has the observer count afterwards.
+  /// Continues counting, and reports the count if it has changed meanwhile. If a listener calls this while it handles an event, the observer counts afterwards.
   public func resume() {
     isPaused = false
     context?.eventQueue.add { [self] in recount() }
   }
 
-  /// The context is gone: no listener is told anything any more.
+  /// Handles the release of the context: listeners receive nothing any more.
   private func end() { audience.end() }
 
   private func follow(_ changes: ObjectChanges) {
@@ -70,7 +70,7 @@ public final class CountObserver<Object: ManagedObject>: ContextObserver<Int> {
     let new = context.deferringError(Int?.none) { () throws(ContextError) in
       try Cancellation.ignored { () throws(ContextError) in try context.count(query) }
     }
-    // One that can't be counted is counted again after the next event.
+    // If the count fails, the observer counts again after the next event.
     guard let new else { return }
     isStale = false
     if new == count { return }

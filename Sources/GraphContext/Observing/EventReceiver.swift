@@ -1,8 +1,8 @@
 import Dispatch
 
-/// A listener on another executor than the context's. It is told of events in their order, one at a time.
+/// A listener on another executor than the context's. It receives events in their order, one at a time.
 struct EventReceiver<Event: Sendable>: Sendable {
-  /// Tells of an event, unless the subscription has ended. Returns false if the listener is gone.
+  /// Delivers an event, unless the subscription has ended. Returns false if the listener was released.
   private let tell: @Sendable (Event, SubscriptionFlag) async -> Bool
 
   /// An actor, which is held weakly.
@@ -38,7 +38,7 @@ struct EventReceiver<Event: Sendable>: Sendable {
     }
   }
 
-  /// Has the listener told of events until the subscription or the context ends, or the listener is gone.
+  /// Delivers events to the listener until the subscription or the context ends, or the listener is released.
   ///
   /// - Parameter subscribe: subscribes a closure that is called on the context's executor.
   @discardableResult
@@ -50,7 +50,7 @@ struct EventReceiver<Event: Sendable>: Sendable {
     let end = StreamEnd(continuation)
     let subscription = try subscribe { end.continuation.yield($0) }
     let flag = subscription.flag
-    // Not as a part of the caller's task, whose priority and task-local values are those of one turn.
+    // A detached task: the priority and task-local values of the caller's task are those of one turn.
     Task.detached {
       for await event in stream where await !tell(event, flag) {
         flag.cancel()
@@ -61,7 +61,7 @@ struct EventReceiver<Event: Sendable>: Sendable {
   }
 }
 
-/// A subscription, or what stands for it where an audience keeps it.
+/// A subscription, or the flag that an audience keeps for it.
 protocol FlaggedSubscription {
   var flag: SubscriptionFlag { get }
 }

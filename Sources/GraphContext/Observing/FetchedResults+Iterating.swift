@@ -1,5 +1,6 @@
 extension FetchedResults {
-  /// Goes through the objects that the list has when the loop begins, in their order, whatever becomes of the list meanwhile. An object that is gone by then is a deleted one.
+  /// Goes through the objects that the list has when the loop begins, in their order, even if the list changes meanwhile. Objects that
+  /// were deleted meanwhile are included, as deleted ones.
   ///
   /// A change of the list within the loop costs what ``ListSection`` says of a section that is kept.
   public struct Iterator: IteratorProtocol {
@@ -14,11 +15,11 @@ extension FetchedResults {
       (state, version, count) = (list.arrangement(isDivided: false), list.version, list.endIndex)
     }
 
-    /// The next object; nil at the end, and once the context is gone.
+    /// The next object; nil at the end, and once the context was released.
     public mutating func next() -> Object? {
       guard position < count, list.context != nil else { return nil }
       defer { position += 1 }
-      // The list reads objects some at a time.
+      // The list reads objects in groups.
       return list.version == version ? list[position] : list.object(at: position, of: state)
     }
   }

@@ -6,9 +6,9 @@ extension FetchedResults {
   /// The sections; one with no name for a list that isn't divided, none for a divided list without objects.
   public var sections: ListSectionCollection<Object> { ListSectionCollection(list: self) }
 
-  /// The path of a position, which must exist. O(√sections), and what it takes to read the sections up to there for the first time, where an index divides the list.
+  /// The path of a position, which must exist. O(√sections). Where an index divides the list, sections up to the position that weren't read before are read, too.
   ///
-  /// If the store can't be read, the path is another one, and the context throws the error later.
+  /// If the store can't be read, the path is wrong, and the context throws the error later.
   public func path(at position: Int) -> ListPath {
     guard let sectioning else { return ListPath(section: 0, item: position) }
     if !sectioning.isHeld(position: position) {
@@ -75,14 +75,14 @@ extension FetchedResults {
     reading { sections, list throws(ContextError) in try sections.hold(section: section, in: list) }
   }
 
-  /// Reads sections of the state that the list shows. An error is the context's to throw.
+  /// Reads sections of the state that the list shows. The context throws an error later.
   private func reading(_ body: (inout ListSections, LiveList) throws(ContextError) -> Void) {
     context?.deferringError(()) { () throws(ContextError) in try holding(body) }
   }
 
   /// Reads sections of the state that the list shows.
   ///
-  /// The program's closure that names sections may look at the list, so what is read is put in place afterwards.
+  /// The program's closure that names sections may look at the list. So the sections that were read are stored only afterwards.
   private func holding(
     _ body: (inout ListSections, LiveList) throws(ContextError) -> Void
   ) throws(ContextError) {
@@ -95,10 +95,11 @@ extension FetchedResults {
 
   /// All sections, held; nil for a list that isn't divided. O(sections).
   ///
-  /// - Throws: `store` or `corrupt` if the store can't be read; `invalidQuery` where values have other names than before.
+  /// - Throws: `store` or `corrupt` if the store can't be read; `invalidQuery` where the program's closure gives values other names than before.
   func allSections() throws(ContextError) -> SectionRuns? { try sectioning?.all(in: list) }
 
-  /// The object at a position of an earlier state of the list, whose context is there. If the store can't be read, the object is one that isn't there.
+  /// The object at a position of an earlier state of the list, whose context must still exist. If the store can't be read, this is an
+  /// object that stands for no stored one.
   func object(at position: Int, of state: ListArrangement) -> Object {
     guard let context else { fatalError("a section of a list whose context is gone") }
     let number = context.deferringError(nil) { () throws(ContextError) in try state.number(at: position) }

@@ -5,13 +5,13 @@ import Predicates
 extension FetchedResults {
   /// The objects of the list as it is now, as a value. O(n).
   ///
-  /// - Throws: `store` or `corrupt` if the store can't be read; `invalidQuery` where a closure names sections in another way than before.
+  /// - Throws: `store` or `corrupt` if the store can't be read; `invalidQuery` where a closure gives sections other names than before.
   public func snapshot() throws(ContextError) -> ListSnapshot<Object> {
     if context == nil { throw ContextError.contextGone() }
     return try snapshot(of: 0..<list.count, try allSections())
   }
 
-  /// A sequence of the list's snapshots: first as it is, then after each difference. A consumer that is slow gets the newest. It ends when the list or its context is
+  /// A sequence of the list's snapshots: first as it is, then after each difference. A slow consumer gets only the newest. The sequence ends when the list or its context is
   /// released.
   ///
   /// - Throws: `store` or `corrupt` if the store can't be read.
@@ -27,8 +27,8 @@ extension FetchedResults {
     try snapshot(ofSection: number(ofSectionNamed: name))
   }
 
-  /// A sequence of the snapshots of one section: first as it is, then after each difference in which objects of the section come, go, move or change. A section that isn't there has no
-  /// objects. A consumer that is slow gets the newest. The sequence ends when the list or its context is released.
+  /// A sequence of the snapshots of one section: first as it is, then after each difference in which objects of the section come, go, move or change. A section that doesn't exist has no
+  /// objects. A slow consumer gets only the newest. The sequence ends when the list or its context is released.
   ///
   /// A difference that concerns other sections costs O(k) for k changes. One that concerns this section costs its objects, too.
   ///

@@ -6,19 +6,19 @@ extension FetchedResults {
   /// Each call makes a sequence of its own. Differences that the consumer has not read yet stay in memory.
   public func changes() -> AsyncStream<ListChanges> { audience.stream(from: nil) { $0 } }
 
-  /// Tells an observer of every difference until it is released or removed. Many observers are told in the order in which they were added. One that is added
+  /// Tells an observer of every difference until it is released or removed. Several observers are told in the order in which they were added. An observer that is added
   /// again is told once.
   ///
   /// The list doesn't keep the observer.
   public func addObserver(_ observer: some ListObserver<Object>) {
-    // One that is there already may be in the middle of a difference.
+    // An observer that was added before may be receiving a difference at this moment.
     let box = observers.first { $0.isOf(observer) } ?? ObserverBox(observer)
     observers.removeAll { $0.isGone || $0 === box }
     observers.append(box)
   }
 
-  /// Calls `body` with the error when the list can't be read any more, on the context's executor. ``failure`` has one of before. Once the list can be read again, listeners are told of a
-  /// reload.
+  /// Calls `body` with the error when the list can't be read any more, on the context's executor. An error from before this call is in ``failure``. Once the list can be read again, it reports a
+  /// reload to listeners.
   ///
   /// - Returns: the subscription. It ends when the program releases it, and keeps the list until then.
   public func onFailure(_ body: @escaping (ContextError) -> Void) -> ContextSubscription {
@@ -28,14 +28,16 @@ extension FetchedResults {
   /// A sequence of the errors that ``onFailure(_:)`` delivers, for a task on any executor. It ends when the list or its context is released.
   public func failures() -> AsyncStream<ContextError> { failureAudience.stream(from: nil) { $0 } }
 
-  /// Runs `change`, which shows another state and returns the difference, and tells of it those who have been there before.
+  /// Runs `change`, which shows another state and returns the difference, and reports the difference to the observers and listeners
+  /// that were added before.
   func telling(_ change: () -> ListChanges) {
     isTelling = true
     defer { isTelling = false }
     observers.removeAll(where: \.isGone)
     var told: [ObserverBox<Object>] = []
     var known: Set<ObjectIdentifier> = []
-    // One that has come meanwhile has seen the old state, so it hears of the difference. One that removes and adds itself each time would count as new every time.
+    // An observer that was added meanwhile has seen the old state, so it receives the difference. The number of rounds is limited: an
+    // observer that removes and adds itself in each round would count as new every time.
     for _ in 0..<SaveHooks.roundLimit {
       let new = observers.filter { known.insert(ObjectIdentifier($0)).inserted }
       if new.isEmpty { break }
@@ -48,7 +50,7 @@ extension FetchedResults {
     tellListeners(changes)
   }
 
-  /// Tells observers and listeners why the list can't be read. If one of them fetches it again, they hear of that afterwards.
+  /// Tells observers and listeners why the list can't be read. If one of them fetches the list again, they receive that reload afterwards.
   func tellFailure(_ error: ContextError, in context: ManagedObjectContext) {
     context.eventQueue.holding {
       isTelling = true

@@ -15,18 +15,18 @@ import Predicates
 /// A `for` loop goes through the objects that were there when it began. It depends on
 /// every property along the paths of its condition, order and sections: renaming an album moves its songs.
 ///
-/// Where condition and order are one range of an index, positions are counted by the index: the list holds no IDs, and *k* changes in a list of *n* cost O(*k* log *n*). Any
+/// If condition and order are one range of an index, the index counts positions: the list holds no IDs, and *k* changes in a list of *n* cost O(*k* log *n*). Any
 /// other list holds 8 bytes for each object. A change of such a list costs a pass over them, and a list with a limit, or whose condition goes
 /// through to-many relationships, is fetched again. ``isRanked`` and ``explain()`` say which.
 ///
-/// Objects are read some at a time where the program reads them. A list belongs to the task of its context, like an object. It follows for as long as the program holds it
-/// or a subscription of ``ContextObserver/onChange(notifyInitial:_:)``. Once the context is gone the list is empty.
+/// Objects are read in groups, when the program reads one of them. A list belongs to the task of its context, like an object. It follows for as long as the program holds it
+/// or a subscription of ``ContextObserver/onChange(notifyInitial:_:)``. Once the context was released, the list is empty.
 public final class FetchedResults<Object: ManagedObject>: ContextObserver<ListChanges> {
   /// The query.
   public private(set) var request: From<Object>
   /// How the list is divided; nil for a list of one section.
   public private(set) var sectionedBy: SectionedBy<Object>?
-  /// Why the list couldn't be read at the last event of its context; nil if it could. The list then shows what it showed before. It is fetched again at each further event, unless it is paused, and by
+  /// The error that prevented reading the list at the last event of its context; nil if there was none. After an error the list shows the state before. It is fetched again at each further event, unless it is paused, and by
   /// ``refetch(_:)``; once that succeeds, the list tells of a reload.
   public private(set) var failure: ContextError?
   private(set) var list: LiveList
@@ -39,11 +39,11 @@ public final class FetchedResults<Object: ManagedObject>: ContextObserver<ListCh
   /// How often the list has changed.
   private(set) var version = 0
   private var hasMissedChanges = false
-  /// What events have told of while others were waiting.
+  /// The changes of events that the list doesn't show yet, because other events were waiting.
   private var untold: ObjectChanges?
   /// True while observers and listeners are told of a difference.
   var isTelling = false
-  /// What the list shows once everybody has been told of the difference: the newest of so many fetches that wait for that.
+  /// The newest of the fetches that wait until all observers and listeners have received the difference, and the number of these fetches.
   private var awaited: (request: From<Object>, sectionedBy: SectionedBy<Object>?, count: Int)?
 
   /// How many objects are read together.
@@ -64,7 +64,7 @@ public final class FetchedResults<Object: ManagedObject>: ContextObserver<ListCh
   ) throws(ContextError) {
     self.request = request
     self.sectionedBy = sectionedBy
-    // What was noted so far is in the list already.
+    // The changes that were noted so far are in the list already.
     context.tellBeforeObserving()
     (list, sectioning) = try Self.fetched(request, sectionedBy, in: context)
     super.init(.reload, of: context)
@@ -111,11 +111,11 @@ public final class FetchedResults<Object: ManagedObject>: ContextObserver<ListCh
   /// Entries of trees that the list has read since it was made, to find positions and objects: records, and entries of indexes.
   public var entriesWalked: Int { list.entriesWalked }
 
-  /// Bytes of memory that the list holds, about: 8 for each object of a list that isn't by rank, 24 for each section that is held, and some for each unsaved object of one by
-  /// rank. Objects are the context's, and pages the store's.
+  /// Bytes of memory that the list holds, about: 8 for each object of a list that isn't by rank, 24 for each section that is held, and some for each unsaved object of a list by
+  /// rank. Memory of objects counts for the context, memory of pages for the store.
   public var byteCount: Int { list.byteCount + (sectioning?.runs.byteCount ?? 0) }
 
-  /// Tells an observer or an owner nothing from now on, not even the rest of a difference.
+  /// Removes an observer or an owner, which receives nothing from now on, not even the rest of a difference.
   public override func removeObserver(_ observer: AnyObject) {
     observers.first { $0.isOf(observer) }?.remove()
     observers.removeAll(where: \.isGone)
@@ -144,7 +144,7 @@ extension FetchedResults: RandomAccessCollection {
 
   /// The object at a position. O(1) for objects that are read together, else O(log n) for a list by rank.
   ///
-  /// The position must exist. If the store can't be read, the object is one that isn't there, and the context throws the error later, as ``ManagedObjectContext`` says.
+  /// The position must exist. If the store can't be read, the result is an object that stands for no stored one, and the context throws the error later, as ``ManagedObjectContext`` says.
   public subscript(position: Int) -> Object {
     guard position >= 0, position < endIndex else {
       fatalError("position \(position) of a list of \(endIndex) objects")
@@ -152,7 +152,7 @@ extension FetchedResults: RandomAccessCollection {
     if !(page.start..<page.start + page.objects.count).contains(position) {
       guard let context else { fatalError("a list without a context has no objects") }
       let page = readPage(with: position, in: context)
-      // What can't be read now may be readable later.
+      // A page that can't be read now may be readable later.
       if position - page.start >= page.objects.count { return context.object(Object.self, number: .none) }
       self.page = page
     }
@@ -161,7 +161,7 @@ extension FetchedResults: RandomAccessCollection {
 
   /// The object at a path: `list[section: 1, item: 2]`. The path must exist.
   ///
-  /// If the store can't be read, the object is one that isn't there, and the context throws the error later.
+  /// If the store can't be read, the result is an object that stands for no stored one, and the context throws the error later.
   public subscript(section section: Int, item item: Int) -> Object {
     let found = sections[section]
     guard item >= 0, item < found.count else {
@@ -186,7 +186,7 @@ extension FetchedResults: RandomAccessCollection {
     return path.item >= 0 && path.item < range.count ? self[range.lowerBound + path.item] : nil
   }
 
-  /// The IDs of the objects at some positions, for which no object is made. Positions that don't exist have none.
+  /// The IDs of the objects at some positions. No object is made for them. Positions that don't exist are left out.
   ///
   /// - Throws: `store` or `corrupt` if the store can't be read.
   public func objectIDs(at positions: Range<Int>) throws(ContextError) -> [ManagedObjectID] {
@@ -205,7 +205,7 @@ extension FetchedResults: RandomAccessCollection {
   /// The path of an object of the context; nil if it isn't in the list.
   public func path(of object: Object) -> ListPath? { position(of: object).map(path(at:)) }
 
-  /// Reads the page that a position is in. It has no objects if the store can't be read.
+  /// Reads the page that a position is in. The page has no objects if the store can't be read.
   private func readPage(
     with position: Int,
     in context: ManagedObjectContext
@@ -220,7 +220,7 @@ extension FetchedResults: RandomAccessCollection {
 }
 
 extension ManagedObjectContext {
-  /// The objects of some numbers, with the records read together of those that aren't in memory.
+  /// The objects of some numbers. The records of objects that aren't in memory are read together.
   func objects<Object: ManagedObject>(
     _ type: Object.Type,
     _ numbers: [ObjectNumber],
@@ -234,7 +234,7 @@ extension ManagedObjectContext {
       if let record = found[number] ?? nil {
         return object(type, number: number, record: record, entity.ordinal)
       }
-      // A list that is about to change has objects that others have deleted.
+      // A list that is about to change may still have objects that other contexts have deleted.
       return objectOrGone(number, entity)
     }
   }
@@ -256,7 +256,7 @@ extension FetchedResults {
 
   /// Fetches the list again, with another query if one is given, and tells of a reload. A list that is paused follows its context again, and one with a ``failure`` has none afterwards.
   ///
-  /// If the list is telling of a difference, it shows what is fetched once everybody has been told of that.
+  /// If the list is reporting a difference, it shows the new results once all observers and listeners have received the difference.
   ///
   /// - Throws: what the fetch throws; the list then stays as it is.
   public func refetch(_ request: From<Object>? = nil) throws(ContextError) {
@@ -277,7 +277,7 @@ extension FetchedResults {
     show(list, sections, request, sectionedBy, in: context)
   }
 
-  /// Shows a list that is fetched again: at once, or once everybody has been told of the difference that is being told.
+  /// Shows a list that was fetched again: at once, or, if a difference is being reported, once all observers and listeners have received it.
   private func show(
     _ list: LiveList,
     _ sections: ListSections?,
@@ -308,7 +308,7 @@ extension FetchedResults {
     version += 1
   }
 
-  /// The context is gone: no listener is told anything any more.
+  /// Handles the release of the context: listeners receive nothing any more.
   private func end() {
     audience.end()
     failureAudience.end()
@@ -324,12 +324,12 @@ extension FetchedResults {
       return
     }
     if untold?.append(changes) == nil { untold = changes }
-    // The events that wait have happened by now: what the list shows is what the context shows.
+    // The events that wait have happened by now, so the list shows the state that the context shows.
     context.tellOfUntold()
     if !context.hasWaitingEvents { showUntold() }
   }
 
-  /// Shows what events have told of.
+  /// Shows the changes of the events so far.
   private func showUntold() {
     guard let context, let changes = untold.take() else { return }
     do throws(ContextError) {
@@ -355,20 +355,20 @@ extension FetchedResults {
     }
   }
 
-  /// Keeps what the list shows, and tells why. The next event tries again.
+  /// Keeps the state that the list shows, and reports the error. At the next event the list tries again.
   private func fail(_ error: ContextError, in context: ManagedObjectContext) {
     let isKnown = failure?.code == error.code
     failure = error
     if !isKnown { tellFailure(error, in: context) }
   }
 
-  /// What a list shows after a change.
+  /// The next state of a list after a change.
   private enum Next {
     case step(LiveList.Step, ListSections?, ListSections.Difference?)
     case reload(LiveList, ListSections?)
   }
 
-  /// Reads what the list is to show. It shows what it showed until then.
+  /// Reads the next state of the list. Until the caller takes it, the list shows the state before.
   private func next(
     after changes: ObjectChanges,
     in context: ManagedObjectContext
@@ -397,7 +397,7 @@ extension FetchedResults {
   /// After a save the same objects are at the same positions, but of another commit.
   private func moveOn() {
     guard let context, failure == nil, !isPaused else { return }
-    // With unsaved changes that no event has told of, they aren't.
+    // That isn't so if there are unsaved changes that no event has reported.
     if context.hasWaitingEvents || context.showsUntoldChanges { return }
     do throws(ContextError) {
       try Cancellation.ignored { () throws(ContextError) in try list.moveOn() }

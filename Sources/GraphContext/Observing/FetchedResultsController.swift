@@ -12,9 +12,9 @@ public final class FetchedResultsController<Object: ManagedObject> {
   public var fetchRequest: From<Object>
   /// How the content is divided; nil for one section. Another way takes effect with the next ``performFetch()``.
   public var sectionedBy: SectionedBy<Object>?
-  /// Whom the controller tells of changes.
+  /// The delegate that the controller tells of changes.
   public weak var delegate: (any FetchedResultsControllerDelegate<Object>)?
-  /// The objects, which follow the context; nil before ``performFetch()``. They are read some at a time, as the program reads them.
+  /// The objects, which follow the context; nil before ``performFetch()``. They are read in groups, when the program reads one of them.
   public private(set) var fetchedObjects: FetchedResults<Object>?
   private let context: ManagedObjectContext
   /// The lists that are telling of a difference.
@@ -37,14 +37,14 @@ public final class FetchedResultsController<Object: ManagedObject> {
   /// The context.
   public var managedObjectContext: ManagedObjectContext { context }
 
-  /// Fetches the content, and follows it from now on. The delegate isn't told. If it calls this method while it is told of a difference, it is told no more steps of that, only that the content
-  /// did change.
+  /// Fetches the content, and follows it from now on. The delegate isn't told. If the delegate calls this method while it is told of a difference, it receives no more steps of that difference, only
+  /// the call that the content did change.
   ///
   /// - Throws: what the fetch throws; the content then stays as it is.
   public func performFetch() throws(ContextError) {
     let list = try FetchedResults(fetchRequest, sectionedBy: sectionedBy, in: context)
     list.addObserver(self)
-    // One that is telling the delegate of a difference ends that first.
+    // If a list is telling the delegate of a difference, that difference ends first.
     if let old = fetchedObjects, !differences.contains(where: { $0.list === old }) {
       old.removeObserver(self)
     }
@@ -83,10 +83,10 @@ public final class FetchedResultsController<Object: ManagedObject> {
 }
 
 extension FetchedResultsController: ListObserver {
-  /// A difference that is being told.
+  /// A difference that the controller is telling its delegate of.
   private struct Difference {
     let list: FetchedResults<Object>
-    /// The delegate that has heard of the beginning, and hears of the end.
+    /// The delegate that was told of the beginning, and will be told of the end.
     weak var delegate: (any FetchedResultsControllerDelegate<Object>)?
   }
 
@@ -104,7 +104,7 @@ extension FetchedResultsController: ListObserver {
     differences.removeAll { $0.list === list }
     difference.delegate?.controllerDidChangeContent(self)
     guard fetchedObjects === list else { return list.removeObserver(self) }
-    // A delegate that was set meanwhile may have read the old content. The limit ends a row of delegates that set one another.
+    // A delegate that was set meanwhile may have read the old content. The limit ends an endless sequence of delegates that set one another.
     var told = difference.delegate
     for _ in 0..<SaveHooks.roundLimit {
       guard let late = delegate, late !== told, fetchedObjects === list else { break }
@@ -152,7 +152,8 @@ extension FetchedResultsController: ListObserver {
     return context.object(Object.self, number: number, entity.ordinal)
   }
 
-  /// The delegate that heard the beginning, while the controller shows the list and has no other delegate: a method of it may change both.
+  /// The delegate that was told of the beginning; nil if the controller shows another list or has another delegate by now. A method of
+  /// the delegate may change both.
   private func delegate(of difference: Difference) -> (any FetchedResultsControllerDelegate<Object>)? {
     fetchedObjects === difference.list && delegate === difference.delegate ? delegate : nil
   }

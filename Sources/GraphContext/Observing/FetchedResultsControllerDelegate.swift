@@ -1,23 +1,23 @@
 /// An object that a ``FetchedResultsController`` tells of changes. Every method does nothing unless the delegate has one of its own.
 ///
-/// Of one difference a delegate hears, in this order: that the content will change, while the controller still has the old one; sections that go, then sections that come;
-/// objects that go, come, move and have other values; the whole difference; that the content did change. Of a list that is to be shown anew it hears the first and the last only.
-/// A delegate that fetches anew, or gives its place to another one, while it is told hears no more steps, and hears the last: it has to read the content anew then. The other one hears
-/// the first and the last afterwards.
+/// For one difference a delegate receives these calls, in this order: that the content will change, while the controller still has the old content; sections that go, then sections that come;
+/// objects that go, come, move and have other values; the whole difference; that the content did change. For a reload it receives only the first and the last call.
+/// If a delegate fetches again, or sets another delegate, during these calls, it receives no more steps, only the last call. It has to read the content anew then. The other delegate receives
+/// the first and the last call afterwards.
 ///
-/// A list that can't be read is told by ``FetchedResults/onFailure(_:)`` of ``FetchedResultsController/fetchedObjects``.
+/// If a list can't be read, ``FetchedResults/onFailure(_:)`` of ``FetchedResultsController/fetchedObjects`` reports it.
 public protocol FetchedResultsControllerDelegate<Object>: AnyObject {
   /// The model of the controller's objects.
   associatedtype Object: ManagedObject
 
   /// The content is about to change.
   func controllerWillChangeContent(_ controller: FetchedResultsController<Object>)
-  /// A section has come or gone.
+  /// A section was added or removed.
   ///
   /// - Parameters:
-  ///   - controller: who tells.
+  ///   - controller: the controller that calls.
   ///   - sectionInfo: the section's position and name.
-  ///   - sectionIndex: the position in the new content of one that has come, in the old one of one that has gone.
+  ///   - sectionIndex: the position: in the new content for an added section, in the old content for a removed one.
   ///   - type: `insert` or `delete`.
   func controller(
     _ controller: FetchedResultsController<Object>,
@@ -25,15 +25,15 @@ public protocol FetchedResultsControllerDelegate<Object>: AnyObject {
     atSectionIndex sectionIndex: Int,
     for type: ListChanges.Kind
   )
-  /// An object has come, gone, moved or changed.
+  /// An object was added, removed, moved or changed.
   ///
   /// - Parameters:
-  ///   - controller: who tells.
-  ///   - object: the object. One that isn't there any more is deleted: it has its ID, and what was read of it before if the context still had it. Else its
-  ///     getters give values that mean nothing.
-  ///   - indexPath: the path in the old content; nil for one that has come.
-  ///   - type: what has become of the object.
-  ///   - newIndexPath: the path in the new content; nil for one that has gone.
+  ///   - controller: the controller that calls.
+  ///   - object: the object. An object that doesn't exist any more is a deleted one. It has its ID and, if the context still had it, the values that
+  ///     were read before. Its other getters give values that mean nothing.
+  ///   - indexPath: the path in the old content; nil for an object that was added.
+  ///   - type: the kind of the change.
+  ///   - newIndexPath: the path in the new content; nil for an object that was removed.
   func controller(
     _ controller: FetchedResultsController<Object>,
     didChange object: Object,

@@ -1,17 +1,17 @@
 extension ListChanges {
-  /// A step of a batch in the style of PeakCoreData: what moves is updated, then moved.
+  /// A step of a batch in the style of PeakCoreData: an object that moves is updated, then moved.
   public enum PairedEvent: Sendable, Hashable {
-    /// A section has gone, from its position in the old list.
+    /// A section was removed, from its position in the old list.
     case deleteSection(Int)
-    /// A section has come, at its position in the new list.
+    /// A section was added, at its position in the new list.
     case insertSection(Int)
-    /// An object has gone, from its old path.
+    /// An object was removed, from its old path.
     case delete(ListPath)
-    /// An object has come, to its new path.
+    /// An object was added, at its new path.
     case insert(ListPath)
     /// An object has other values. The path is the old one.
     case update(ListPath, ManagedObjectID)
-    /// An object, of which an update was told, has gone from its old path to its new one.
+    /// An object has moved from its old path to its new one. A step before this one has updated it.
     case move(from: ListPath, to: ListPath)
   }
 

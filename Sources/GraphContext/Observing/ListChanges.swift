@@ -1,27 +1,27 @@
-/// The difference between two states of a list: which objects have come, gone, moved or changed.
+/// The difference between two states of a list: which objects were added, removed, moved or changed.
 ///
 /// Positions of deletions and updates, and those that moves begin at, are positions in the old list; those of insertions, and those that moves lead to, in the new list. To
-/// turn the old list into the new one: take away what is deleted and what moves, from the last old position to the first; then put in what is inserted and what
-/// moves, from the first new position to the last. Objects that others have only pushed along are in no change.
+/// turn the old list into the new one: take away the deleted and the moved objects, from the last old position to the first; then put in the inserted and the moved
+/// objects, from the first new position to the last. Objects whose positions changed only because others came or went are in no change.
 ///
 /// Sections that come and go are a part of it: a section goes with its last object, and comes with its first. The other styles of changes derive from this one:
 /// ``events`` in the order that table views ask for, and ``collectionDifference`` for plain arrays.
 public struct ListChanges: Sendable, Equatable {
-  /// What has become of one object.
+  /// The change of one object.
   public struct Change: Sendable, Hashable {
     /// The object.
     public let objectID: ManagedObjectID
-    /// The path in the old list; nil for an object that has come.
+    /// The path in the old list; nil for an object that was added.
     public let oldPath: ListPath?
-    /// The path in the new list; nil for an object that has gone.
+    /// The path in the new list; nil for an object that was removed.
     public let newPath: ListPath?
-    /// The position in the old list, counted over all sections; nil for an object that has come.
+    /// The position in the old list, counted over all sections; nil for an object that was added.
     public let oldPosition: Int?
-    /// The position in the new list, counted over all sections; nil for an object that has gone.
+    /// The position in the new list, counted over all sections; nil for an object that was removed.
     public let newPosition: Int?
-    /// Whether an object that was in the list, and still is, has another place among the others or another section.
+    /// Whether an object that was and still is in the list has another position among the others, or another section.
     public let isMove: Bool
-    /// The names of the properties that have changed, sorted; empty where only other objects have that the list's order or condition goes by, and for objects whose
+    /// The names of the properties that have changed, sorted; empty where only other objects have changed, on which the list's order or condition depends, and for objects whose
     /// values are read anew.
     public let changedProperties: [String]
 
@@ -35,19 +35,19 @@ public struct ListChanges: Sendable, Equatable {
 
   /// Kinds of changes of an object in a list.
   public enum Kind: String, Sendable, Hashable {
-    /// The object has come.
+    /// The object was added.
     case insert
-    /// The object has gone.
+    /// The object was removed.
     case delete
-    /// The object has another place, and other values as a rule.
+    /// The object has another position and, as a rule, other values.
     case move
-    /// The object has other values, and its place.
+    /// The object has other values, and keeps its position.
     case update
   }
 
-  /// A section that has come or gone.
+  /// A section that was added or removed.
   public struct SectionChange: Sendable, Hashable {
-    /// The section's position: in the old list of one that has gone, in the new list of one that has come.
+    /// The section's position: in the old list for a removed section, in the new list for an added one.
     public let section: Int
     /// The section's name.
     public let name: String
@@ -55,14 +55,14 @@ public struct ListChanges: Sendable, Equatable {
 
   /// One change of each object that has any, in no order.
   public internal(set) var changes: [Change]
-  /// The sections that have come, ascending.
+  /// The sections that were added, ascending.
   public internal(set) var insertedSections: [SectionChange] = []
-  /// The sections that have gone, ascending.
+  /// The sections that were removed, ascending.
   public internal(set) var deletedSections: [SectionChange] = []
-  /// True if a program has to show the whole list anew: its query is another one, its context was reset, it was paused, it can be read again after a failure, or a section was torn apart or has grown together with another one. Then
+  /// True if a program has to show the whole list anew: it has another query, its context was reset, it was paused, it can be read again after a failure, a section was divided, or two sections were joined. Then
   /// ``changes`` is empty.
   public internal(set) var isReload = false
-  /// Where the changes come from; of several events that are told as one difference, where the last comes from.
+  /// The origin of the changes. If one difference reports several events, this is the origin of the last event.
   public internal(set) var origin: ObjectChanges.Origin
   /// The author of the commits that the changes come from: ``ObjectChanges/author``.
   public internal(set) var author: String?
@@ -85,7 +85,7 @@ public struct ListChanges: Sendable, Equatable {
   /// The changes of a kind, in no order.
   public func changes(_ kind: Kind) -> [Change] { changes.filter { $0.kind == kind } }
 
-  /// The position in the new list of a section of the old one; nil for a section that has gone. O(log sections that come and go).
+  /// The position in the new list of a section of the old one; nil for a section that was removed. O(log sections that come and go).
   func newNumber(ofSection old: Int) -> Int? {
     let goneBefore = deletedSections.insertionIndex(sorted: old, by: \.section)
     if goneBefore < deletedSections.count, deletedSections[goneBefore].section == old { return nil }
@@ -96,19 +96,19 @@ public struct ListChanges: Sendable, Equatable {
 // MARK: - Other styles
 
 extension ListChanges {
-  /// A step of a batch, as the delegates of lists are told.
+  /// A step of a batch, as delegates of lists receive it.
   public enum Event: Sendable, Hashable {
-    /// A section has come, at its position in the new list.
+    /// A section was added, at its position in the new list.
     case insertSection(SectionChange)
-    /// An object has gone, from its old path.
+    /// An object was removed, from its old path.
     case delete(Change)
-    /// An object has come, to its new path.
+    /// An object was added, at its new path.
     case insert(Change)
-    /// An object has another place.
+    /// An object has another position.
     case move(Change)
     /// An object has other values.
     case update(Change)
-    /// A section has gone, from its position in the old list.
+    /// A section was removed, from its position in the old list.
     case deleteSection(SectionChange)
   }
 
@@ -127,7 +127,7 @@ extension ListChanges {
       + deletedSections.reversed().map(Event.deleteSection)
   }
 
-  /// Where changed objects are in the new list, ascending, so that objects which are read together follow one another. O(k log k) for k changes.
+  /// The positions of changed objects in the new list, ascending, so that objects which are read together follow one another. O(k log k) for k changes.
   package var newPositions: [(position: Int, objectID: ManagedObjectID)] {
     changes.compactMap { change in change.newPosition.map { ($0, change.objectID) } }.sorted { $0.0 < $1.0 }
   }
@@ -140,8 +140,8 @@ extension ListChanges {
       + changes(.update).sorted { $0.newPath! < $1.newPath! }
   }
 
-  /// The changes for a list of values that were made of the objects: what `applying` of an array takes. An object with other values is removed and inserted, so that no
-  /// value stays that is out of date; one that moves is associated with its old offset. O(k log k) for k changes; nil for a reload.
+  /// The changes for a list of values that were made of the objects, as `applying` of an array takes them. An object with other values is removed and inserted, so that no
+  /// outdated value stays. An object that moves is associated with its old offset. O(k log k) for k changes; nil for a reload.
   public var collectionDifference: CollectionDifference<ManagedObjectID>? {
     if isReload { return nil }
     var steps: [CollectionDifference<ManagedObjectID>.Change] = []
@@ -153,8 +153,8 @@ extension ListChanges {
     return CollectionDifference(steps)
   }
 
-  /// The changes as steps that follow one another in one array: old positions to take away, ascending; then what comes to new positions, ascending; then what has other values
-  /// at new positions. A move is taken away and comes.
+  /// The changes as steps that follow one another in one array: old positions to take away, ascending; then elements that come to new positions, ascending; then elements with other
+  /// values at new positions. An element that moves is taken away and comes again.
   var steps: (removed: [Int], added: [Change], updated: [Change]) {
     (
       changes.filter { $0.newPosition == nil || $0.isMove }.compactMap(\.oldPosition).sorted(),
@@ -163,7 +163,7 @@ extension ListChanges {
     )
   }
 
-  /// The new list, of the old one. O(n + k log k) for n elements and k changes. A reload has no result, and neither has an old list that is too short for a removal or an insertion.
+  /// Makes the new list from the old one. O(n + k log k) for n elements and k changes. Nil for a reload, and for an old list that is too short for a removal or an insertion.
   public func applied<Element>(
     to old: [Element],
     _ element: (ManagedObjectID) throws -> Element

@@ -1,14 +1,14 @@
 import Predicates
 
-/// One state of a live list: which objects it has, and at which positions. A state stays what it is when the context changes, until the list moves on.
+/// One state of a live list: which objects it has, and at which positions. A state doesn't change with the context. It stays the same until the list moves on.
 protocol ListContent: AnyObject, SectionedList {
-  /// Bytes of memory, but for the snapshot and its pages.
+  /// Bytes of memory, without the snapshot and its pages.
   var byteCount: Int { get }
   /// Entries of trees that have been read so far.
   var entriesWalked: Int { get }
   /// The objects at some positions, which must exist.
   func numbers(at range: Range<Int>) throws(ContextError) -> [ObjectNumber]
-  /// The state as it is now, which stays so when the list moves on.
+  /// A copy of the state, which doesn't change when the list moves on.
   func kept() -> any ListContent
   /// The position of each of some objects; nil for one that isn't in the list.
   func positions(of numbers: [ObjectNumber]) throws(ContextError) -> [Int?]
@@ -22,7 +22,7 @@ final class NumberedContent: ListContent {
 
   var count: Int { numbers.count }
   var byteCount: Int { numbers.count * MemoryLayout<ObjectNumber>.stride }
-  /// The query that has found the numbers counts them.
+  /// 0: the entries count for the query that has found the numbers.
   var entriesWalked: Int { 0 }
 
   func numbers(at range: Range<Int>) -> [ObjectNumber] { Array(numbers[range]) }
@@ -52,7 +52,7 @@ final class NumberedContent: ListContent {
     return wanted.map { number in places[number].flatMap { $0 < 0 ? nil : $0 } }
   }
 
-  /// The list is gone through block by block. Whether a block has the number is found without a branch, so that the compiler compares several at once.
+  /// Searches the list block by block. A block is tested without a branch, so that the compiler can compare several numbers at once.
   private func position(of number: ObjectNumber) -> Int? {
     numbers.withUnsafeBufferPointer { numbers in
       var start = 0
@@ -67,7 +67,7 @@ final class NumberedContent: ListContent {
     }
   }
 
-  /// So many passes cost less than one that looks for all of them.
+  /// Up to this number, one pass for each number costs less than one pass that looks for all of them.
   private static let fewNumbers = 2
 
   /// Takes numbers away from old positions, and puts others in at new ones. Both ascend. O(list).
@@ -98,11 +98,11 @@ final class NumberedContent: ListContent {
     numbers = new
   }
 
-  /// So many steps move the rest of the array sooner than all of it is copied.
+  /// Up to this number of steps, moving the rest of the array for each step takes less time than copying the whole array.
   private static let fewSteps = 4
 }
 
-/// What becomes of some numbers of a list.
+/// A change of a list of numbers: which are removed, and which are inserted.
 struct NumberEdit {
   /// Old positions, ascending.
   let removed: [Int]

@@ -4,7 +4,7 @@ import Predicates
 struct ListDependencies {
   /// Steps through to-one relationships that the list's paths begin with.
   private var paths: [[ResolvedPath.Hop]: Path] = [:]
-  /// Entities that a path leads to by way of a to-many relationship: which objects of the list are concerned isn't looked for.
+  /// Entities that a path leads to through a to-many relationship. The list doesn't look for the objects that are concerned by a change of these.
   private var collections: Set<EntityID> = []
   /// To-many relationships of other objects than those of the list. Where one has no inverse, its links are changes of its owner alone.
   private var links: Set<ToManyID> = []
@@ -42,10 +42,10 @@ struct ListDependencies {
     }
   }
 
-  /// Whether other objects matter at all.
+  /// True if the list depends on no other objects.
   var isEmpty: Bool { paths.isEmpty && collections.isEmpty }
 
-  /// Whether a change may concern objects of the list that can't be told.
+  /// Returns true if a change may concern objects of the list, but it is unknown which.
   func isVague(_ changes: ObjectChanges, _ schema: StoredSchema) -> Bool {
     if collections.isEmpty { return false }
     func isConcerned(_ id: ManagedObjectID) -> Bool {
@@ -56,7 +56,7 @@ struct ListDependencies {
     } || changesLinks(changes, schema)
   }
 
-  /// Whether other objects have other links than before. One that comes or goes changes those that lead to it, too.
+  /// Returns whether the links of other objects have changed. An object that comes or goes also changes the links that lead to it.
   private func changesLinks(_ changes: ObjectChanges, _ schema: StoredSchema) -> Bool {
     links.contains { link in
       let entity = schema[link.entity]
@@ -68,12 +68,12 @@ struct ListDependencies {
     }
   }
 
-  /// Conditions that objects of the list meet whose paths lead through a changed object.
+  /// Returns conditions for the objects of the list whose paths lead through a changed object.
   func conditions(_ changes: ObjectChanges, _ schema: StoredSchema) -> [NormalPredicate] {
     paths.compactMap { hops, path in
       let entity = schema[path.destination]
       let names = Set(entity.names(of: path.slots))
-      // An object that has come or gone may be one that others already lead to, or still do.
+      // Other objects may already lead to an object that has come, and may still lead to an object that has gone.
       let all = [changes.updated, changes.refreshed, changes.inserted, changes.deleted].joined()
       let changed = all.filter { id in
         guard schema.entity(id.entity)?.id == path.destination else { return false }

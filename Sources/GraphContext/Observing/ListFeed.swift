@@ -23,7 +23,7 @@ actor ListFeed<Object: ManagedObject, Value: Sendable> {
   /// The number of changes that may wait for the consumer of a list with fewer objects.
   private static var leastLimit: Int { 64 }
 
-  /// - Parameter signals: is told whenever there is something for ``next()`` to return or to throw.
+  /// - Parameter signals: receives a signal whenever ``next()`` has something to return or to throw.
   init(
     _ coordinator: StoreCoordinator,
     _ signals: AsyncStream<Void>.Continuation,
@@ -43,7 +43,7 @@ actor ListFeed<Object: ManagedObject, Value: Sendable> {
 
   func start(_ request: From<Object>, _ sectionedBy: SectionedBy<Object>?) {
     let news = news
-    // A save before the first fetch is in that already, and costs a turn.
+    // The first fetch already includes a save that came before it. Such a save costs only a turn.
     listener = coordinator.addListener { [weak self] in
       guard news.begin() else { return }
       Task { await self?.moveOn() }
@@ -84,7 +84,7 @@ actor ListFeed<Object: ManagedObject, Value: Sendable> {
     if let difference = waiting.takeFirst() { return difference }
     if let failure { throw failure }
     guard isBehind, let list else { return nil }
-    // The context moves on first, and the list tells of it: while the consumer is behind, nothing is kept of that.
+    // The context moves on first, and the list reports the difference. While the consumer is behind, that difference is dropped.
     let values = try blocks.perform { context in
       if let failure = list.failure { throw failure }
       let values = try list.map(value)
@@ -112,7 +112,7 @@ actor ListFeed<Object: ManagedObject, Value: Sendable> {
     } else {
       var values: [ManagedObjectID: Value] = [:]
       for (position, id) in changes.newPositions { values[id] = try value(list[position]) }
-      // A getter that can't read gives a placeholder, which is not to be told.
+      // A getter that can't read gives a placeholder, which the consumer must not receive.
       try list.context?.checkUsable()
       waiting.add(changes, values)
     }
@@ -126,7 +126,7 @@ actor ListFeed<Object: ManagedObject, Value: Sendable> {
     }
   }
 
-  /// The sequence ends here: what follows belongs to a state that the consumer isn't told of.
+  /// Ends the sequence here: later differences belong to a state that the consumer doesn't know.
   private func fail(_ error: any Error) {
     failure = failure ?? error
     stopFollowing()
@@ -142,7 +142,7 @@ actor ListFeed<Object: ManagedObject, Value: Sendable> {
 private struct WaitingDifferences<Value: Sendable> {
   private var updates: [ListUpdate<Value>?] = []
   private var start = 0
-  /// The changes of all that wait.
+  /// The number of changes in all differences that wait.
   private(set) var changeCount = 0
 
   mutating func add(_ changes: ListChanges, _ values: [ManagedObjectID: Value]) {

@@ -1,7 +1,7 @@
 /// An object that a ``FetchedResults`` tells of its differences. The list holds it weakly.
 ///
-/// Of one difference an observer hears, in this order: that the list will change, while the list still shows the old state; sections that come; objects that go, come,
-/// move and have other values; sections that go; that the list did change. All but the first see the new state. An observer hears nothing of a change that the list doesn't show.
+/// For one difference an observer receives these calls, in this order: that the list will change, while the list still shows the old state; sections that come; objects that go, come,
+/// move and have other values; sections that go; that the list did change. During all calls but the first, the list shows the new state. An observer isn't told of a change that the list doesn't show.
 /// Every method does nothing unless the observer has one of its own.
 public protocol ListObserver<Object>: AnyObject {
   /// The model of the list's objects.
@@ -11,9 +11,9 @@ public protocol ListObserver<Object>: AnyObject {
   func listWillChange(_ list: FetchedResults<Object>)
   /// One step of a difference: see ``ListChanges/events``. A reload has none.
   func list(_ list: FetchedResults<Object>, didChange event: ListChanges.Event)
-  /// The list has changed. Of a reload nothing else is told.
+  /// The list has changed. For a reload, no steps come before this call.
   func listDidChange(_ list: FetchedResults<Object>, _ changes: ListChanges)
-  /// The list can't be read, and keeps what it shows: ``FetchedResults/failure``. Once it can be read again, it tells of a reload.
+  /// The list can't be read, and doesn't change: ``FetchedResults/failure``. Once it can be read again, it reports a reload.
   func list(_ list: FetchedResults<Object>, didFailWith error: ContextError)
 }
 
@@ -36,7 +36,7 @@ final class ObserverBox<Object: ManagedObject> {
 
   var isGone: Bool { observer == nil }
 
-  /// The observer hears nothing from now on, also of a difference that it has heard the beginning of.
+  /// The observer is told nothing from now on, not even the rest of a difference whose beginning it was told.
   func remove() { observer = nil }
 
   func isOf(_ other: AnyObject) -> Bool { observer === other }

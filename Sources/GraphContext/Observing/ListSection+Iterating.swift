@@ -1,7 +1,7 @@
-// Loops over sections and their objects. They go through what was there when they began, as loops over a list do.
+// Loops over sections and their objects. They go through the sections and objects that were there when they began, as loops over a list do.
 
 extension ListSectionCollection {
-  /// Goes through the sections that the list has when the loop begins, in their order, whatever becomes of the list meanwhile.
+  /// Goes through the sections that the list has when the loop begins, in their order, even if the list changes meanwhile.
   ///
   /// A change of the list within the loop costs what ``ListSection`` says of a section that is kept.
   public struct Iterator: IteratorProtocol {
@@ -18,7 +18,7 @@ extension ListSectionCollection {
       (objects, version) = (list.arrangement(isDivided: false), list.version)
     }
 
-    /// The next section; nil at the end, and once the context is gone. If the store can't be read it is empty, and the context throws the error later.
+    /// The next section; nil at the end, and once the context was released. If the store can't be read, the section is empty, and the context throws the error later.
     public mutating func next() -> ListSection<Object>? {
       guard let context = list.context, index < sections.sectionCount else { return nil }
       defer { index += 1 }
@@ -35,14 +35,14 @@ extension ListSectionCollection {
 }
 
 extension ListSection {
-  /// Goes through the objects of the section. One that is gone by then is a deleted one.
+  /// Goes through the objects of the section. Objects that were deleted meanwhile are included, as deleted ones.
   public struct Iterator: IteratorProtocol {
     private let section: ListSection
     private var position = 0
 
     init(_ section: ListSection) { self.section = section }
 
-    /// The next object; nil at the end, and once the context is gone.
+    /// The next object; nil at the end, and once the context was released.
     public mutating func next() -> Object? {
       guard position < section.endIndex else { return nil }
       defer { position += 1 }

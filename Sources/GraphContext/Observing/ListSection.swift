@@ -1,7 +1,7 @@
-/// The sections of a list, in its order. What they say is read when it is asked for.
+/// The sections of a list, in its order. Their names and counts are read when the program asks for them.
 ///
 /// Where an index divides the list, the first access to a section reads all sections in front of it, and ``endIndex`` reads all sections. The list keeps about 16,000 sections in memory.
-/// Of further sections it keeps their number, and reads them again when the program asks for one.
+/// It keeps only the number of further sections, and reads them again when the program asks for one.
 public struct ListSectionCollection<Object: ManagedObject>: RandomAccessCollection {
   let list: FetchedResults<Object>
 
@@ -10,7 +10,7 @@ public struct ListSectionCollection<Object: ManagedObject>: RandomAccessCollecti
   /// How many sections there are.
   public var endIndex: Int { list.sectionCount }
 
-  /// The section at a position, which must exist. O(√sections) once the sections up to there have been read. If the store can't be read it is empty, and the context throws
+  /// The section at a position, which must exist. O(√sections) once the sections up to there have been read. If the store can't be read, the section is empty, and the context throws
   /// the error later.
   public subscript(position: Int) -> ListSection<Object> {
     if list.lacksSection(position) {
@@ -29,18 +29,18 @@ public struct ListSectionCollection<Object: ManagedObject>: RandomAccessCollecti
   }
 }
 
-/// A section of a list, as it was when it was asked for: it stays so when the list changes, and objects that are gone since are deleted ones. Once the context is gone it is empty.
+/// A section of a list, as it was when the program asked for it. It stays so when the list changes. Objects that were deleted meanwhile are included, as deleted ones. Once the context was released, the section is empty.
 ///
-/// One that the program keeps costs the next change of the list a copy of 8 bytes for each object, or holds the snapshot of a list by rank.
+/// If the program keeps a section, the next change of the list costs a copy of 8 bytes for each object; for a list by rank, the section holds the list's snapshot.
 public struct ListSection<Object: ManagedObject>: RandomAccessCollection {
   private let list: FetchedResults<Object>
   /// The position of the section in the list.
   public let index: Int
-  /// The name: what ``SectionedBy`` makes of the values that the objects have in common. Empty for nil.
+  /// The name that ``SectionedBy`` makes of the values that the objects have in common. Empty for nil.
   public let name: String
   /// The positions of the section's objects in the whole list.
   public let range: Range<Int>
-  /// The list's state, and what that is the state of.
+  /// All objects of the list in the state that the section belongs to.
   private let state: ListArrangement
   private let version: Int
 
@@ -50,7 +50,7 @@ public struct ListSection<Object: ManagedObject>: RandomAccessCollection {
 
   /// - Parameters:
   ///   - state: all objects of the list, when it had the section.
-  ///   - version: the list's at that time.
+  ///   - version: the list's version at that time.
   init(
     _ list: FetchedResults<Object>,
     _ index: Int,
@@ -76,7 +76,7 @@ public struct ListSection<Object: ManagedObject>: RandomAccessCollection {
     guard position >= 0, position < endIndex else {
       fatalError("item \(position) of a section of \(endIndex) objects")
     }
-    // The list reads objects some at a time.
+    // The list reads objects in groups.
     if list.version == version { return list[range.lowerBound + position] }
     return list.object(at: range.lowerBound + position, of: state)
   }

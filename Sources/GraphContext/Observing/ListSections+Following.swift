@@ -12,8 +12,8 @@ extension ListSections {
   /// Brings the sections up to date. O(changes · (√sections + log changes)).
   ///
   /// - Parameter names: of the sections of the changed objects.
-  /// - Returns: nil where objects that stay are in other sections than before, because one of another name has come between them, or has gone from between sections of one
-  ///   name. Then the sections are to be read anew.
+  /// - Returns: nil where objects that stay are in other sections than before: an object of another name has come between them, or has gone from between two sections of one
+  ///   name. Then the sections must be read anew.
   mutating func update(_ changes: [PositionChange], _ names: [ObjectNumber: String]) -> Difference? {
     var difference = Difference(paths: changes.map { ($0.old.map { runs.path(of: $0) }, nil) })
     var emptied: Set<Int> = []
@@ -49,7 +49,8 @@ extension ListSections {
     return names
   }
 
-  /// Counts an object in whose position is known, while all before it are counted: in the section of the one before it, in one that follows, or in a new one.
+  /// Counts an object into a section. Its position is known, and all objects before it are counted already. The section is that of the object before it, one
+  /// that follows, or a new one.
   ///
   /// - Parameter inserted: where the new sections are, ascending, as objects are counted in the order of their positions.
   /// - Returns: false if the object would tear a section apart.
@@ -66,7 +67,7 @@ extension ListSections {
       section += 1
     }
     let new = section
-    // Sections that have been emptied may get objects again; behind them is the first that has some.
+    // Sections that have been emptied may get objects again. Behind them is the first section with objects.
     while section < runs.count {
       if runs[section].name.isSame(as: name) {
         runs.change(section, by: 1)

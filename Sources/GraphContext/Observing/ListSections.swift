@@ -31,7 +31,7 @@ struct ListSections {
     (self.path, self.name) = (path, name)
   }
 
-  /// Looks at a list anew. O(1) for one that an index divides, else O(rows), or O(groups) where an index counts them.
+  /// Divides a list anew. O(1) for a list that an index divides, else O(rows), or O(groups) where an index counts them.
   mutating func read(_ list: LiveList, in context: ManagedObjectContext) throws(ContextError) {
     isLazy = list.hasGroups(of: path)
     isComplete = !isLazy || list.count == 0
@@ -100,13 +100,13 @@ extension ListSections {
 
   private var isAllHeld: Bool { isComplete && runs.areAllHeld }
 
-  /// Reads the sections up to the one of a position, and holds that.
+  /// Reads the sections up to the one of a position, and holds that section.
   mutating func hold(position: Int, in list: some SectionedList) throws(ContextError) {
     try read(in: list) { $0.total > position }
     if let part = runs.part(ofPosition: position) { try hold(part, in: list) }
   }
 
-  /// Reads the sections up to one, and holds it if it exists.
+  /// Reads the sections up to a given one, and holds it if it exists.
   mutating func hold(section: Int, in list: some SectionedList) throws(ContextError) {
     try read(in: list) { $0.count > section }
     if section < runs.count { try hold(runs.part(ofSection: section), in: list) }
@@ -146,7 +146,7 @@ extension ListSections {
     return copy.runs
   }
 
-  /// The positions of the objects of a section; an empty range at the end unless the section is there and held. A damaged index may count more objects than there are: those have no positions.
+  /// The positions of the objects of a section; an empty range at the end unless the section is there and held. A damaged index may count more objects than there are: the surplus has no positions.
   func positions(ofSection index: Int, in count: Int) -> Range<Int> {
     guard isHeld(section: index), index < runs.count else { return count..<count }
     let start = min(runs.start(of: index), count)
@@ -159,7 +159,7 @@ extension ListSections {
 
   /// The sections of a part that aren't held, and begin at a position.
   ///
-  /// - Throws: `invalidQuery` where the names are others than before; what reading throws.
+  /// - Throws: `invalidQuery` where the names differ from those before; errors of reading.
   func sections(
     of part: SectionRuns.Part,
     at position: Int,
@@ -211,19 +211,19 @@ extension ListSections {
     return (runs, total)
   }
 
-  /// Holds fewer sections, where they can be read again. What is held for a difference that is being told must stay.
+  /// Holds fewer sections, where they can be read again. Sections that are held for a difference that is being reported must stay held.
   mutating func releaseMany(_ list: some SectionedList) {
     if isLazy, runs.heldChunkCount > limits.chunks, list.hasGroups(of: path) { runs.releaseAll() }
   }
 }
 
-/// A state of a list whose sections are read where they are asked for.
+/// A state of a list whose sections are read when the program asks for them.
 protocol SectionedList {
   var count: Int { get }
-  /// Whether objects with one value of a path are neighbours that an index tells, and no unsaved change concerns the list's.
+  /// Returns whether objects with one value of a path are neighbours that an index counts, and no unsaved change concerns the list's objects.
   func hasGroups(of path: ResolvedPath) -> Bool
-  /// Calls `body` with the values of a path that neighbours have in common, and how many these are, from a position on until it returns false. The position must be that of
-  /// the first object of a group, and none of the objects may be unsaved.
+  /// Calls `body` for each group of neighbours from a position on, until it returns false: with the value of a path that they have in common, and their number. The position must be
+  /// that of the first object of a group, and none of the objects may be unsaved.
   func forEachGroup(
     of path: ResolvedPath,
     from position: Int,

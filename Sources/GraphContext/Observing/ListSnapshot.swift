@@ -70,7 +70,7 @@ extension ListSnapshot {
   /// The name of a section, which must exist, and the positions of its objects. O(√sections).
   public func section(_ index: Int) -> (name: String, range: Range<Int>) {
     guard let runs else { return ("", 0..<numbers.count) }
-    // No more than there are, if a damaged index counts otherwise.
+    // A damaged index may count more objects than there are.
     let (run, start) = (runs[index], Swift.min(runs.start(of: index), numbers.count))
     return (run.name, start..<Swift.min(start + run.count, numbers.count))
   }
@@ -78,9 +78,9 @@ extension ListSnapshot {
   /// The path of a position, which must exist. O(√sections).
   public func path(of position: Int) -> ListPath { runs?.path(of: position) ?? ListPath(item: position) }
 
-  /// The changes that turn another snapshot of the list into this one. Which objects have other values isn't known: objects that stay in their place and section are in no
-  /// change. Sections of one name that keep their order stay; others go and come, and their objects move. O(n log n) for what lies between the beginning and the end that the
-  /// two have in common, and O(n) for a list with sections.
+  /// The changes that turn another snapshot of the list into this one. Changed values aren't known: objects that keep their position among the others and their section are in no
+  /// change. Sections of one name that keep their order stay; others go and come, and their objects move. O(n log n) for the part between the common beginning and the common end
+  /// of the two, and O(n) for a list with sections.
   public func changes(from old: ListSnapshot) -> ListChanges {
     var result = ListChanges([], origin: .store)
     (result.deletedSections, result.insertedSections) = Self.sections(of: old.allNames, to: allNames)
@@ -104,7 +104,7 @@ extension ListSnapshot {
     return result
   }
 
-  /// Sections that go and that come, where those of one name that ascend in both orders stay.
+  /// Sections that go and that come. Sections of one name that ascend in both orders stay.
   private static func sections(
     of old: [String],
     to new: [String]
@@ -127,7 +127,7 @@ extension ListSnapshot {
     return (changes(old, without: stays.map(\.old)), changes(new, without: stays.map(\.new)))
   }
 
-  /// The objects that both snapshots have, and whose section of the old one isn't that of this one.
+  /// The objects that both snapshots have, but in different sections.
   private func numbersInOtherSections(than old: ListSnapshot, _ changes: ListChanges) -> Set<ObjectNumber> {
     if runs == nil, old.runs == nil { return [] }
     var sections: [ObjectNumber: Int?] = [:]
@@ -144,10 +144,10 @@ extension ListSnapshot {
     return others
   }
 
-  /// The names of the sections, that of a list that isn't divided among them.
+  /// The names of the sections; a list that isn't divided has one name, too.
   private var allNames: [String] { runs?.names ?? [""] }
 
-  /// The names of the sections; none for a list that isn't divided. A name comes again where the list's order tears its objects apart.
+  /// The names of the sections; none for a list that isn't divided. A name comes again where the list's order separates its objects.
   public var sectionNames: [String] { runs?.names ?? [] }
 }
 

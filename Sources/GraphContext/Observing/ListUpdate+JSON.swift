@@ -8,7 +8,7 @@ public struct JSONPatchOperation<Value: Encodable & Sendable>: Encodable, Sendab
     case remove
     /// Puts an element in.
     case add
-    /// Puts another value in an element's place, or another array in that of the whole.
+    /// Replaces an element by another value, or the whole array by another one.
     case replace
   }
 
@@ -19,7 +19,7 @@ public struct JSONPatchOperation<Value: Encodable & Sendable>: Encodable, Sendab
     /// The whole array.
     case array([Value])
 
-    /// Encodes the element or the array, without a mark which of both it is.
+    /// Encodes the element or the array, without a mark that tells the two apart.
     public func encode(to encoder: any Encoder) throws {
       switch self {
       case .element(let value): try value.encode(to: encoder)

@@ -2,10 +2,10 @@ import Predicates
 
 /// The results of a query that follow what a context shows.
 ///
-/// A list whose predicate and order are one range of a tree holds no IDs: positions are counted (``RankedContent``). Others hold the numbers of their objects, and
-/// look only for those that a change concerns, unless they have a window or lead through to-many relationships: these are queried again.
+/// A list whose predicate and order are one range of a tree holds no IDs: positions are counted (``RankedContent``). Other lists hold the numbers of their objects, and
+/// search only for the objects that a change concerns. Lists with a window, and lists that lead through to-many relationships, are queried again.
 final class LiveList: SectionedList {
-  /// Not the list's to keep: the context keeps what tells the list of changes.
+  /// Weak, because the context keeps the subscription that tells the list of changes.
   private(set) weak var context: ManagedObjectContext?
   let entity: StoredEntity
   let query: ResolvedQuery
@@ -18,10 +18,10 @@ final class LiveList: SectionedList {
   /// Entries that queries and earlier states have read.
   private var earlierEntries = 0
 
-  /// A change that concerns a list of so many objects and one in so many of them is looked for by querying the list again.
+  /// A change that concerns more than one in so many of a list's objects makes the list query again.
   private static let searchedShare = 16
 
-  /// - Parameter section: what the list is divided by.
+  /// - Parameter section: the path that divides the list.
   init(
     _ query: ResolvedQuery,
     section: ResolvedPath?,
@@ -55,7 +55,7 @@ final class LiveList: SectionedList {
 
   // MARK: Reading
 
-  /// The window of a list by rank; others are no longer than theirs.
+  /// The window of a list by rank. The content of other lists is already limited to their window.
   private var range: Range<Int> { range(of: content) }
 
   private func range(of content: any ListContent) -> Range<Int> {
@@ -69,7 +69,7 @@ final class LiveList: SectionedList {
     return try content.numbers(at: positions.lowerBound + start..<positions.upperBound + start)
   }
 
-  /// What the list shows, whatever it shows later.
+  /// The state that the list shows now, which doesn't change with the list.
   ///
   /// - Parameter sections: its sections; nil for one of all objects.
   func arrangement(_ sections: ListSections?) -> ListArrangement {
@@ -94,7 +94,7 @@ final class LiveList: SectionedList {
 
   // MARK: Following
 
-  /// Shows the context's state, of which nothing has been told but that it is another.
+  /// Shows the context's state, which has changed without an event that says how.
   func moveOn() throws(ContextError) {
     guard isRanked, let context else { return }
     show(try currentContent(of: context), of: context.source.commit)
@@ -114,8 +114,8 @@ final class LiveList: SectionedList {
 
   /// Looks at the context's state after a change. The list shows it once it takes the step.
   ///
-  /// A child is told of its parent's changes and of its own one after the other, and shows both by then. The list isn't sorted by what is shown until it
-  /// knows of both, so no place can be searched for in it.
+  /// A child is told of its parent's changes and of its own one after the other, but shows both when it is told of the first. Until the list
+  /// knows of both, it isn't sorted by the values that the context shows. So no position can be searched for in it.
   func step(after changes: ObjectChanges) throws(ContextError) -> Step {
     guard let context else { return Step(changes: [], next: .unchanged) }
     let readBefore = context.source.counters.treeEntries
@@ -155,13 +155,14 @@ final class LiveList: SectionedList {
     (content, self.commit) = (next, commit)
   }
 
-  /// Bytes of memory, but for the snapshot and its pages.
+  /// Bytes of memory, without the snapshot and its pages.
   var byteCount: Int { content.byteCount }
 
   /// Entries of trees that have been read so far.
   var entriesWalked: Int { earlierEntries + content.entriesWalked }
 
-  /// The objects for which a condition holds. If these are too many to search for each, only those that the list has: it has to be queried again then.
+  /// The objects for which a condition holds. If these are too many to search for each, only those that the list has. The list must be
+  /// queried again then.
   private func concerned(
     by condition: NormalPredicate,
     in context: ManagedObjectContext
@@ -228,7 +229,7 @@ final class LiveList: SectionedList {
     return Step(changes: changes, next: .content(next, commit: context.source.commit))
   }
 
-  /// Looks for the places of the changed objects that match. O(list + changed · log list), with O(changed · log list) records read.
+  /// Searches for the positions of the changed objects that match. O(list + changed · log list), with O(changed · log list) records read.
   private func search(
     _ changed: Set<ObjectNumber>,
     in content: NumberedContent,
@@ -257,7 +258,8 @@ final class LiveList: SectionedList {
     return Step(changes: PositionDifference(candidates).changes, next: .edit(edit))
   }
 
-  /// How many of a sorted list's objects come before each of some others, which are sorted too. The keys of all that are compared in a step are read together.
+  /// Counts the objects of a sorted list that come before each of some other objects, which are sorted too. The keys of all objects that are compared in a step are
+  /// read together.
   private func places(
     of wanted: [ObjectNumber],
     in list: StayingNumbers,
@@ -313,7 +315,7 @@ private struct StayingNumbers {
 }
 
 extension ManagedObjectContext {
-  /// Calls `body` with what paths lead to for each of some objects that the context shows, in no order.
+  /// Calls `body` with the values at the ends of paths for each of some objects that the context shows, in no order.
   func forEachRow(
     of query: ResolvedQuery,
     _ numbers: some Collection<ObjectNumber>,
@@ -324,7 +326,7 @@ extension ManagedObjectContext {
     try forEachRow(of: all.restricted(to: numbers), reading: paths, layers(for: query), body)
   }
 
-  /// Calls `body` with what paths lead to for each row of a query, in its order.
+  /// Calls `body` with the values at the ends of paths for each row of a query, in its order.
   func forEachRow(
     of query: ResolvedQuery,
     reading paths: [ResolvedPath],

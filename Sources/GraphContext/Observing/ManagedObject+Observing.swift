@@ -2,13 +2,13 @@ import Dispatch
 import Predicates
 
 extension ManagedObject {
-  /// Calls `body` after each turn of the object's context that has changed a property, with the value that it had and the one that it has.
+  /// Calls `body` after each turn of the object's context that has changed a property, with the old and the new value.
   ///
   /// ```swift
   /// let subscription = try song.observe(\.title) { old, new in print("\(old) is now called \(new)") }
   /// ```
   ///
-  /// A change back within one turn is none. What has become of the whole object is what ``ObjectObserver`` tells. The context's executor calls `body`.
+  /// A change that is undone within one turn isn't reported. ``ObjectObserver`` reports changes of the whole object. The context's executor calls `body`.
   ///
   /// - Parameters:
   ///   - property: a property of the model, stored or computed.

@@ -16,19 +16,19 @@ extension ManagedObjectContext {
   /// Observers are called once when one of the properties that they have read changes: attributes, embedded values by their parts, to-one and to-many
   /// relationships, and ``ManagedObject/isDeleted``. A relationship changes at both ends, and a to-many one with its members and their order.
   ///
-  /// - Code that sets an attribute calls them before it is set, also to an equal value, and code that sets a to-one relationship if it leads elsewhere then. To-many relationships that follow
-  ///   from it may have changed by then.
+  /// - Code that sets an attribute calls them before the attribute is set, also if the new value is equal. Code that sets a to-one relationship calls them if it leads elsewhere then. To-many relationships
+  ///   that follow from it may have changed by then.
   /// - A merge of other contexts' commits, a rollback, an undo, a refresh, and a save that settles conflicts or makes derived values call them afterwards, if the
   ///   property shows another value. A child's observers follow what its parent changes.
   ///
   /// They mustn't change objects of the context while they are called. An object in no context has no observers: it reports from its insertion on.
-  /// An object that leaves its context calls those of its relationships, which lead nowhere then; no observer is told of the end of a context.
+  /// When an object leaves its context, the observers of its relationships are called, because these lead nowhere then. No observer is told of the end of a context.
   ///
-  /// Objects of a context in which this is false run the same few instructions for a read as ever. Where it is true, a read calls the context to
-  /// find out whether it is observed, some 65 nanoseconds; what isn't observed takes no memory. A merge looks at the observed properties that
+  /// In a context in which this is false, a read costs no more than without observation. Where it is true, a read calls the context to
+  /// find out whether it is observed, some 65 nanoseconds. Properties that aren't observed take no memory. A merge looks at the observed properties that
   /// it may change, and lists the members of observed to-many relationships whose links have changed somewhere.
   ///
-  /// A child has no value of its own: this is the outermost context's, for reading and for setting.
+  /// A child has no value of its own: it reads and sets the value of the outermost context.
   public var isObservable: Bool {
     get { observation != nil }
     set {
@@ -55,7 +55,7 @@ extension ManagedObjectContext {
 
   // MARK: Reading
 
-  /// Notes that a property is read, if that is a part of an observation.
+  /// Notes that a property is read, if an observation reads it.
   ///
   /// - Parameter isObserved: whether the object may have observers.
   func noteObserving(_ object: any ManagedObject, _ property: ObservedProperty, _ isObserved: Bool) {
@@ -74,7 +74,7 @@ extension ManagedObjectContext {
     children.forEach { $0.parentWillSet(slots, of: key) }
   }
 
-  /// The parent is about to set slots of an object. What the context has changed itself goes on showing.
+  /// Tells observers that the parent is about to set slots of an object. Slots that the context has changed itself continue to show its own values.
   private func parentWillSet(_ slots: UInt64, of key: ObjectKey) {
     guard let observation else { return }
     var slots = slots
@@ -92,7 +92,7 @@ extension ManagedObjectContext {
   /// Tells the observers of a to-many relationship whose members are given by to-one relationships that one of them changes.
   ///
   /// - Parameters:
-  ///   - slots: bits of the slots of the member that say which owner it has, and its place.
+  ///   - slots: bits of the member's slots that hold its owner and its place.
   ///   - member: the member.
   ///   - owner: the object whose relationship changes; `none` for no object.
   func tellOfMember(
@@ -129,9 +129,9 @@ extension ManagedObjectContext {
 // MARK: - Beginning
 
 extension ManagedObjectContext {
-  /// Tells of all changes that an observer sees as it begins: those of the parents, its own, and those of the children. The turn goes on.
+  /// Reports all changes that an observer sees as it begins: those of the parents, of the context itself, and of the children. The turn continues.
   ///
-  /// Listeners may answer with further changes, which are told of as well.
+  /// Listeners may make further changes, which are reported as well.
   func tellBeforeObserving() {
     for _ in 0..<SaveHooks.roundLimit {
       tellOfUntold()

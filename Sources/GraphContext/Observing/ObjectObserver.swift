@@ -1,6 +1,6 @@
 import Predicates
 
-/// Tells what becomes of one object in a context.
+/// Reports the changes of one object in a context.
 ///
 /// ```swift
 /// let observer = try ObjectObserver(song)
@@ -8,10 +8,10 @@ import Predicates
 /// ```
 ///
 /// Changes arrive after each turn, as ``ManagedObjectContext/onObjectsDidChange(_:)`` says, whether code sets values, another context's commit is merged, or something is rolled
-/// back or undone. Many listeners are told the same. The observer belongs to the task of its context. It lives as long as the program holds it or a subscription of ``ContextObserver/onChange(notifyInitial:_:)``, and
-/// tells nothing once its context is gone.
+/// back or undone. It can have several listeners, which all receive the same changes. The observer belongs to the task of its context. It lives as long as the program holds it or a subscription of ``ContextObserver/onChange(notifyInitial:_:)``, and
+/// reports nothing once its context was released.
 public final class ObjectObserver<Object: ManagedObject>: ContextObserver<ObjectObserver.Change> {
-  /// What has become of the object.
+  /// A change of the object.
   public enum Change: Sendable, Hashable {
     /// The object is observed from now on. Only for a listener that asks for it.
     case initial
@@ -20,20 +20,20 @@ public final class ObjectObserver<Object: ManagedObject>: ContextObserver<Object
     /// The values are read anew: after a rollback or a reset, because the program asked for it, or because a save has settled a new object with an existing one, which is observed from
     /// then on.
     case refreshed
-    /// The object is gone.
+    /// The object was deleted.
     case deleted
     /// The object is there again, or for the first time: its deletion was undone, rolled back or dropped, or it was inserted.
     case restored
   }
 
-  /// The object's ID. It is another one after a save that has settled a new object with an existing one: ``ManagedObjectContext/aliases``.
+  /// The object's ID. It changes in a save that settles a new object with an existing one: ``ManagedObjectContext/aliases``.
   public private(set) var objectID: ManagedObjectID
-  /// Whether the object is gone.
+  /// Whether the object is deleted.
   public private(set) var isDeleted = false
   let entity: StoredEntity
-  /// Those whom the observer tells that the object has another state.
+  /// The listeners of changes of the object's state.
   let states = Audience<Void>()
-  /// Those whom the observer tells also that the object may have other members.
+  /// The listeners of changes of the object's state and of its members.
   let statesWithMembers = Audience<Void>()
   private var hasMissedChanges = false
   /// True if a sequence lacks a state that couldn't be read.
@@ -53,7 +53,7 @@ public final class ObjectObserver<Object: ManagedObject>: ContextObserver<Object
     try self.init(object.objectID, in: context)
   }
 
-  /// Observes the object of an ID in a context. It needn't be there yet.
+  /// Observes the object of an ID in a context. The object needn't exist yet.
   ///
   /// - Throws: what ``ManagedObjectContext/existingObject(_:with:)`` throws, but for an object that isn't there.
   public init(_ id: ManagedObjectID, in context: ManagedObjectContext) throws(ContextError) {
@@ -72,7 +72,7 @@ public final class ObjectObserver<Object: ManagedObject>: ContextObserver<Object
     ]
   }
 
-  /// The object; nil once it is deleted, or the context is gone.
+  /// The object; nil once it is deleted, or the context was released.
   public var object: Object? {
     guard let context, !isDeleted else { return nil }
     return try? context.object(with: objectID)
@@ -81,7 +81,7 @@ public final class ObjectObserver<Object: ManagedObject>: ContextObserver<Object
   /// A sequence of the changes, for a task on any executor: first ``Change/initial``. It ends when the observer or its context is released.
   public func changes() -> AsyncStream<Change> { audience.stream(from: .initial) { $0 } }
 
-  /// Goes on telling changes. Sequences of ``snapshots()`` have the state of now, if there were changes meanwhile.
+  /// Continues to report changes. If there were changes meanwhile, sequences of ``snapshots()`` receive the present state.
   public func resume() {
     isPaused = false
     guard hasMissedChanges else { return }
@@ -89,7 +89,7 @@ public final class ObjectObserver<Object: ManagedObject>: ContextObserver<Object
     tellStates()
   }
 
-  /// The context is gone: no listener is told anything any more.
+  /// Handles the release of the context: listeners receive nothing any more.
   private func end() {
     audience.end()
     states.end()
@@ -107,7 +107,7 @@ public final class ObjectObserver<Object: ManagedObject>: ContextObserver<Object
     audience.releaseEnded()
     states.releaseEnded()
     statesWithMembers.releaseEnded()
-    // What a save settles with another object leaves the context, and the other one is observed once the save is done.
+    // If a save settles the object with another one, the object leaves the context. The other one is observed once the save is done.
     guard let context, context.storedID(objectID) == objectID else { return }
     let isBehind = hasUnreadState
     hasUnreadState = false
@@ -133,7 +133,7 @@ public final class ObjectObserver<Object: ManagedObject>: ContextObserver<Object
     statesWithMembers.tell(())
   }
 
-  /// True if other objects have changed that are, were or become members by a reference of their own. Links of many to many are changes of the object itself.
+  /// Returns true if objects have changed that are, were or become members by a reference of their own. Links of many-to-many relationships are changes of the object itself.
   private func mayChangeMembers(_ changes: ObjectChanges, _ schema: StoredSchema) -> Bool {
     if statesWithMembers.isEmpty { return false }
     let destinations = Set(
@@ -154,10 +154,10 @@ public final class ObjectObserver<Object: ManagedObject>: ContextObserver<Object
     return changes.refreshed.contains(objectID) ? (isDeleted ? .restored : .refreshed) : nil
   }
 
-  /// A reset has taken the object out of the context. The store may have it.
+  /// Returns the change after a reset, which has taken the object out of the context. The store may still have it.
   private func changeOfReset() -> Change? {
     guard let context else { return nil }
-    // What can't be read counts as being as it was.
+    // An object that can't be read counts as unchanged.
     let isMissing = context.deferringError(isDeleted) { () throws(ContextError) in
       try context.objectIfExists(Object.self, number: objectID.number, entity) == nil
     }

@@ -1,6 +1,6 @@
 import Predicates
 
-/// All that an object of a context has at one moment, as a value to keep, to compare and to send anywhere: its ``ModelWithValues/Values``, and the IDs of the members of its to-many relationships.
+/// The values and members of an object of a context at one moment, as a value to keep, to compare and to send anywhere: its ``ModelWithValues/Values``, and the IDs of the members of its to-many relationships.
 ///
 /// ```swift
 /// var snapshot = try ObjectSnapshot(album)
@@ -8,10 +8,10 @@ import Predicates
 /// snapshot.title = "Blue"
 /// ```
 ///
-/// The properties are those of the class: attributes as they are, relationships as IDs. They can be set, which changes the copy alone. `context.apply(snapshot.values)` applies the values to the object, and no members. What ``ModelWithValues/Values`` leaves
-/// out is left out here, but for to-many relationships. Snapshots are equal if IDs, values and members are, members of ordered relationships in their order. Others are in the order of their IDs.
+/// The properties are those of the class: attributes as they are, relationships as IDs. They can be set, which changes the copy alone. `context.apply(snapshot.values)` applies the values to the object, but not the members. Properties that ``ModelWithValues/Values`` leaves
+/// out are left out here, except to-many relationships. Snapshots are equal if their IDs, values and members are equal. Members of ordered relationships are in their order, others in the order of their IDs.
 ///
-/// An object whose members needn't be read has ``ModelWithValues/values``.
+/// Where the members aren't needed, use ``ModelWithValues/values`` of the object.
 @dynamicMemberLookup
 public struct ObjectSnapshot<Object: ModelWithValues>: Sendable, Hashable {
   /// The object.
@@ -45,7 +45,7 @@ public struct ObjectSnapshot<Object: ModelWithValues>: Sendable, Hashable {
     set { values[keyPath: property] = newValue }
   }
 
-  /// The IDs of the members of a to-many relationship that the class stores. A computed property that gives objects isn't stored: it ends the program.
+  /// The IDs of the members of a to-many relationship. The class must store the relationship: a computed property that gives objects ends the program.
   public subscript<Members: RelationshipCollection>(
     dynamicMember property: KeyPath<Object, Members>
   ) -> [ManagedObjectID] {

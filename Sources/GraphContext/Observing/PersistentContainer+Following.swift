@@ -1,6 +1,6 @@
-/// What a followed query tells: first its values, then what has become of them.
+/// An update of a followed query: first all its values, then the differences.
 public enum ListUpdate<Value: Sendable>: Sendable {
-  /// The values as they are: at first, after each reload, and when the consumer is so far behind that the differences would be more than the list.
+  /// The values as they are: at first, after each reload, and when the consumer is so far behind that the differences would be larger than the list.
   case all([Value])
   /// The difference to the values before, with new values of the objects that have come, moved or changed.
   case changes(ListChanges, values: [ManagedObjectID: Value])
@@ -30,21 +30,21 @@ extension PersistentContainer {
   /// }
   /// ```
   ///
-  /// The query has a context of its own on a queue of its own, which moves on after each save to the store, by whatever context, batch or import. Saves that come while one
-  /// is looked at are looked at together. Differences that the consumer hasn't read wait in memory while they have at most as many changes as the
-  /// list has objects, or 64. Beyond that they are dropped, and the consumer gets all values when it reads on: one that stops reading holds no more than the list. The snapshot that the context shows is held until the sequence ends.
+  /// The query has a context of its own on a queue of its own, which moves on after each save to the store, by any context, batch or import. Saves that come while the query handles
+  /// another save are handled together. Differences that the consumer hasn't read wait in memory while they have at most as many changes as the
+  /// list has objects, or 64. Beyond that they are dropped, and the consumer gets all values when it reads on. So a consumer that stops reading holds no more memory than the list. The snapshot that the context shows is held until the sequence ends.
   ///
   /// - Parameters:
   ///   - request: the query.
   ///   - sectionedBy: what divides the list, for the paths in the changes.
   ///   - value: makes the value of an object, on the context's queue.
-  /// - Returns: the sequence. It throws what ``FetchedResults`` and `value` throw, and ends with that.
+  /// - Returns: the sequence. It throws the errors of ``FetchedResults`` and `value`, and ends with the first of them.
   public func follow<Object: ManagedObject, Value: Sendable>(
     _ request: From<Object>,
     sectionedBy: SectionedBy<Object>? = nil,
     as value: @escaping @Sendable (Object) throws -> Value
   ) -> AsyncThrowingStream<ListUpdate<Value>, any Error> {
-    // A signal says that there is something to fetch from the feed.
+    // A signal says that the feed has an update.
     let (signals, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
     do {
       let feed = try ListFeed<Object, Value>(coordinator, continuation, value)

@@ -1,17 +1,17 @@
 import Predicates
 
-/// An element of a list that is somewhere else, or has come, gone or changed, from one state of the list to the next.
+/// A change of one element between two states of a list: the element was moved, added, removed or changed.
 struct PositionChange: Equatable {
   let number: ObjectNumber
-  /// The position in the old state; nil for an element that has come.
+  /// The position in the old state; nil for an element that was added.
   var old: Int?
-  /// The position in the new state; nil for an element that has gone.
+  /// The position in the new state; nil for an element that was removed.
   var new: Int?
-  /// Whether an element of both states has another place among the others that stay. One that others have only pushed along hasn't moved.
+  /// Whether an element of both states has another position among the elements that stay. An element whose position changed only because others came or went hasn't moved.
   var isMove = false
 }
 
-/// The difference between two states of a list of which the elements are known that may have changed: time follows these, not the list.
+/// The difference between two states of a list, where the elements that may have changed are known: the candidates. The time depends on their number, not on the length of the list.
 struct PositionDifference {
   /// The elements that may have changed, with their positions in the whole lists, without a window.
   private let candidates: [PositionChange]
@@ -24,12 +24,12 @@ struct PositionDifference {
     news = candidates.compactMap(\.new).sorted()
   }
 
-  /// What has changed in the whole list.
+  /// The changes in the whole list.
   var changes: [PositionChange] { moved(candidates) }
 
-  /// What has changed in a window of the list, by positions in the window.
+  /// The changes in a window of the list, by positions in the window.
   ///
-  /// Elements that others have pushed over an end of the window come and go like any other: no more at each end than there are candidates.
+  /// Elements that others have moved across an end of the window come and go like any other. At each end there are at most as many of them as there are candidates.
   ///
   /// - Parameters:
   ///   - old: the list as it was.
@@ -47,7 +47,7 @@ struct PositionDifference {
       change.new = candidate.new.flatMap { newRange.contains($0) ? $0 : nil }
       return change.old == nil && change.new == nil ? nil : change
     }
-    // By their place among the elements that are no candidates, and which are the same in both lists.
+    // By their place among the elements that are no candidates. These elements are the same in both lists.
     let stayedOld = stable(oldRange.lowerBound, olds)..<stable(oldRange.upperBound, olds)
     let stayedNew = stable(newRange.lowerBound, news)..<stable(newRange.upperBound, news)
     for (number, position) in try elements(of: old, olds, in: stayedOld, beyond: stayedNew) {
@@ -64,7 +64,7 @@ struct PositionDifference {
     }
   }
 
-  /// The elements that one window has and the other doesn't, among those that are no candidates, with their positions.
+  /// The elements that are in one window only and are no candidates, with their positions.
   ///
   /// - Parameters:
   ///   - list: the list of the one window.
@@ -92,10 +92,10 @@ struct PositionDifference {
     position - candidates.insertionIndex(sorted: position) { $0 }
   }
 
-  /// The changes with those marked that are moves.
+  /// The changes, with moves marked as such.
   private func moved(_ changes: [PositionChange]) -> [PositionChange] {
     var changes = changes
-    // Elements that have as many of those before them that stay in any case.
+    // Candidates that have the same number of other elements before them in both lists.
     var staying: [Int] = []
     for (index, change) in changes.enumerated() {
       guard let old = change.old, let new = change.new else { continue }
@@ -113,10 +113,10 @@ struct PositionDifference {
 }
 
 extension PositionDifference {
-  /// The changes from one list to another of which nothing else is known. O(n log n) for what lies between the beginning and the end that the
-  /// two have in common.
+  /// The changes from one list to another, where no candidates are known. O(n log n) for the part between the common beginning and the common
+  /// end of the two lists.
   ///
-  /// - Parameter touched: elements that are a change even if they stay.
+  /// - Parameter touched: elements that count as changed even if they stay.
   static func changes(
     from old: [ObjectNumber],
     to new: [ObjectNumber],

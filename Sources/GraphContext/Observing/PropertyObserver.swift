@@ -1,13 +1,13 @@
-/// Tells of the values of one property of an object. Kept by the context for as long as the subscription to it.
+/// Reports the values of one property of an object. The context keeps it for as long as its subscription.
 final class PropertyObserver<Object: ManagedObject, Value: Equatable> {
   private let property: KeyPath<Object, Value>
   private let body: (_ old: Value, _ new: Value) -> Void
-  /// Held, because an object to which nothing refers leaves the context's memory sooner or later.
+  /// Held, because the context sooner or later releases an object to which nothing refers.
   private var object: Object
   private var objectID: ManagedObjectID
   private var last: Value
   private var ofSettling: ContextSubscription?
-  /// That of the program's subscription.
+  /// The flag of the program's subscription.
   private var flag: SubscriptionFlag?
 
   init(
@@ -32,7 +32,7 @@ final class PropertyObserver<Object: ManagedObject, Value: Equatable> {
     return subscription
   }
 
-  /// A save that has settled a new object with an existing one is done. The existing one is observed from now on.
+  /// Handles the end of a save that has settled a new object with an existing one. The existing one is observed from now on.
   private func followSettled(in context: ManagedObjectContext) {
     if flag?.isCancelled == true { return }
     let settled = context.storedID(objectID)
@@ -43,7 +43,7 @@ final class PropertyObserver<Object: ManagedObject, Value: Equatable> {
     follow(context)
   }
 
-  /// Tells the value that the property has after an event of the context, if it is another one than after the event before.
+  /// Reports the value that the property has after an event of the context, if it differs from the value after the event before.
   private func follow(_ context: ManagedObjectContext) {
     guard object._$state.host === context, !object.isDeleted else { return }
     let value = object[keyPath: property]

@@ -3,15 +3,15 @@ struct SectionOfName {
   let name: String
   /// The position of the section; nil if the list has no section of the name.
   private(set) var number: Int?
-  /// True if the position has to be looked for: after a reload, and where another section of the same name may be the first now.
+  /// True if the position must be searched for: after a reload, and where another section of the same name may be the first now.
   private(set) var isLost = false
 
   init(_ name: String, number: Int?) { (self.name, self.number) = (name, number) }
 
-  /// The position has to be looked for.
+  /// Notes that the position must be searched for.
   mutating func lose() { isLost = true }
 
-  /// The list has been looked through.
+  /// Notes the result of the search.
   mutating func find(at number: Int?) { (self.number, isLost) = (number, false) }
 
   /// Follows a difference of the list. Returns true if it concerns the section. O(k) for k changes.

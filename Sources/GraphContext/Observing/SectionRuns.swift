@@ -1,9 +1,9 @@
 /// The sections of a list: for each its name and how many objects it has, in the list's order. Neighbours have different names.
 ///
-/// In chunks that know how many objects they have, so that a position is found, and a section added or taken away, in O(√sections). Memory: 24 bytes for a section, and
-/// the bytes of a name that is longer than 15. A chunk that isn't held takes 24 bytes: it knows how many sections it has, and is read again when one of them is asked for.
+/// Sections are kept in chunks that know how many objects they have. So finding a position, adding a section and removing one take O(√sections). Memory: 24 bytes for a section, and
+/// the bytes of a name that is longer than 15. A chunk that isn't held takes 24 bytes: it knows how many sections it has, and is read again when one of them is needed.
 ///
-/// Sections that are looked at or changed must be held. One that isn't shows no objects and stays as it is, because what a damaged index counts may lead to it.
+/// Sections that are read or changed must be held. But the wrong counts of a damaged index may lead to a section that isn't held: it has no objects then, and doesn't change.
 struct SectionRuns {
   struct Run: Equatable, Sendable {
     let name: String
@@ -60,7 +60,7 @@ struct SectionRuns {
 
   /// Adds sections that follow the last one.
   ///
-  /// - Parameter isHeld: whether more is kept than how many there are.
+  /// - Parameter isHeld: whether the sections themselves are kept, and not only their number.
   mutating func append(_ runs: [Run], isHeld: Bool) {
     chunks.append(Chunk(runs))
     count += runs.count
@@ -82,7 +82,7 @@ struct SectionRuns {
     return start(ofChunk: chunk) + chunks[chunk].runs.prefix(run).reduce(0) { $0 + $1.count }
   }
 
-  /// The path of the object at a position. One that doesn't exist has that of the end: a damaged index may count what the sections don't.
+  /// The path of the object at a position. A position that doesn't exist has the path of the end: a damaged index may count more objects than the sections have.
   func path(of position: Int) -> ListPath {
     var (section, left) = (0, position)
     for chunk in chunks {
@@ -185,13 +185,13 @@ extension SectionRuns {
     let positions: Range<Int>
   }
 
-  /// What a section is read with. It must exist.
+  /// The part that a section is read with. The section must exist.
   func part(ofSection section: Int) -> Part {
     let (chunk, run) = place(of: section)
     return part(chunk, firstSection: section - run, start: start(ofChunk: chunk))
   }
 
-  /// What the section of a position is read with; nil for a position behind all sections.
+  /// The part that the section of a position is read with; nil for a position behind all sections.
   func part(ofPosition position: Int) -> Part? {
     var (section, start) = (0, 0)
     for (index, chunk) in chunks.enumerated() {
@@ -230,7 +230,7 @@ extension SectionRuns {
     heldChunkCount += 1
   }
 
-  /// Keeps no more of all parts than how many sections and objects they have.
+  /// Keeps only the numbers of sections and objects of all parts.
   mutating func releaseAll() {
     for chunk in chunks.indices { release(chunk) }
   }
@@ -251,12 +251,12 @@ extension SectionRuns {
 }
 
 extension String {
-  /// The bytes that aren't in the value itself, which has room for 15: an object with a head of 32 bytes, the text and a zero, in steps of 16.
+  /// The bytes outside of the value itself, which has room for 15: an object with a head of 32 bytes, the text and a zero, in steps of 16.
   fileprivate var ownByteCount: Int {
     let count = utf8.count
     return count > 15 ? 32 + (count + 1 + 15) / 16 * 16 : 0
   }
 
-  /// Whether the bytes are the same: what sections, like queries, go by.
+  /// Returns whether the bytes are the same. Sections compare names in this way, as queries do.
   func isSame(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
 }

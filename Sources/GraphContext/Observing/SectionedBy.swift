@@ -21,9 +21,9 @@ public struct SectionedBy<Root: PredicateRoot>: Sendable {
     name = { SectionName.text(of: $0) }
   }
 
-  /// Sections by what a closure makes of the values: `SectionedBy(\.year) { "\($0 / 10)0s" }`.
+  /// Sections by the names that a closure makes of the values: `SectionedBy(\.year) { "\($0 / 10)0s" }`.
   ///
-  /// Values of one name should be neighbours in the list's order: where one of another name is between them, they are two sections of one name.
+  /// Values of one name should be neighbours in the list's order. If a value of another name is between them, they are two sections of one name.
   public init<Value: AttributeType>(
     _ keyPath: KeyPath<Root, Value>,
     name: @escaping @Sendable (Value) -> String
@@ -32,10 +32,10 @@ public struct SectionedBy<Root: PredicateRoot>: Sendable {
     self.name = { Value(_attributeValue: $0).map(name) }
   }
 
-  /// Sections by the first letter, in upper case; `#` for what begins with none, and for an empty text.
+  /// Sections by the first letter, in upper case; `#` for a text that begins with no letter, and for an empty text.
   ///
-  /// Strings are sorted by their bytes, upper case before lower case, and what begins with no letter before, between and behind: a letter may come again as a second section.
-  /// For the order of a phone book sort by a derived attribute, `title[cd]`, and divide by that.
+  /// Strings are sorted by their bytes: upper case before lower case. Texts that begin with no letter come before, between and behind these. So a letter may come again as a second section.
+  /// For the order of a phone book, sort by a derived attribute, `title[cd]`, and divide by that.
   public static func firstLetter(of keyPath: KeyPath<Root, String>) -> SectionedBy {
     SectionedBy(keyPath) { SectionName.firstLetter(of: $0) }
   }
@@ -46,9 +46,9 @@ public struct SectionedBy<Root: PredicateRoot>: Sendable {
   }
 }
 
-/// The texts that sections are called by.
+/// The names of sections, made of values.
 enum SectionName {
-  /// The one of equal values that names their section: zero without a sign, and one NaN.
+  /// The value that names the section of all values equal to it: zero without a sign, and one NaN.
   static func canonical(_ value: AttributeValue) -> AttributeValue {
     guard case .double(let number) = value else { return value }
     return .double(number.isNaN ? .nan : number == 0 ? 0 : number)
@@ -70,7 +70,7 @@ enum SectionName {
     }
   }
 
-  /// What is no number, or in no year of four digits, has no date to be formatted.
+  /// The name for a date. NaN, and a date in no year of four digits, can't be formatted as a date: their names are `nan` and the seconds since 2001.
   private static func text(of date: Date) -> String {
     let seconds = date.timeIntervalSinceReferenceDate
     if seconds.isNaN { return "nan" }

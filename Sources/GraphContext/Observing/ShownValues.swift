@@ -1,6 +1,6 @@
 import Predicates
 
-/// What observed properties show, to be compared with what they show after a change that doesn't say what it changes, such as an undo or a merge.
+/// The values that observed properties show. They are compared with the values after a change that doesn't say which properties it changes, such as an undo or a merge.
 struct ShownValues {
   private enum Value: Equatable {
     case attribute(AttributeValue)
@@ -17,7 +17,7 @@ struct ShownValues {
   }
   private var values: [Shown] = []
 
-  /// What a property of a context's object shows.
+  /// The value that a property of a context's object shows.
   private static func value(
     _ property: ObservedProperty,
     of object: any ManagedObject,
@@ -41,7 +41,7 @@ struct ShownValues {
     }
   }
 
-  /// Notes what properties of an object show.
+  /// Notes the values that properties of an object show.
   mutating func note(
     _ properties: [ObservedProperty],
     of key: ObjectKey,
@@ -59,7 +59,7 @@ struct ShownValues {
     }
   }
 
-  /// Tells the observers of those properties that show something else now.
+  /// Tells the observers of properties that show another value now.
   func tellOfDifferences() {
     for shown in values {
       let isSame = shown.context.withoutFailures {
@@ -70,7 +70,7 @@ struct ShownValues {
   }
 }
 
-/// Finds what an attribute shows that can't be read.
+/// Finds the value that an attribute shows if it can't be read.
 private struct UnreadableReader: PropertyVisitor {
   var value = AttributeValue.null
 
@@ -82,14 +82,14 @@ private struct UnreadableReader: PropertyVisitor {
 }
 
 extension ManagedObjectContext {
-  /// Runs `body`, which reads for observers alone: that a value can't be read fails no call of the program.
+  /// Runs `body`, which reads for observers alone. If it can't read a value, no call of the program fails because of that.
   fileprivate func withoutFailures<Result>(_ body: () -> Result) -> Result {
     let known = deferred
     defer { deferred = known }
     return body()
   }
 
-  /// What observed properties of the context and of its children show.
+  /// The values that observed properties of the context and of its children show.
   ///
   /// - Parameter isWanted: whether a property may change.
   func shownValues(
@@ -111,7 +111,7 @@ extension ManagedObjectContext {
     children.forEach { $0.noteShown(in: &shown, where: isWanted) }
   }
 
-  /// What the observed properties of an object show in this context.
+  /// The values that the observed properties of an object show in this context.
   func shownValues(of object: any ManagedObject) -> ShownValues {
     var shown = ShownValues()
     if let observation, !observation.isEmpty {
@@ -121,7 +121,7 @@ extension ManagedObjectContext {
     return shown
   }
 
-  /// Runs `body`, and then tells the observers of what shows otherwise than before, here and in children.
+  /// Runs `body`, and then tells the observers of properties that show another value than before, here and in children.
   func tellingObservers<Result, Failure: Error>(
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -135,7 +135,7 @@ extension ManagedObjectContext {
     return try body()
   }
 
-  /// Tells no observers of the context and of its children until the end of what is going on: it may set what it sets back.
+  /// Begins or ends holding back the observers of the context and of its children during an operation that may set values and then set them back.
   func holdObservers(_ isHeld: Bool) {
     observation?.hold(isHeld)
     children.forEach { $0.holdObservers(isHeld) }
@@ -143,7 +143,7 @@ extension ManagedObjectContext {
 
   // MARK: Commits
 
-  /// What those observed properties show that commits may change.
+  /// The values of the observed properties that commits may change.
   ///
   /// - Parameter isWanted: whether another property is wanted too.
   func shownValues(
@@ -166,7 +166,7 @@ extension ManagedObjectContext {
   }
 }
 
-/// What commits change, as far as observers may see it.
+/// The changes of commits that observers may see.
 private struct CommittedChanges {
   /// Bits of the slots of observed objects; all of an object that was deleted and perhaps made again.
   private var slots: [ObjectKey: UInt64] = [:]

@@ -14,8 +14,8 @@ extension ResolvedIndex {
     return isComplete
   }
 
-  /// The keys of a record: one, or in an index of elements one for each different element of its list. Of a list that can't be read those up to where it
-  /// breaks off.
+  /// The keys of a record: one, or in an index of elements one for each different element of its list. If a list can't be read to its end, the keys of the elements
+  /// up to that position.
   func keys(of record: RecordView, _ number: ObjectNumber) -> Set<[UInt8]> {
     guard let first = columns.first, let kind = first.elementKind else {
       var key: [UInt8] = []
@@ -38,7 +38,7 @@ extension ResolvedIndex {
     return keys
   }
 
-  /// Calls `body` with each key of a record. `key` is memory to make them in.
+  /// Calls `body` with each key of a record. `key` is memory in which the keys are made.
   func forEachKey(
     of record: RecordView,
     _ number: ObjectNumber,
@@ -53,7 +53,7 @@ extension ResolvedIndex {
 }
 
 extension ResolvedIndex.Column {
-  /// Appends the component of a record. An object without a place has that of its number.
+  /// Appends the component of a record. An object without a place has the place of its number.
   fileprivate func append(_ record: RecordView, _ number: ObjectNumber, to key: inout [UInt8]) {
     if record.isNull(slot), record.field(slot).kind == .place {
       KeyCoder.append(ListPlace(of: number)._attributeValue, to: &key)

@@ -3,8 +3,8 @@ import Predicates
 
 /// Order-preserving encodings: the bytes of two keys compare as the values they stand for.
 ///
-/// A key of an index is its components one after the other and then the object's number. A component begins with a
-/// marker and says itself where it ends, so that no component's bytes can be taken for the next one's:
+/// A key of an index consists of its components, one after the other, and then the object's number. A component begins with a
+/// marker, and its bytes show where it ends. So no component's bytes can be taken for those of the next one:
 ///
 /// | value | bytes |
 /// |---|---|
@@ -17,7 +17,7 @@ import Predicates
 /// | String, Data | `01`, the bytes with `00` as `01 01` and `01` as `01 02`, and `00` |
 ///
 /// The encoding depends on the value alone, not on the attribute's width: a literal out of the attribute's range still
-/// has its place among the keys, and widening an attribute leaves its index as it is.
+/// has its place among the keys, and widening an attribute doesn't change its index.
 package enum KeyCoder {
   package static let nilMarker: UInt8 = 0x00
   /// Below the key of every value that isn't nil, and above nil's: the lower bound of "not nil".
@@ -53,8 +53,8 @@ package enum KeyCoder {
     }
   }
 
-  /// Appends the component for what a record holds at `slot`, a string folded as the options say; the same bytes as by way
-  /// of ``AttributeValue``.
+  /// Appends the component for the value that a record holds at `slot`, a string folded as the options say. The bytes are the same as
+  /// for its ``AttributeValue``.
   package static func append(
     _ slot: Int,
     of record: borrowing RecordView,

@@ -1,6 +1,6 @@
 import Predicates
 
-/// How a record of an earlier layout of an entity is written in the newest one: byte copies, worked out once for each layout.
+/// The steps that write a record of an earlier layout of an entity in the newest layout: byte copies, computed once for each layout.
 ///
 /// All readers of records go through it, so nothing else has to know that an entity has had other layouts.
 /// Docs/Decisions/0033-records-of-earlier-layouts-are-translated-when-they-are-read.md has the measurements.
@@ -12,7 +12,7 @@ struct LayoutTranslation: Sendable {
     var byteCount: Int
   }
 
-  /// Bits of the null bitmap that go up by as many places, or down where `shift` is below 0.
+  /// Bits of the null bitmap that move up by `shift` places, or down if `shift` is below 0.
   struct BitMove {
     var bits: UInt64
     let shift: Int
@@ -31,19 +31,19 @@ struct LayoutTranslation: Sendable {
   struct Replacement {
     /// The bit of the value; 0 for one that the record lacks.
     let nullBit: UInt64
-    /// The bit of what says whether the embedded value is there that the value is a part of: where it is set, the part is nil. 0 for what is always there.
+    /// The null bit of the flag that says whether the embedded value is there of which this value is a part. If the bit is set, the part is nil. 0 if the embedded value is always there, and for other values.
     let flagBit: UInt64
     let target: Int
     let constant: Range<Int>
   }
 
-  /// Values of variable width that follow each other, here and there.
+  /// Values of variable width that follow each other in both layouts.
   struct VariablePiece {
     /// Ordinals in the record. Empty for a value that the record lacks.
     var sources: Range<Int>
     /// The ordinal of the first in the newest layout.
     let target: Int
-    /// The bit of the one value that ``constant`` takes the place of, where it is nil; 0 for none.
+    /// The bit of the one value that ``constant`` replaces if it is nil; 0 for none.
     let nullBit: UInt64
     /// As that of a ``Replacement``.
     var flagBit: UInt64 = 0
@@ -58,7 +58,7 @@ struct LayoutTranslation: Sendable {
   let isPartial: Bool
   /// A record of the newest layout up to its variable section, with the values that all translated records have.
   private(set) var template: [UInt8]
-  /// The eight bytes of ``template`` from the null bitmap on, the first in the lowest bits; zeros where it ends before.
+  /// The eight bytes of ``template`` from the null bitmap on, the first in the lowest bits; zeros beyond its end.
   private(set) var bitmapWord: UInt64 = 0
   private(set) var constants: [UInt8] = []
   private(set) var copies: [Copy] = []
@@ -67,13 +67,13 @@ struct LayoutTranslation: Sendable {
   private(set) var replacements: [Replacement] = []
   private(set) var variablePieces: [VariablePiece] = []
 
-  /// Nil when a value that the catalogue has for objects without one is not of the property's kind.
+  /// Nil if the catalogue's value for objects that lack one is not of the property's kind.
   ///
   /// - Parameters:
   ///   - earlier: the layout of the records that are translated.
   ///   - newest: the layout that they get.
   ///   - slots: the properties of the slots, by slot.
-  ///   - wanted: bits of the slots that translated records have. The others are in no defined state.
+  ///   - wanted: bits of the slots that translated records have. The values of other slots are undefined.
   init?(
     _ earlier: CataloguedLayout,
     to newest: RecordLayout,
@@ -102,13 +102,13 @@ struct LayoutTranslation: Sendable {
     bitmapWord = Self.bitmapWord(template)
   }
 
-  /// What a record says about the embedded value that a property is a part of.
+  /// The state of the embedded value that a property is a part of.
   private enum Flag {
     /// The value is there.
     case set
     /// The value is nil.
     case null
-    /// The field at this place tells.
+    /// The field at this place says whether the value is there.
     case field(Int)
   }
 
@@ -171,7 +171,7 @@ struct LayoutTranslation: Sendable {
     return true
   }
 
-  /// Makes a part nil where the value is that it is a part of. Returns the bit that tells; 0 where the value is always there.
+  /// Makes a part nil if the embedded value that it belongs to is nil. Returns the bit that says so; 0 if the embedded value is always there.
   private mutating func follow(_ flag: Flag, at target: RecordLayout.Field) -> UInt64 {
     guard case .field(let place) = flag else { return 0 }
     move(1 << UInt64(place), by: target.place - place)
@@ -220,7 +220,7 @@ struct LayoutTranslation: Sendable {
     }
   }
 
-  /// A value begins where the one before ends: so a value needs an end even if it is not read.
+  /// Appends a piece. A value begins where the one before ends, so the value before a piece needs an end even if it is not read.
   private mutating func append(_ piece: VariablePiece) {
     let next = variablePieces.last.map { $0.target + max(1, $0.sources.count) } ?? 0
     if piece.target > next {

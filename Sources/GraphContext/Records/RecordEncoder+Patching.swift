@@ -1,8 +1,8 @@
 import Predicates
 
 extension RecordEncoder {
-  /// Does what ``encode(_:patchedBy:in:)`` does where the patch has values of fixed width only: everything else stays where it is, so that the record is copied as a
-  /// whole. Nil, with nothing written, for other patches.
+  /// Does the work of ``encode(_:patchedBy:in:)`` for a patch that has values of fixed width only. All other values keep their positions, so the record is copied as a
+  /// whole. Returns nil, with nothing written, for other patches.
   mutating func encodeInPlace(
     _ record: borrowing RecordView,
     patchedBy patch: borrowing RecordView,
@@ -20,7 +20,7 @@ extension RecordEncoder {
       rest &= rest - 1
       let nullByte = Int(field.nullByte)
       bytes[nullByte] = bytes[nullByte] & ~field.nullMask | patch.bytes[nullByte] & field.nullMask
-      // Where the patch has nil it has zeros.
+      // For nil, the patch has zeros.
       let place = field.position..<field.position + (field.kind.fixedByteCount ?? 0)
       UnsafeMutableRawBufferPointer(rebasing: bytes[place])
         .copyMemory(from: UnsafeRawBufferPointer(rebasing: patch.bytes[place]))

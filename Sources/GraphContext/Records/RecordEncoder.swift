@@ -10,7 +10,7 @@ package struct RecordEncoder: ~Copyable {
   private var arena: RecordArena
   /// Ends of variable values written so far.
   private var endsWritten = 0
-  /// Worked out once for all records that are made of others.
+  /// Computed once for all records that are made from others.
   private lazy var slotsByPlace = layout.slotsByPlace
 
   package init(layout: RecordLayout, blockByteCount: Int = 1 << 20) {
@@ -47,7 +47,7 @@ package struct RecordEncoder: ~Copyable {
     return arena.current
   }
 
-  /// Forgets the records made so far: their bytes will be those of others.
+  /// Forgets the records made so far: their memory will be used for other records.
   package mutating func removeAll() { arena.removeAll() }
 
   /// Writes the commit that changes a record into its header.
@@ -85,12 +85,12 @@ extension RecordEncoder {
     return true
   }
 
-  /// Sets what a slot of an external kind holds to a value that lies elsewhere.
+  /// Sets a slot of an external kind to a value that lies elsewhere.
   mutating func set(_ reference: ExternalReference, at slot: Int) {
     reference.encoded.withUnsafeBytes { set(variable: $0, behind: ExternalValue.referenceTag, at: slot) }
   }
 
-  /// Sets what a slot holds to what the same slot of another record of the same layout holds.
+  /// Copies the value of a slot from another record of the same layout.
   package mutating func copy(_ slot: Int, from record: borrowing RecordView) {
     if record.isNull(slot) { return }
     let field = layout.fields[slot]
@@ -185,7 +185,7 @@ extension RecordEncoder {
     record[Int(field.nullByte)] &= ~field.nullMask
   }
 
-  /// Ends every variable value below `ordinal` that has not ended at where the record ends now.
+  /// Ends every variable value below `ordinal` that has no end yet, at the present end of the record.
   private mutating func endVariables(before ordinal: Int) {
     let record = arena.current
     let end = UInt32(truncatingIfNeeded: record.count - layout.variableOffset)

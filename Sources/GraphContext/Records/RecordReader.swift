@@ -1,28 +1,28 @@
 import Predicates
 
-/// Gives the records of one entity in its newest layout, whichever they were stored with.
+/// Gives the records of one entity in its newest layout, whichever layout they were stored with.
 ///
-/// A reader that is told which slots are read leaves the others alone: where a scan looks at a few values of each record, a translation of all
-/// of them would cost as much as the scan.
+/// If a reader is made for some slots only, it doesn't translate the others: for a scan that reads a few values of each record, translating all
+/// values would cost as much as the scan.
 final class RecordReader {
   private let entity: StoredEntity
   /// Bits of the slots that records have.
   private let slots: UInt64
   /// The number of the newest layout.
   private let newestLayout: UInt32
-  /// By the number of the layout, as far as records of it came.
+  /// By the number of the layout; nil for layouts of which no record was read.
   private var translators: [RecordTranslator?] = []
   /// For whole records, where ``newest(_:)`` gives only some slots.
   private lazy var wholeReader = RecordReader(entity)
 
-  /// - Parameter slots: bits of the slots that are read. What records have at the others is not defined.
+  /// - Parameter slots: bits of the slots that are read. The values of other slots are undefined.
   init(_ entity: StoredEntity, _ slots: UInt64 = .max) {
     self.entity = entity
     self.slots = slots
     newestLayout = entity.layout.number
   }
 
-  /// The record itself if it has the newest layout, else a translation that stays until the next call. Nil for bytes of no layout of the
+  /// The record itself if it has the newest layout, else a translation that stays until the next call. Nil for bytes that have no layout of the
   /// entity. O(1) for the newest layout.
   @inline(__always)
   func newest(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {

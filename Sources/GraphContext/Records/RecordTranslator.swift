@@ -1,7 +1,7 @@
 import Foundation
 import Predicates
 
-/// Writes records of one earlier layout in the newest one, each over the one before.
+/// Writes records of one earlier layout in the newest one, each into the memory of the one before.
 ///
 /// The bytes come from disk. ``translate(_:)`` first checks that the record has the fixed section and the table of ends of its layout, and,
 /// unless only values of fixed width are read, that the ends ascend up to its last byte: all offsets of a ``LayoutTranslation`` are within these bounds.
@@ -10,14 +10,14 @@ final class RecordTranslator {
   private let newest: Sections
   private let bitmapWord: UInt64
   private let checksEnds: Bool
-  // The steps are kept outside of arrays: a record is too little work to count references to five of them.
+  // The steps are kept outside of arrays: counting references to five arrays would cost too much for the little work on one record.
   private let copies: Steps<LayoutTranslation.Copy>
   private let bitMoves: Steps<LayoutTranslation.BitMove>
   private let widenings: Steps<LayoutTranslation.Widening>
   private let replacements: Steps<LayoutTranslation.Replacement>
   private let variablePieces: Steps<LayoutTranslation.VariablePiece>
   private let constants: Steps<UInt8>
-  /// The record being written. What all translated records have in common is there from the start.
+  /// The record being written. The bytes that all translated records have in common are there from the start.
   private var target: UnsafeMutableRawPointer
   private var capacity: Int
 
@@ -96,7 +96,7 @@ final class RecordTranslator {
     copy(record + 8, to: target + 8, as: UInt64.self)
     var word = bitmapWord
     for index in 0..<bitMoves.count { word |= bitMoves[index].moved(nulls) }
-    // What these eight bytes have behind the bitmap is the template's, or written below.
+    // The bytes behind the bitmap among these eight come from the template, or are written below.
     target.storeBytes(of: word.littleEndian, toByteOffset: RecordLayout.headerByteCount, as: UInt64.self)
     for index in 0..<copies.count {
       let step = copies[index]
@@ -113,7 +113,7 @@ final class RecordTranslator {
           count: step.constant.count
         )
       } else {
-        // The record before may have the value.
+        // The value of the record before may still be there.
         (target + step.target).initializeMemory(as: UInt8.self, repeating: 0, count: step.constant.count)
       }
     }
@@ -180,7 +180,7 @@ final class RecordTranslator {
   }
 }
 
-/// What a translator does, in memory of its own. Never reads beyond ``count``: the callers count up to it.
+/// The steps of one kind of a translator, in memory of their own. Reads are unchecked: the callers count up to ``count``.
 private struct Steps<Step>: ~Copyable {
   let start: UnsafeMutablePointer<Step>
   let count: Int

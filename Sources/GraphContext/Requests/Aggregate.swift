@@ -1,10 +1,10 @@
 import Predicates
 
-/// Something to compute of many objects: how many they are, the sum of an attribute, …
+/// A value to compute from many objects: their number, the sum of an attribute, …
 ///
 /// The attribute may be reached through to-one relationships; where one of them is optional, the compiler wants the key path's root
-/// spelled out: `.max(\Flight.origin?.altitude)`. nil takes no part, and NaN in nothing but a count. A sum of nothing is 0, and an
-/// average, a least or greatest value and a median of nothing are nil; a sum that its type doesn't hold is nil. `min`, `max` and `median`
+/// spelled out: `.max(\Flight.origin?.altitude)`. nil values take no part, and NaN takes part only in counts. A sum of nothing is 0. An
+/// average, a least or greatest value and a median of nothing are nil. A sum that its type can't hold is nil. `min`, `max` and `median`
 /// give 0.0 for −0.0. Sums, averages and medians of Decimals are exact and rounded once, to a Decimal.
 public struct Aggregate<Root: ManagedObject, Value: AttributeType>: Sendable {
   let term: AggregateTerm
@@ -20,16 +20,16 @@ extension Aggregate where Value == Int {
 }
 
 extension Aggregate {
-  /// How many have a value.
+  /// How many objects have a value.
   public static func count(_ keyPath: KeyPath<Root, some AttributeType>) -> Aggregate where Value == Int {
     Aggregate(.count, keyPath)
   }
 
-  /// The sum; nil only where its type doesn't hold it.
+  /// The sum; nil only if its type can't hold it.
   public static func sum<Number: NumericAttribute>(_ keyPath: KeyPath<Root, Number>) -> Aggregate
   where Value == Number._Sum? { Aggregate(.sum, keyPath) }
 
-  /// The average: of Decimals a Decimal, of other numbers a Double.
+  /// The average: a Decimal for Decimals, a Double for other numbers.
   public static func average<Number: NumericAttribute>(_ keyPath: KeyPath<Root, Number>) -> Aggregate
   where Value == Number._Average? { Aggregate(.average, keyPath) }
 

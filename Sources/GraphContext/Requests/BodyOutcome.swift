@@ -1,4 +1,4 @@
-/// What came of calls of a closure of the program's: the layers that call it don't take its error for one of theirs.
+/// The outcome of calls of a program's closure. It keeps the closure's error, so that the layers that call the closure don't take this error for one of their own.
 struct BodyOutcome {
   private var failure: (any Error)?
 
@@ -18,6 +18,6 @@ struct BodyOutcome {
     }
   }
 
-  /// Throws what a call has thrown.
+  /// Throws the error that a call has thrown.
   func get() throws { if let failure { throw failure } }
 }

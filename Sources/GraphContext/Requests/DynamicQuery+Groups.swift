@@ -2,13 +2,13 @@ import Foundation
 import Predicates
 
 extension DynamicQuery {
-  /// Something to compute of the objects of a group.
+  /// A value to compute from the objects of a group.
   public struct Aggregate: Sendable, Hashable {
-    /// What is computed.
+    /// The function that is computed.
     public var function: AggregateFunction
-    /// Of which attribute; nil for the objects themselves, which can only be counted.
+    /// The attribute it is computed from; nil for the objects themselves, which can only be counted.
     public var keyPath: String?
-    /// What the column is called; nil for `count`, `avg(arrDelay)`.
+    /// The name of the column; nil for the default, such as `count` or `avg(arrDelay)`.
     public var name: String?
 
     /// Makes a column: `Aggregate(.average, "arrDelay", named: "delay")`.
@@ -83,7 +83,7 @@ extension DynamicQuery {
 
 /// A group as a tool sees it.
 public struct GroupRecord: Sendable {
-  /// What the group's objects have in common, then the aggregates.
+  /// The values that the group's objects have in common, then the aggregates.
   public let values: [AttributeValue]
   private let columns: QueryRecord.Columns
 

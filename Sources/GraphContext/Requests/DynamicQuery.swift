@@ -35,22 +35,22 @@ public struct DynamicQuery: Sendable {
   public var entity: String
   /// The condition that the objects meet.
   public var predicate: PredicateTree
-  /// What the results are sorted by; ties fall to the object's ID.
+  /// The keys by which the results are sorted. Objects with equal keys are sorted by their IDs.
   public var sort: [SortKey] = []
-  /// The key paths whose values make a row. If there are none: all stored properties of the entity, in the order of their declaration, but for those
-  /// that are stored externally, whose values are long.
+  /// The key paths whose values make a row. If there are none: all stored properties of the entity, in the order of their declaration, except those
+  /// that are stored externally, because their values are long.
   public var select: [String] = []
-  /// Whether of equal rows only the first is returned. Limit and offset count those.
+  /// Whether only the first of equal rows is returned. Limit and offset then count these first rows.
   public var isDistinct = false
   /// The key paths whose values tell groups apart. With these or ``aggregates``, the query is for groups: its columns are these and
   /// then the aggregates, and ``sort``, ``limit`` and ``offset`` are about groups.
   public var groupBy: [String] = []
-  /// What to compute of each group; of all objects, if there are no groups.
+  /// The aggregates of each group, or of all objects if there are no groups.
   public var aggregates: [Aggregate] = []
   /// A condition on groups, about their columns: `origin.name BEGINSWITH "J" AND delay > 10`. A column like `avg(arrDelay)` that was
   /// given no other name is spelled in backquotes.
   public var having = PredicateTree.constant(true)
-  /// Not negative, and neither is ``offset``: a query that has one is refused.
+  /// The greatest number of results; nil for no limit. A query with a negative limit or ``offset`` is refused.
   public var limit: Int?
   /// How many results are left out at the start.
   public var offset = 0

@@ -59,8 +59,8 @@ public struct From<Root: ManagedObject>: Sendable {
 
   // MARK: In what order
 
-  /// Sorted by these keys, after those that are there already. nil comes first ascending, NaN last; what the keys leave
-  /// equal is in the order of object IDs, in the direction of the last key. Without any key: in the order of object IDs.
+  /// Sorted by these keys, after the keys that the query already has. In ascending order nil comes first and NaN last. Objects with equal
+  /// keys are in the order of object IDs, in the direction of the last key. Without any key: in the order of object IDs.
   public func orderBy(_ keys: OrderBy<Root>...) -> From { orderBy(keys) }
 
   /// Sorted by these attributes, each ascending: `orderBy(\.album?.title, \.track)` for
@@ -95,9 +95,9 @@ public struct From<Root: ManagedObject>: Sendable {
 
   // MARK: Of which state
 
-  /// Includes the context's unsaved changes, as every query does by default, or leaves them out. A query without them is answered by what the context
-  /// has read: its snapshot of the store, or what its parent shows. Objects with unsaved changes are then found by their saved values, though they show
-  /// the others; deleted ones are found, except by batches, which leave deleted objects out, and new ones are not.
+  /// Includes the context's unsaved changes, as every query does by default, or leaves them out. A query without them runs on the state below the
+  /// context: its snapshot of the store, or the state that its parent shows. Objects with unsaved changes are then found by their saved values, though they show
+  /// the unsaved ones. New objects aren't found. Deleted objects are found, except by batches, which leave them out.
   public func includingUnsavedChanges(_ includesUnsavedChanges: Bool) -> From {
     var copy = self
     copy.untyped.includesUnsavedChanges = includesUnsavedChanges
@@ -107,11 +107,11 @@ public struct From<Root: ManagedObject>: Sendable {
   // MARK: With what
 
   /// Reads the objects that these relationships lead to together with the results: `prefetching(\.album, \.album?.artist, \.tags)`. All objects at the
-  /// end of a step are read in one pass in the order of their IDs, instead of one by one when the program comes to them.
+  /// end of a step are read in one pass in the order of their IDs, instead of one by one when the program reads them.
   ///
-  /// A path goes through relationships to one, and may end with one to many, whose members are listed too. Of a path of several steps, each step is
-  /// prefetched. What was prefetched is at hand, without a look into the store, until the context moves to another commit or gives up the records that
-  /// it keeps; queries for IDs, values and counts don't prefetch. A path that leads through anything but relationships is a mistake, thrown when
+  /// A path goes through to-one relationships, and may end with a to-many relationship, whose members are listed too. Each step of a path is
+  /// prefetched. Prefetched records are used without reading the store, until the context moves to another commit or releases the records that
+  /// it keeps. Queries for IDs, values and counts don't prefetch. A path that leads through anything but relationships is a mistake, thrown when
   /// the query is used.
   public func prefetching(_ keyPaths: PartialKeyPath<Root>...) -> From {
     var copy = self
@@ -119,13 +119,13 @@ public struct From<Root: ManagedObject>: Sendable {
     return copy
   }
 
-  /// Partial objects: faults that have the values of these properties, and read the others when they are asked for: `fetchingOnly(\.title, \.year)`.
+  /// Fetches partial objects: faults that have the values of these properties, and read the others on access: `fetchingOnly(\.title, \.year)`.
   ///
   /// The values are found as by ``select(_:)``: where an index has all that the query asks for, the records aren't read, and without any property the
   /// objects are plain faults. For a few values of records that are read anyway, whole objects are as fast: their getters decode one value at a time.
   ///
   /// Attributes, to-one relationships, and embedded values, whole or a part, can be named; a path that goes through a relationship is a mistake, thrown
-  /// when the query is used. What a context has read of an object already stays. Only fetches of arrays make partial objects: batches, observers and
+  /// when the query is used. Values of an object that a context has already read stay. Only fetches of arrays make partial objects: batches, observers and
   /// lists read whole records.
   public func fetchingOnly(_ keyPaths: PartialKeyPath<Root>...) -> From {
     var copy = self
@@ -135,7 +135,7 @@ public struct From<Root: ManagedObject>: Sendable {
 
   // MARK: How many
 
-  /// No more than so many objects. A negative limit is a mistake, thrown when the query is used.
+  /// At most this number of objects. A negative limit is a mistake, thrown when the query is used.
   @inlinable
   public func limit(_ count: Int) -> From {
     var copy = self
@@ -143,7 +143,7 @@ public struct From<Root: ManagedObject>: Sendable {
     return copy
   }
 
-  /// Without the first so many objects. A negative offset is a mistake, thrown when the query is used.
+  /// Without this number of objects at the start. A negative offset is a mistake, thrown when the query is used.
   @inlinable
   public func offset(_ count: Int) -> From {
     var copy = self
@@ -201,7 +201,7 @@ public struct OrderBy<Root: PredicateRoot>: Sendable {
     OrderBy(names: Root.names(of: keyPath), isAscending: false)
   }
 
-  /// The order of what an attribute that is transformed is stored as: `orderBy(.stored(\.length))`.
+  /// The order of the stored values of a transformed attribute: `orderBy(.stored(\.length))`.
   public static func stored<Value>(
     _ keyPath: KeyPath<Root, Value>,
     ascending isAscending: Bool = true
@@ -231,7 +231,7 @@ public struct OrderBy<Root: PredicateRoot>: Sendable {
     return OrderBy(names: names, isAscending: isAscending)
   }
 
-  /// A key path in words, through to-one relationships, as a request from elsewhere has it: `OrderBy(named: "album.title", ascending: false)`.
+  /// A key path as text, through to-one relationships, as a request from outside the program has it: `OrderBy(named: "album.title", ascending: false)`.
   ///
   /// An unknown name is a mistake, thrown when the key is used.
   public init(named keyPath: String, ascending isAscending: Bool = true) {
@@ -241,7 +241,7 @@ public struct OrderBy<Root: PredicateRoot>: Sendable {
   /// The key of one of Foundation's sort descriptors. Strings are sorted by their bytes: `.lexical` is the only comparator of strings that a
   /// descriptor can have on Linux.
   ///
-  /// A descriptor that sorts by another comparator than that of its values is a mistake, thrown when the key is used.
+  /// A descriptor whose comparator isn't that of its values is a mistake, thrown when the key is used.
   public init(_ descriptor: SortDescriptor<Root>) {
     guard let keyPath = descriptor.keyPath else {
       let message = "A sort descriptor without a key path has no counterpart in a query."

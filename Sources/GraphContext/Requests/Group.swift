@@ -2,12 +2,12 @@ import Predicates
 
 /// A group of objects in a condition: ``GroupedQuery/having(_:)``.
 public struct Group<Root: ManagedObject> {
-  /// What the condition is about.
+  /// The aggregates that the condition uses.
   final class Terms {
     var list: [AggregateTerm] = []
   }
   let terms = Terms()
-  /// What the groups' keys are called.
+  /// The names of the groups' keys.
   let keys: Set<String>
 
   /// How many objects the group has.
@@ -18,12 +18,12 @@ public struct Group<Root: ManagedObject> {
     value(Aggregate<Root, Int>.count(keyPath))
   }
 
-  /// The sum; nil only where its type doesn't hold it.
+  /// The sum; nil only if its type can't hold it.
   public func sum<Number: NumericAttribute>(
     _ keyPath: KeyPath<Root, Number>
   ) -> ValueExpression<Group, Number._Sum> { value(.sum(keyPath)) }
 
-  /// The average: of Decimals a Decimal, of other numbers a Double. Nil where no object has a value.
+  /// The average: a Decimal for Decimals, a Double for other numbers. Nil where no object has a value.
   public func average<Number: NumericAttribute>(
     _ keyPath: KeyPath<Root, Number>
   ) -> ValueExpression<Group, Number._Average> { value(.average(keyPath)) }
@@ -43,7 +43,7 @@ public struct Group<Root: ManagedObject> {
     _ keyPath: KeyPath<Root, Number>
   ) -> ValueExpression<Group, Number._Average> { value(.median(keyPath)) }
 
-  /// What the group's objects have in common: one of the key paths they are grouped by.
+  /// A value that the group's objects have in common, at one of the key paths by which they are grouped.
   public func key<Value: AttributeType>(
     _ keyPath: KeyPath<Root, Value>
   ) -> ValueExpression<Group, Value._Present> {

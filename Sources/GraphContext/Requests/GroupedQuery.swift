@@ -26,9 +26,9 @@ public struct Grouping<Root: ManagedObject, each Key: ColumnType>: Sendable {
 }
 
 extension From {
-  /// These objects in groups: together are those that have the same values of some attributes, of their own or of objects that their
-  /// to-one relationships lead to, or that refer to the same objects: `groupBy(\.origin?.objectID)`. nil is like nil and NaN like NaN,
-  /// −0.0 is 0.0, and strings are the same where their UTF-8 bytes are.
+  /// Puts these objects into groups. Objects of one group have the same values of some attributes, of their own or of objects that their
+  /// to-one relationships lead to, or refer to the same objects: `groupBy(\.origin?.objectID)`. nil equals nil and NaN equals NaN,
+  /// −0.0 equals 0.0, and strings are equal if their UTF-8 bytes are equal.
   ///
   /// ```swift
   /// let late = From<Flight>().groupBy(\.carrier).aggregate(.count, .average(\.arrDelay))
@@ -44,16 +44,16 @@ extension From {
   }
 }
 
-/// A query for groups of objects: a row for each, of the values that the group has in common and of what is computed of it.
+/// A query for groups of objects. The row of a group consists of the values that its objects have in common and of its aggregates.
 ///
-/// Which objects take part is said before: by the request's conditions, its limit and its offset. A value, like ``From``.
+/// The request before the grouping says which objects take part: by its conditions, its limit and its offset. A value, like ``From``.
 public struct GroupedQuery<Root: ManagedObject, Row>: Sendable {
   let request: From<Root>
   let keys: [Result<[String], QueryError>]
   let terms: [AggregateTerm]
   let row: @Sendable (TypedColumns) throws(ContextError) -> Row
   private(set) var condition: Where<Group<Root>>?
-  /// Aggregates that only the condition is about.
+  /// Aggregates that only the condition uses.
   private(set) var conditionTerms: [AggregateTerm] = []
   private(set) var sort: [GroupOrder<Root>] = []
   private(set) var limit: Int?
@@ -71,8 +71,8 @@ public struct GroupedQuery<Root: ManagedObject, Row>: Sendable {
     self.row = row
   }
 
-  /// Only groups for which the condition holds: `{ $0.count > 100 && $0.average(\.arrDelay) > 10 }`. Conditions add up. What it is
-  /// about need not be among the columns of the rows.
+  /// Only groups for which the condition holds: `{ $0.count > 100 && $0.average(\.arrDelay) > 10 }`. Conditions add up. A condition
+  /// may use aggregates that aren't columns of the rows.
   public func having(_ condition: (Group<Root>) -> Where<Group<Root>>) -> GroupedQuery {
     let group = Group<Root>(keys: keyNames)
     var copy = self
@@ -82,8 +82,8 @@ public struct GroupedQuery<Root: ManagedObject, Row>: Sendable {
     return copy
   }
 
-  /// Sorted by these keys, after those that are there already. nil comes first ascending, NaN last; what they leave equal, or everything
-  /// if there are none, is in the order of the groups' keys, ascending.
+  /// Sorted by these keys, after the keys that the query already has. In ascending order nil comes first and NaN last. If groups are equal in these
+  /// keys, or there are none, groups are sorted by the values they have in common, ascending.
   public func orderBy(_ keys: GroupOrder<Root>...) -> GroupedQuery {
     var copy = self
     copy.sort += keys
@@ -95,14 +95,14 @@ public struct GroupedQuery<Root: ManagedObject, Row>: Sendable {
     orderBy(.ascending(keyPath))
   }
 
-  /// No more than so many groups. A negative limit is a mistake, thrown when the query is used.
+  /// At most this number of groups. A negative limit is a mistake, thrown when the query is used.
   public func limit(_ count: Int) -> GroupedQuery {
     var copy = self
     copy.limit = count
     return copy
   }
 
-  /// Without the first so many groups. A negative offset is a mistake, thrown when the query is used.
+  /// Without this number of groups at the start. A negative offset is a mistake, thrown when the query is used.
   public func offset(_ count: Int) -> GroupedQuery {
     var copy = self
     copy.offset = count
@@ -175,12 +175,12 @@ public struct GroupOrder<Root: ManagedObject>: Sendable {
     GroupOrder(column: .key(Root.names(of: keyPath)), isAscending: false)
   }
 
-  /// Sorts by what is computed of each group, the least first.
+  /// Sorts by an aggregate of each group, the least first.
   public static func ascending<Value>(_ aggregate: Aggregate<Root, Value>) -> GroupOrder {
     GroupOrder(column: .aggregate(aggregate.term), isAscending: true)
   }
 
-  /// Sorts by what is computed of each group, the greatest first.
+  /// Sorts by an aggregate of each group, the greatest first.
   public static func descending<Value>(_ aggregate: Aggregate<Root, Value>) -> GroupOrder {
     GroupOrder(column: .aggregate(aggregate.term), isAscending: false)
   }
@@ -190,7 +190,7 @@ public struct GroupOrder<Root: ManagedObject>: Sendable {
 struct TypedColumns {
   let entity: String
   let values: [AttributeValue]
-  /// Of the first columns, which are the groups' keys.
+  /// The origins of the first columns, which are the groups' keys.
   private let keyOrigins: [ColumnOrigin]
   private var place = 0
 

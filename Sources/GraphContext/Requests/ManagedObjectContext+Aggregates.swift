@@ -1,13 +1,13 @@
 import Predicates
 
-// What is computed of objects without making them. It sees unsaved changes as fetches do.
+// Values that are computed from objects without making them. These queries see unsaved changes as fetches do.
 
 extension ManagedObjectContext {
   /// Several aggregates of the objects that the request describes, its limit and offset included:
   /// `let (flights, delay) = try context.aggregate(.count, .average(\.arrDelay), in: request)`.
   ///
-  /// What an index tells is read there in O(log n): counts, and the least, greatest and middle value of its attribute. The rest is
-  /// computed in one pass over the records' bytes. ``explain(_:in:analyze:)`` shows which is which.
+  /// Counts, and the least, greatest and middle value of an indexed attribute, are read from the index in O(log n). Other aggregates are
+  /// computed in one pass over the records' bytes. ``explain(_:in:analyze:)`` shows which are read and which are computed.
   ///
   /// - Throws: What ``fetch(_:)-(From<Root>)`` throws.
   public func aggregate<Root: ManagedObject, each Value: AttributeType>(
@@ -52,9 +52,9 @@ extension ManagedObjectContext {
 
   /// The rows of the groups that the query describes, in its order.
   ///
-  /// Where only counts are asked for and an index begins with the groups' attributes, its entries are counted; else the records' bytes
-  /// are read in one pass. Memory is that of the groups and, where all their attributes lie behind one relationship, of a number for each
-  /// object that it leads to, as those attributes are then read once an object.
+  /// If the query asks only for counts and an index begins with the groups' attributes, its entries are counted; else the records' bytes
+  /// are read in one pass. The memory grows with the number of groups. If all their attributes lie behind one relationship, there is also a number for each
+  /// object that the relationship leads to, because the attributes are then read once for each of these objects.
   ///
   /// - Throws: What ``fetch(_:)-(From<Root>)`` throws; `corrupt` also where the store holds no value of a column's type.
   public func fetch<Root: ManagedObject, Row>(
@@ -67,7 +67,7 @@ extension ManagedObjectContext {
     }
   }
 
-  /// How ``fetch(_:)->[Row]`` would go about the groups.
+  /// How ``fetch(_:)->[Row]`` would answer the query.
   ///
   /// - Parameters:
   ///   - groups: the query for groups.
@@ -114,19 +114,19 @@ extension ManagedObjectContext {
 // MARK: - One aggregate
 
 extension ManagedObjectContext {
-  /// The sum of an attribute of the objects that the request describes; 0 of nothing, and nil only where its type doesn't hold it.
+  /// The sum of an attribute of the objects that the request describes; 0 without values, and nil only if its type can't hold it.
   public func sum<Root: ManagedObject, Number: NumericAttribute>(
     of keyPath: KeyPath<Root, Number>,
     in request: From<Root> = From()
   ) throws(ContextError) -> Number._Sum? { try aggregate(.sum(keyPath), in: request) }
 
-  /// The average; nil of nothing.
+  /// The average; nil without values.
   public func average<Root: ManagedObject, Number: NumericAttribute>(
     of keyPath: KeyPath<Root, Number>,
     in request: From<Root> = From()
   ) throws(ContextError) -> Number._Average? { try aggregate(.average(keyPath), in: request) }
 
-  /// The least value; nil of nothing. O(log n) where an index begins with the attribute, or has it right after what the conditions fix.
+  /// The least value; nil without values. O(log n) where an index begins with the attribute, or has it right after the properties that the conditions fix.
   public func min<Root: ManagedObject, Value: AttributeType>(
     of keyPath: KeyPath<Root, Value>,
     in request: From<Root> = From()
@@ -138,7 +138,7 @@ extension ManagedObjectContext {
     in request: From<Root> = From()
   ) throws(ContextError) -> Value._Present? { try aggregate(.max(keyPath), in: request) }
 
-  /// The value in the middle, or the mean of the two in the middle; nil of nothing.
+  /// The value in the middle, or the mean of the two in the middle; nil without values.
   public func median<Root: ManagedObject, Number: NumericAttribute>(
     of keyPath: KeyPath<Root, Number>,
     in request: From<Root> = From()

@@ -7,11 +7,11 @@ import Predicates
 extension ManagedObjectContext {
   /// The objects that the query describes, in its order.
   ///
-  /// An object that is in the context already is the one that is returned. The others are faults that know where their
-  /// records lie: nothing is decoded before it is read.
+  /// An object that the context already has is returned itself. The others are faults that know where their
+  /// records lie: a value is decoded only when it is read.
   ///
   /// - Throws: `invalidQuery` for a mistake in the query; `store` or `corrupt` when the store can't be read; `cancelled` when the task is
-  ///   cancelled that it runs in, which a query that reads many rows looks for every few thousand.
+  ///   cancelled that it runs in. A query that reads many rows checks this every few thousand rows.
   public func fetch<Root: ManagedObject>(_ request: From<Root>) throws(ContextError) -> [Root] {
     let (query, entity) = try resolved(request)
     return try fetch(query, entity)
@@ -63,14 +63,14 @@ extension ManagedObjectContext {
   /// The context's own unsaved changes, for a query; nil for none. O(entities).
   func layers(for query: ResolvedQuery) -> UnsavedLayers? {
     guard query.includesUnsavedChanges else { return nil }
-    // By their places: a copy of what an entity has would count a dozen references.
+    // By their ordinals: copying the state of an entity would count a dozen references.
     let hasAny = entities.indices.contains { ordinal in
       !entities[ordinal].changes.isEmpty || entities[ordinal].pairs.contains { !$0.isEmpty }
     }
     return hasAny ? UnsavedLayers(of: self) : nil
   }
 
-  /// The object of a row; its record, if it comes with one, is the source's, as `ObjectSource.keep` has kept it.
+  /// The object of a row. If the row comes with a record, the source holds the record, as `ObjectSource.keep` has kept it.
   func object<Root: ManagedObject>(
     _ row: QueryRow,
     _ entity: StoredEntity
@@ -116,7 +116,7 @@ extension ManagedObjectContext {
     return try count(query) > 0
   }
 
-  /// How ``fetch(_:)-(From<Root>)`` would go about it: access path, ranges with their exact row counts, filter and order.
+  /// How ``fetch(_:)-(From<Root>)`` would answer the query: access path, ranges with their exact row counts, filter and order.
   ///
   /// The counts are those of the snapshot; unsaved changes are not among them.
   ///

@@ -1,6 +1,6 @@
 import Predicates
 
-// Partial objects: faults that have some values already, which the rows of a query for values gave. Where an index has all of them, no record is read.
+// Partial objects: faults that already have some values, taken from the rows of a query for values. Where an index has all of these values, no record is read.
 
 extension ManagedObjectContext {
   /// The objects that a query describes, in its order, with the values of the properties that it names.
@@ -10,7 +10,7 @@ extension ManagedObjectContext {
   ) throws(ContextError) -> [Root] {
     let slots = selection.columns.map { coordinator.models[entity.ordinal].place(of: $0.name) }
     var objects: [Root] = []
-    // The memory of the rows is given back at the end: what an object keeps of them is decoded.
+    // The memory of the rows is released at the end: an object keeps only decoded values.
     try source.another().forEachRow(of: selection, over: layers(for: selection.query)) {
       row,
       reader,
@@ -78,11 +78,11 @@ extension EntitySchema {
 
 /// Fills the cache of a property with the value of a column.
 private struct RowLoader: PropertyVisitor {
-  // Safety: the reader stays where it is while the values of one row are read, and nothing else has hold of it.
+  // Safety: the reader isn't moved while the values of one row are read, and nothing else accesses it.
   let row: UnsafeMutablePointer<RowReader>
   let field: RowField
   let origin: ColumnOrigin
-  /// False where the class has no such property, and where the row holds no value of its type: the getter says so then.
+  /// False where the class has no such property, and where the row holds no value of its type: the getter then reports the error.
   private(set) var isLoaded = Result<Bool, any Error>.success(false)
 
   init(row: UnsafeMutablePointer<RowReader>, field: RowField, origin: ColumnOrigin) {

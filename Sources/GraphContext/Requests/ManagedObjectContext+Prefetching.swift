@@ -1,6 +1,6 @@
 import Predicates
 
-// Reading what relationships lead to ahead of its use: all records of a step in one pass, in the order of their numbers.
+// Reading the targets of relationships ahead of their use: all records of a step in one pass, in the order of their numbers.
 
 /// A step of a path that is prefetched.
 enum PrefetchStep {
@@ -41,7 +41,7 @@ extension ManagedObjectContext {
     return paths
   }
 
-  /// Reads what the paths lead to from these objects. Objects that have their records already cost no read.
+  /// Reads the objects that the paths lead to from these objects. Objects that have their records already cost no read.
   func prefetch(_ paths: [[PrefetchStep]], of objects: [any ManagedObject]) throws(ContextError) {
     for path in paths {
       var level = objects
@@ -69,7 +69,7 @@ extension ManagedObjectContext {
     return numbers.sorted()
   }
 
-  /// The objects of these numbers, which ascend, with their records; they are held until records are given back.
+  /// The objects of these numbers, which ascend, with their records; they are held until the context releases records.
   private func load(
     _ numbers: [ObjectNumber],
     of entity: StoredEntity

@@ -43,7 +43,7 @@ extension ManagedObjectContext {
   /// How many objects the query describes: records, or objects of a class. O(log n) where ranges of indexes are the answer.
   public func count(_ query: DynamicQuery) throws(ContextError) -> Int { try count(resolved(query).query) }
 
-  /// How ``fetch(_:)-(DynamicQuery)`` would go about the query.
+  /// How ``fetch(_:)-(DynamicQuery)`` would answer the query.
   ///
   /// - Parameters:
   ///   - query: the query to explain.
@@ -52,15 +52,15 @@ extension ManagedObjectContext {
     try explain(resolved(query).query, analyze: analyze)
   }
 
-  /// The records that the query describes, in batches of so many.
+  /// The records that the query describes, in batches of this size.
   public func fetch(_ query: DynamicQuery, inBatchesOf count: Int) -> ObjectBatches<ManagedRecord> {
     ObjectBatches { self.stream(query, batchCount: count) }
   }
 
-  /// Calls `body` with each record that the query describes, in its order, with the values of no more than `count` in memory, which is
-  /// at least one.
+  /// Calls `body` with each record that the query describes, in its order. The values of at most `count` records, which is at least one, are in
+  /// memory at a time.
   ///
-  /// Which records they are is settled at the start, as ``ObjectBatches`` says; the body may change and save.
+  /// The set of records is determined at the start, as ``ObjectBatches`` says. The body may change and save.
   ///
   /// - Throws: What ``fetch(_:)-(DynamicQuery)`` and `body` throw.
   public func forEach(

@@ -1,6 +1,6 @@
 import Predicates
 
-// Queries for values. They see unsaved changes as fetches do, and make no objects. What they read is given back when they end.
+// Queries for values. They see unsaved changes as fetches do, and make no objects. The memory that they read into is released when they end.
 
 extension ManagedObjectContext {
   /// The rows of values that the selection describes, in its order: tuples of as many elements as it has columns.
@@ -71,7 +71,7 @@ extension ManagedObjectContext {
     }
   }
 
-  /// How the source answers a request, read with memory of its own: what the query keeps goes with it.
+  /// How the source answers a request. Uses a source of its own, so that the memory that the query keeps is released with it.
   func explain(_ request: ResolvedRequest, analyze: Bool) throws(ContextError) -> QueryPlan {
     try source.another().explain(request, over: layers(for: request.query), analyze: analyze)
   }

@@ -4,7 +4,7 @@ import Predicates
 /// A column of a query's rows whose key path was found in the schema.
 struct QueryColumn {
   let path: ResolvedPath
-  /// Whose objects its references are.
+  /// The entity and the store of the objects that the column's references lead to.
   let origin: ColumnOrigin
 
   var name: String { path.name }
@@ -22,7 +22,7 @@ struct QueryColumn {
     )
   }
 
-  /// A column of values, which are none of objects.
+  /// A column of values that don't refer to objects.
   init(_ path: ResolvedPath, storeID: UUID) {
     self.path = path
     origin = ColumnOrigin(entityName: nil, identity: nil, storeID: storeID)

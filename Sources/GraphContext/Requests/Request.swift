@@ -1,9 +1,9 @@
 import Foundation
 import Predicates
 
-/// A query for objects whatever their model: what ``From`` is without its type.
+/// A query for objects of any model: the content of ``From`` without its type.
 ///
-/// It isn't generic, so that the code of an app's module, which the functions of `From` become part of, hands it on without metadata of types.
+/// It isn't generic. So code of an app's module, into which the functions of `From` are inlined, passes it on without type metadata.
 @usableFromInline
 package struct Request: Sendable {
   package private(set) var condition = Condition.everything
@@ -21,7 +21,7 @@ package struct Request: Sendable {
   /// All objects.
   @usableFromInline package init() {}
 
-  /// The request with a condition more.
+  /// The request with one more condition.
   @usableFromInline
   package func with(_ condition: Condition) -> Request {
     var copy = self
@@ -30,7 +30,7 @@ package struct Request: Sendable {
   }
 }
 
-/// One key of an order: the names along its path, or why there are none.
+/// One key of an order: the names along its path, or the mistake in it.
 package struct RequestedOrder: Sendable {
   package let names: Result<[String], QueryError>
   package let isAscending: Bool

@@ -19,9 +19,9 @@ public struct Selection<Root: ManagedObject, each Value: ColumnType>: Sendable {
     self.keyPaths = keyPaths
   }
 
-  /// Each row of values once: where it comes first in the query's order. Limit and offset count what is left.
+  /// Each row of values once, at its first position in the query's order. Limit and offset count the remaining rows.
   ///
-  /// nil is like nil and NaN like NaN, −0.0 is 0.0, and strings are the same where their UTF-8 bytes are.
+  /// nil equals nil and NaN equals NaN, −0.0 equals 0.0, and strings are equal if their UTF-8 bytes are equal.
   public func distinct() -> Selection {
     var copy = self
     copy.isDistinct = true
@@ -31,8 +31,8 @@ public struct Selection<Root: ManagedObject, each Value: ColumnType>: Sendable {
 
 extension From {
   /// The values of some attributes, of these objects or of those that their to-one relationships lead to:
-  /// `select(\.flight, \.origin?.name)` gives rows of type `(Int, String?)`. Objects themselves are named by their IDs:
-  /// `select(\.objectID, \.origin?.objectID)`. Only what is asked for is read, and nothing but an index where one has all of it.
+  /// `select(\.flight, \.origin?.name)` gives rows of type `(Int, String?)`. An object itself is selected by its ID:
+  /// `select(\.objectID, \.origin?.objectID)`. Only the selected values are read, and only an index where one has all of them.
   public func select<each Value: ColumnType>(
     _ keyPaths: repeat KeyPath<Root, each Value>
   ) -> Selection<Root, repeat each Value> {

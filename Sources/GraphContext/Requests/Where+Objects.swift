@@ -2,7 +2,7 @@ import Foundation
 import Predicates
 
 extension Where where Root: ManagedObject {
-  /// Whether the condition holds for an object, in a context or in none: what a query over it would say.
+  /// Returns whether the condition holds for an object, in a context or in none, as a query over it would decide.
   ///
   /// The object's values are those that it has now, unsaved ones too; relationships are followed in its context, or to the
   /// objects that it was given. Names are looked up in the model and those that it leads to. For many objects,
@@ -19,7 +19,7 @@ extension Sequence where Element: ManagedObject {
   /// The objects for which the condition holds, in their order; see `Where.evaluate(_:)`. They may be in a context, in
   /// several, or in none. O(elements).
   ///
-  /// - Throws: `QueryError`, the first mistake in the condition, be there objects or not.
+  /// - Throws: `QueryError`, the first mistake in the condition, even if there are no objects.
   public func filter(matching condition: Where<Element>) throws(QueryError) -> [Element] {
     var condition = try ObjectCondition(condition)
     var matches: [Element] = []
@@ -33,8 +33,8 @@ private struct ObjectCondition<Root: ManagedObject> {
   private let tree: PredicateTree
   private let schema: Schema
   private let entity: EntitySchema
-  /// The store that the last object is in, and the predicate for objects of that store: only there do the numbers of the
-  /// objects that the condition names mean anything.
+  /// The store that the last object is in. `predicate` is for objects of this store, because the numbers of the objects that the
+  /// condition names have a meaning only there.
   private var store: UUID?
   private var predicate: ResolvedPredicate
 
@@ -61,7 +61,7 @@ private struct ObjectCondition<Root: ManagedObject> {
     return predicate.matches(ObjectSubject(object))
   }
 
-  /// The schema of the store that an object is in, where classes have the tags that the numbers of its objects have. Nil where there are none.
+  /// The schema of the store that an object is in: its class tags are those in the numbers of the store's objects. Nil where there are none.
   private static func known(by object: Root) -> (Schema, EntitySchema)? {
     guard let context = object._$state.host as? ManagedObjectContext, context.coordinator.hasHierarchies,
       let entity = context.coordinator.entity(of: Root.self)

@@ -75,8 +75,8 @@ struct ChangeEncoder {
     checks.check(patch, refused: visitor.refusedSlot, number, entity, in: changed, &request.failures)
     var slots = changed
     if let stored {
-      // A slot that was set to the value that it had is not stored. After a change by another context it is a conflict all the same: two
-      // contexts that both count from five to six have lost one.
+      // A slot that was set to the value that it had is not stored. After a change by another context it is a conflict
+      // all the same: if two contexts both count from five to six, one count is lost.
       let known = request.conflicts[entity.ordinal][number]?.slots ?? 0
       let old = RecordView(validated: stored, layout: entity.layout)
       slots = context.source.slots(in: changed, of: patch, thatDifferFrom: old, entity) | known & changed
@@ -86,8 +86,8 @@ struct ChangeEncoder {
 
   // MARK: Relationships
 
-  /// The references of a deleted object whose delete rules were looked after before. Those that a replay has left alone are no longer if the parent has made
-  /// them lead elsewhere since.
+  /// Returns the references of a deleted object whose delete rules were decided on before. References that a replay has
+  /// left alone don't count if the parent has changed their targets since.
   private func decidedReferences(
     ofDeleted object: any ManagedObject,
     _ entity: StoredEntity
@@ -97,7 +97,7 @@ struct ChangeEncoder {
     guard var decided = objects.decidedReferences[number], context.parent != nil,
       try context.source.contains(number, of: entity)
     else { return objects.decidedReferences[number] ?? DecidedReferences() }
-    // What this context has set itself counts, whatever the parent has.
+    // References that this context has set itself count, whatever the parent has.
     for slot in entity.slots(decided.byReplay & ~decided.byChildren & ~object._$state.changed) {
       let known = objects.ruledReferences[number]?[slot] ?? .none
       if try context.source.reference(at: slot, of: number, entity) != known {
@@ -107,8 +107,8 @@ struct ChangeEncoder {
     return decided
   }
 
-  /// Notes for the parent the references of a deleted object that the context has set or decided on, and those that the parent has made lead to something else
-  /// since: to that the parent applies its cascading rules.
+  /// Notes for the parent the references of a deleted object that the context has set or decided on, and those whose
+  /// targets the parent has changed since. The parent applies its cascading rules to the new targets.
   private mutating func noteReferences(
     ofDeleted object: any ManagedObject,
     _ decided: DecidedReferences,
@@ -120,7 +120,7 @@ struct ChangeEncoder {
     var own = decided
     own.byChildren |= object._$state.changed & entity.referenceSlots
     changes.noteOwnReferences(own, of: number)
-    // The parent may have deleted the object as well, or others have: there nothing is left to follow.
+    // The parent or others may have deleted the object as well: then there is nothing to follow.
     guard try context.source.contains(number, of: entity) else { return }
     for toOne in entity.toOnes where toOne.deleteRule == .cascade && own.all & 1 << UInt64(toOne.slot) == 0 {
       let known = context.entities[entity.ordinal].ruledReferences[number]?[toOne.slot] ?? .none
@@ -129,8 +129,9 @@ struct ChangeEncoder {
     }
   }
 
-  /// A to-one relationship whose rule is `deny` must lead nowhere, or to an object that is deleted too. One that is not changed here leads where the
-  /// store says at that moment, which the store checks for the outermost context.
+  /// Notes a failure for each to-one relationship with the rule `deny` that leads to an object that isn't deleted too.
+  /// A relationship that is not changed here leads to its target in the store at that moment; the store checks it for
+  /// the outermost context.
   private mutating func noteDenials(
     _ object: any ManagedObject,
     _ decided: DecidedReferences,
@@ -230,7 +231,7 @@ struct SlotEncoder: PropertyVisitor {
   init(_ changes: EntityChanges) { self.changes = changes }
 
   mutating func visit<Value: AttributeType>(attribute slot: Int, _ cache: inout Cached<Value>) {
-    // A required attribute that nothing was assigned to is found missing by the checks.
+    // The checks find a required attribute that has no value.
     let value = cache.stored?._attributeValue ?? .null
     if !changes.encoder.set(value, at: slot) { refusedSlot = refusedSlot ?? slot }
   }

@@ -49,7 +49,7 @@ struct CountedOwners {
 
   init(_ rules: CountRules) { self.rules = rules }
 
-  /// Notes that a link from an object is new or gone.
+  /// Notes that a link from an object was added or removed.
   mutating func note(_ owner: ObjectNumber, in treeName: String) {
     if rules.isEmpty || owner.isNone || rules.byTree[treeName] == nil { return }
     owners[treeName, default: []].insert(owner)

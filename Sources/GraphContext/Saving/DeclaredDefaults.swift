@@ -5,7 +5,8 @@ import Predicates
 /// ``UniquePolicy/merge`` compares a new object with them, to tell which of its values the program has set.
 struct DeclaredDefaults {
   private let values: [Int: AttributeValue]
-  /// Bits of the slots whose first value differs from object to object, as a `UUID()` does. No object can tell it from one that was given.
+  /// Bits of the slots whose first value differs from object to object, as a `UUID()` does. It can't be told from a
+  /// value that the program has set.
   private let differing: UInt64
   /// Bits of the slots of each embedded value.
   private let embedded: [UInt64]
@@ -29,7 +30,8 @@ struct DeclaredDefaults {
     self.embedded = embedded.values.filter { $0.nonzeroBitCount > 1 }
   }
 
-  /// Bits of the slots, among `slots`, whose values are neither nil nor the default. If a part of an embedded value is one of them, all of its parts are: they are one value.
+  /// Returns the bits of the slots, among `slots`, whose values are neither nil nor the default. If a part of an
+  /// embedded value is one of them, all of its parts are: they are one value.
   func slotsGiven(in record: RecordView, among slots: UInt64) -> UInt64 {
     var given = slots & ~differing
     for slot in 0..<64 where given & 1 << UInt64(slot) != 0 {

@@ -1,7 +1,7 @@
 import Predicates
 
-/// What a save does to the records of one entity: encoded before the writer's turn, so that the turn runs none of the
-/// model's code.
+/// The changes of a save to the records of one entity. They are encoded before the writer's turn, so that the turn runs
+/// none of the model's code.
 final class EntityChanges {
   /// A new record.
   struct Record {
@@ -25,10 +25,11 @@ final class EntityChanges {
   var inserted: [Record] = []
   var updated: [Patch] = []
   var deleted: [ObjectNumber] = []
-  /// Bits of the references of deleted objects that lead where the store says, not the context: the engine applies their delete rules.
+  /// Bits of the references of deleted objects whose targets are those of the store, not of the context: the engine
+  /// applies their delete rules.
   private(set) var followed: [ObjectNumber: UInt64] = [:]
-  /// The references of deleted objects that a child had set itself, or that its undo or redo has left alone. In the parent they may lead to what the
-  /// deletion leaves alone.
+  /// The references of deleted objects that a child had set itself, or that its undo or redo has left alone. In the
+  /// parent they may lead to objects that the deletion leaves alone.
   private(set) var ownReferences: [ObjectNumber: DecidedReferences] = [:]
 
   init(_ entity: StoredEntity) {
@@ -38,12 +39,12 @@ final class EntityChanges {
 
   var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
 
-  /// Has the engine apply the delete rules of references of an object that the save deletes.
+  /// Makes the engine apply the delete rules of references of an object that the save deletes.
   func follow(_ slots: UInt64, of number: ObjectNumber) {
     if slots != 0 { followed[number, default: 0] |= slots }
   }
 
-  /// Takes back that the engine applies the delete rules of some references.
+  /// Stops the engine from applying the delete rules of some references.
   func unfollow(_ slots: UInt64, of number: ObjectNumber) { followed[number]? &= ~slots }
 
   /// Notes the references that a child has set in an object that the save deletes.
@@ -51,10 +52,10 @@ final class EntityChanges {
     if references.all != 0 { ownReferences[number] = references }
   }
 
-  /// The index of the patch of an object. O(log n).
+  /// Returns the index of the patch of an object. O(log n).
   func patchIndex(of number: ObjectNumber) -> Int? { updated.firstIndex(sorted: number, by: \.number) }
 
-  /// The index of the record of a new object. O(log n).
+  /// Returns the index of the record of a new object. O(log n).
   func insertedIndex(of number: ObjectNumber) -> Int? { inserted.firstIndex(sorted: number, by: \.number) }
 
   /// Returns whether the save deletes an object. O(log n).
@@ -62,7 +63,7 @@ final class EntityChanges {
 }
 
 extension StoredEntity {
-  /// The names of the properties of some slots. The place of an object has that of its to-one relationship.
+  /// Returns the names of the properties of some slots. A place has the name of its to-one relationship.
   func names(of slots: UInt64) -> [String] {
     var named = slots & ~placeSlots
     for list in toOnes.compactMap(\.list?.slots) where slots & list.placeBit != 0 {
@@ -78,7 +79,7 @@ struct PairChanges {
   let relationship: StoredToMany
   let trees: PairTrees
   var links: PendingLinks
-  /// Of links that are added, or moved.
+  /// The places of links that are added or moved.
   var places: PendingPlaces
 
   var isEmpty: Bool { links.isEmpty && places.isEmpty }
@@ -102,7 +103,7 @@ struct PairChanges {
   }
 }
 
-/// Everything that a save wants to change, and what it was based on.
+/// All changes of a save, and the state that they are based on.
 struct SaveRequest {
   var entities: [EntityChanges] = []
   var pairs: [PairChanges] = []
@@ -115,18 +116,18 @@ struct SaveRequest {
 
   /// Rules for the counts of to-many relationships.
   var countRules = CountRules()
-  /// Who saves, for the history.
+  /// The origin of the save, for the history.
   var origin = SaveOrigin()
-  /// Objects that new ones were settled with, by the entity's ordinal; empty for none. If a delete rule deletes one, that is a conflict: what the new
-  /// one stands for would be lost.
+  /// Objects that new ones were settled with, by the entity's ordinal; empty for none. If a delete rule deletes one,
+  /// that is a conflict: the new object would be lost with it.
   var settledOwners: [Set<ObjectNumber>] = []
-  /// True if the engine applies the delete rules of all to-one relationships of deleted objects: for a batch. A context has applied them, but for
-  /// ``EntityChanges/followed``.
+  /// True if the engine applies the delete rules of all to-one relationships of deleted objects: for a batch. A context
+  /// has applied them itself, except for ``EntityChanges/followed``.
   var appliesToOneRules = false
   /// The failures found so far. The save throws them after it has checked everything else.
   var failures = SaveFailures()
 
-  /// A request that changes nothing: the save has to be tried again.
+  /// Makes a request that changes nothing: the save has to be tried again.
   static func nothing(on commit: UInt64) -> SaveRequest {
     SaveRequest(baseCommit: commit, conflicts: [], deletedInParent: [])
   }

@@ -5,14 +5,14 @@ struct ForeignChange: Equatable {
   /// Bits of the slots that have other values.
   var slots: UInt64 = 0
   var isDeleted = false
-  /// True if the object was deleted and is back, by an undo: then ``slots`` says nothing of the values that differ.
+  /// True if the object was deleted and an undo has brought it back: then ``slots`` doesn't tell which values differ.
   var isRevived = false
   /// The values that the slots had before, as far as they are known.
   var bases: [Int: AttributeValue] = [:]
 
   var isNone: Bool { slots == 0 && !isDeleted && !isRevived }
 
-  /// Adds a later change. What there was before both is the base.
+  /// Adds a later change. The values before both changes are the bases.
   mutating func merge(_ later: ForeignChange) {
     slots |= later.slots
     isRevived = !later.isDeleted && (isRevived || later.isRevived)
@@ -33,7 +33,8 @@ struct ForeignChanges {
 
   init(_ changeSets: [ChangeSet]) { self.changeSets = changeSets }
 
-  /// The objects of which others have changed a many-to-many link that programs see. A place is no change. O(links).
+  /// Returns the objects of which others have changed a many-to-many link that programs see. A place is no change.
+  /// O(links).
   func relinked(in schema: StoredSchema) -> Set<ObjectKey> {
     var keys: Set<ObjectKey> = []
     for (relationship, links) in changeSets.flatMap(\.links) {

@@ -1,10 +1,12 @@
 import Predicates
 
-// What a context knows of others' changes to the objects that it has changed, when it moves on from one state of the store to the next.
+// Changes of other contexts to objects that this context has changed too, as it moves from one state of the store to
+// the next.
 
 extension ManagedObjectContext {
-  /// Compares unsaved changes with the state that is about to be left. A change that sets a property to the value that it had is none, and is forgotten. Of
-  /// others the merge policy wants to know what there was before.
+  /// Compares unsaved changes with the state that the context is about to leave. A change that sets a property to the
+  /// value that it had is no change, and is forgotten. For other changes the earlier values are kept, which the merge
+  /// policy needs.
   func compareChanges(with changeSets: [ChangeSet]) {
     for changes in changeSets {
       for (entity, objects) in changes.objects {
@@ -39,7 +41,8 @@ extension ManagedObjectContext {
     entities[entity.ordinal].noteConflict(number, ForeignChange(slots: changed, bases: bases))
   }
 
-  /// Another context has deleted an object. It may be back in the state that this one moves to, or later.
+  /// Notes that another context has deleted an object. The object may exist again in the state that this context moves
+  /// to, or later.
   private func noteDeletion(of number: ObjectNumber, _ entity: StoredEntity) {
     children.forEach { $0.noteDeletion(of: number, entity) }
     guard let object = knownObject(number, of: entity), object._$state.hasChanges,
@@ -51,8 +54,8 @@ extension ManagedObjectContext {
     entities[entity.ordinal].noteConflict(number, ForeignChange(isDeleted: true, bases: bases))
   }
 
-  /// The values that the source has in slots of an object, but for those that were in conflict before: these were set on an older state. One that can't be
-  /// read is none.
+  /// Returns the values that the source has in slots of an object, except for slots that were in conflict before: these
+  /// were set on an older state. Values that can't be read are left out.
   private func values(
     in slots: UInt64,
     of number: ObjectNumber,
@@ -72,8 +75,8 @@ extension ManagedObjectContext {
     return values
   }
 
-  /// The value that an object has in memory, here or in the next context above that has it. A parent that has just saved shows its values, while its snapshot is still the one
-  /// before the save.
+  /// Returns the value that an object has in memory, here or in the next context above that has it. A parent that has
+  /// just saved shows its values, while its snapshot is still the one before the save.
   private func loadedValue(at slot: Int, of number: ObjectNumber, _ entity: StoredEntity) -> AttributeValue? {
     guard let object = knownObject(number, of: entity), object._$state.phase == .persistent,
       object._$state.isLoaded(slot)
@@ -83,14 +86,15 @@ extension ManagedObjectContext {
 
   // MARK: Changes that are forgotten
 
-  /// Forgets what others have done to slots of an object, which lose their unsaved changes. A child may have changed the values that the context has shown: what others have done is
-  /// in conflict with its changes from now on.
+  /// Forgets others' changes to slots of an object that lose their unsaved changes. A child may have changed the values
+  /// that the context has shown: from now on, others' changes are in conflict with the child's.
   func forgetConflict(of number: ObjectNumber, _ entity: StoredEntity, in slots: UInt64) {
     tellChildrenOfConflict(of: number, entity, in: slots)
     entities[entity.ordinal].forgetConflict(number, in: slots)
   }
 
-  /// Forgets what others have done to an object, but for what meets its unsaved changes in other slots, and for its deletion.
+  /// Forgets others' changes to an object, except for its deletion and for changes in conflict with its unsaved changes
+  /// in other slots.
   func forgetConflict(
     of object: any ManagedObject,
     _ entity: StoredEntity,
@@ -112,7 +116,8 @@ extension ManagedObjectContext {
     change.forget(~slots)
     if let object = knownObject(number, of: entity) {
       if object._$state.phase == .persistent {
-        // What the context hasn't changed of an embedded value, it shows as others have made it; and no part of one that they have made nil.
+        // Parts of an embedded value that the context hasn't changed are shown as others have set them; a value that
+        // others have set to nil shows no part.
         let changed = object._$state.changed
         change.forget(~changed | entity.partsOfNil(in: object, setting: changed))
       }
@@ -137,16 +142,18 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Called when the parent is about to show others' values of an object. They are in conflict with changes that were made on what it has shown before.
+  /// Called when the parent is about to show others' values of an object. They are in conflict with changes that were
+  /// based on the values shown before.
   ///
-  /// - Parameter change: the slots that get other values, with what the parent has shown.
+  /// - Parameter change: the slots that get other values, with the values that the parent has shown.
   func parentDidForget(_ change: ForeignChange, of number: ObjectNumber, _ entity: StoredEntity) {
     guard let object = knownObject(number, of: entity) else {
       return children.forEach { $0.parentDidForget(change, of: number, entity) }
     }
     var shown = change
     switch object._$state.phase {
-    // The deletion was decided on these values. An inserted object has come back by an undo, and all of its values become changes.
+    // The deletion was based on these values. An undo has brought an inserted object back, and all of its values become
+    // changes.
     case .inserted, .deleted: entities[entity.ordinal].noteConflict(number, change)
     case .persistent:
       let both = entity.slotsInBoth(object._$state.changed, change.slots)
@@ -183,7 +190,7 @@ extension ManagedObjectContext {
     }
     let record = RecordView(validated: bytes, layout: entity.layout)
     let isUpdated = object._$state.phase == .persistent
-    // A long value that was set while the object was gone has no base.
+    // A long value that was set while the object was deleted has no base.
     let changed = isUpdated ? object._$state.changed : ~0
     let unknown = entity.slots(entity.externalSlots).filter { change.bases[$0] == nil }
     let compared = unknown.reduce(changed) { $0 & ~(1 << UInt64($1)) }

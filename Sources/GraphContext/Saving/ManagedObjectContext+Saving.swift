@@ -4,15 +4,17 @@ extension ManagedObjectContext {
   /// Saves everything that has changed, as one transaction: all of it is in the store afterwards, or nothing is.
   ///
   /// Checked before and in the transaction: required values are there, references lead to objects, unique tuples are
-  /// unique, and delete rules allow what is deleted. What other contexts have saved since is merged as ``mergePolicy`` says.
+  /// unique, and delete rules allow what is deleted. Changes that other contexts have saved since are merged by
+  /// ``mergePolicy``.
   ///
-  /// A save that succeeds leaves the context at the newest commit. One that fails leaves it as it was before, but for what hooks have
-  /// changed, and its error lists all failures in ``ContextError/failures``.
+  /// A save that succeeds leaves the context at the newest commit. A save that fails leaves it as it was before, except
+  /// for changes by hooks, and its error lists all failures in ``ContextError/failures``.
   ///
   /// Waits for its turn to write for as long as ``saveTimeout`` says; then it throws a ``ContextError`` whose `storeError`
   /// has the code `timedOut`, and nothing has happened.
   ///
-  /// A child saves to its parent: in memory, without waiting. What needs the store is checked when the store is saved to.
+  /// A child saves to its parent: in memory, without waiting. Rules that need the store are checked when the outermost
+  /// context saves.
   ///
   /// - Parameters:
   ///   - policy: what happens to new objects with unique values of existing ones, if not what each constraint declares. Of no effect for a child.
@@ -24,8 +26,8 @@ extension ManagedObjectContext {
     finish(attempts.saved)
   }
 
-  /// Calls the hooks of objects that were saved, and tells of the save: after those saves that came before and that have yet to be told of, because they still wait
-  /// for the disk, or because a listener of their events has made this one.
+  /// Calls the hooks of saved objects, and tells listeners of the save. Earlier saves that listeners haven't heard of
+  /// come first: they still wait for the disk, or a listener of their events has made this save.
   private func finish(_ last: SavedObjects?) {
     while let last, unfinishedSaves.contains(where: { $0 === last }), let saved = unfinishedSaves.first {
       saved.callDidSave()
@@ -36,7 +38,7 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Makes the changes those of the parent.
+  /// Hands the changes over to the parent.
   private func save(to parent: ManagedObjectContext) throws(ContextError) {
     let invalid = try prepareSave().failures
     listings.removeAll()
@@ -59,7 +61,7 @@ extension ManagedObjectContext {
     var saved = SavedObjects()
     // Links are the parent's once it has accepted them.
     let updated = entities.indices.map { updatedObjects(of: $0) }
-    // What listeners change when they hear of it is unsaved again.
+    // Changes that listeners make when they hear of it are unsaved again.
     try parent.accept(request, handedOver) {
       keepDeletedInParent()
       saved = finishSave(updated)
@@ -71,7 +73,8 @@ extension ManagedObjectContext {
     return saved
   }
 
-  /// Notes the objects that the parent's delete rules have deleted: they are here until the save has let go of them, which is an event of its own.
+  /// Notes the objects that the parent's delete rules have deleted: they stay here until the save has released them,
+  /// which is an event of its own.
   private func keepDeletedInParent() {
     guard tracksChanges else { return }
     for (ordinal, objects) in entities.enumerated() {
@@ -102,7 +105,7 @@ extension ManagedObjectContext {
     tellWillSave()
     for _ in 0..<SaveHooks.roundLimit {
       let outcome = try SaveHooks(self).run()
-      // What a listener changes is saved, too: the hooks have to see it.
+      // Changes by a listener are saved, too: the hooks have to see them.
       if tellBeforeSave() { continue }
       try checkUsable()
       return outcome
@@ -113,7 +116,8 @@ extension ManagedObjectContext {
     )
   }
 
-  /// Tells of all that listeners have yet to hear of: from here to the end of the save none is called. Returns whether they have changed anything.
+  /// Tells listeners of all changes that they haven't heard of: from here to the end of the save no listener is called.
+  /// Returns whether listeners have changed anything.
   @discardableResult
   private func tellBeforeSave() -> Bool {
     let count = changeCount
@@ -125,8 +129,8 @@ extension ManagedObjectContext {
     return changeCount != count || parent?.events.hasNoted == true
   }
 
-  /// Reads the references of a saved object again, and lets go of an object that the parent's delete rules have deleted: those reach further than
-  /// the rules here if the parent has moved on since.
+  /// Reads the references of a saved object again, and releases an object that the parent's delete rules have deleted.
+  /// These rules reach further than the rules here if the parent has moved on since.
   private func readReferences(of object: any ManagedObject, _ ordinal: Int) {
     // Until now the object's unsaved changes have kept it here.
     if tracksChanges, isMissingBelow(object, ordinal) { noteChange(of: object, isEdited: false) }
@@ -135,23 +139,24 @@ extension ManagedObjectContext {
     object._$state.forgetUnchangedValues(in: entity(ordinal).referenceSlots)
   }
 
-  /// Saves as the last act of a piece of work. What hooks and listeners note after the commit, such as a read of an object that isn't there, is
-  /// dropped: work that is reported as failed although it is stored would be done again.
+  /// Saves as the last step of a piece of work. Errors that hooks and listeners cause after the commit, such as reading
+  /// a missing object, are dropped: work that is reported as failed although it is stored would be done again.
   package func saveLast(durability: Durability? = nil) throws(ContextError) {
     try save(durability: durability)
     deferred.clear()
   }
 
   /// ``save(ifExists:durability:)`` for a context whose thread must not wait: the main actor's, while others write or the disk is
-  /// slow. The actor goes on with other work meanwhile; what that changes in the context before this save has begun is
-  /// saved too.
+  /// slow. The actor continues with other work meanwhile; changes that this work makes in the context before the save
+  /// has begun are saved too.
   ///
   /// It waits in the same queue as every other save, and for as long as ``saveTimeout`` says. When its turn comes, the
   /// changes are encoded and saved in one step on the actor. An actor that is busy for too long then has to wait for another
   /// turn, while others write.
   ///
-  /// The actor waits while the changes are written into the file, and before that for a write of others that is under way, with its sync. It doesn't wait until they
-  /// are durable. Hooks and listeners are called then, or with those of a later save of the context that is done before.
+  /// The actor waits while the changes are written into the file, and before that for a write of others that is under
+  /// way, with its sync. It doesn't wait until the changes are durable. Hooks and listeners are called once they are
+  /// durable, or with those of a later save of the context that is done earlier.
   ///
   /// If the disk fails after the save has been made and before it is durable, this throws `outcomeUnknown`, and the context
   /// counts as saved.
@@ -172,10 +177,10 @@ extension ManagedObjectContext {
     }
   }
 
-  /// False, with nothing saved, if there is no turn as `turn` asks for it, or if the merge policy had to decide something: then the save is to be
-  /// tried again.
+  /// Returns false, with nothing saved, if there is no turn as `turn` asks for it, or if the merge policy had to decide
+  /// something: then the save is to be tried again.
   ///
-  /// - Parameter attempts: what earlier attempts have found out. Receives the objects that were saved.
+  /// - Parameter attempts: the results of earlier attempts. Receives the objects that were saved.
   private func save(
     _ durability: Durability?,
     turn: SaveTurn,
@@ -224,13 +229,14 @@ extension ManagedObjectContext {
       complete(outcome, settlement, &attempts)
       return true
     }
-    // Before the program is asked: what its code changes then is saved too, and hooks have to see it.
+    // Before the program is asked: changes that its code makes then are saved too, and hooks have to see them.
     attempts.prepared = expectChanges(hooks)
     if outcome != nil { try ask(settlement, &attempts) }
     return false
   }
 
-  /// What hooks have found for an earlier attempt; nil if the context has changed since, so that the hooks have to run again.
+  /// Returns the results of hooks for an earlier attempt; nil if the context has changed since, so that the hooks have
+  /// to run again.
   private func stillValid(
     _ prepared: SaveAttempts.Prepared
   ) throws(ContextError) -> SaveHooks.Outcome? {
@@ -240,7 +246,7 @@ extension ManagedObjectContext {
     return prepared.hooks
   }
 
-  /// Lets the program decide what an attempt has left open, for the next one.
+  /// Lets the program make the decisions that an attempt has left open, for the next attempt.
   private func ask(_ settlement: SaveSettlement, _ attempts: inout SaveAttempts) throws(ContextError) {
     // A save within this one would ask again.
     isRunningSaveHooks = true
@@ -252,7 +258,8 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Brings the context up to date with its save, and tells what the context shows otherwise than before.
+  /// Brings the context up to date with its save, and notifies observers of everything that the context shows otherwise
+  /// than before.
   private func complete(
     _ outcome: SaveOutcome,
     _ settlement: SaveSettlement,
@@ -282,7 +289,8 @@ extension ManagedObjectContext {
     if outcome.changes != nil { coordinator.tellListeners() }
   }
 
-  /// A save is done, and brings the context up to date. Each event until ``endSettling()`` is a part of that, and waits.
+  /// Begins to bring the context up to date after a save. Each event until ``endSettling()`` is a part of that, and
+  /// waits.
   private func beginSettling() { eventQueue.hold() }
 
   private func endSettling() {
@@ -290,19 +298,20 @@ extension ManagedObjectContext {
     eventQueue.release()
   }
 
-  /// Tells that the context shows all that a save or a merge leads to, and its children, which show it too.
+  /// Tells listeners that the context and its children show all results of a save or a merge.
   func tellDidSettle() {
     events.didSettle.tell((), in: eventQueue)
     children.forEach { $0.tellDidSettle() }
   }
 
-  /// Another attempt follows: from now on the context notes whether anything changes, because then hooks have to run again.
+  /// Called if another attempt follows: from now on the context notes whether anything changes, because then hooks have
+  /// to run again.
   private func expectChanges(_ hooks: SaveHooks.Outcome) -> SaveAttempts.Prepared {
     announceChanges()
     return SaveAttempts.Prepared(hooks: hooks, changeCount: changeCount)
   }
 
-  /// Merges a request with what others have saved since, if they have.
+  /// Merges a request with the changes that others have saved since, if there are any.
   ///
   /// - Parameter settlement: receives the objects of which not everything is stored that the context shows.
   private func merge(
@@ -341,7 +350,7 @@ extension ManagedObjectContext {
 
   /// Settles new objects with existing ones that have their unique values.
   ///
-  /// - Parameter settlement: receives what is settled.
+  /// - Parameter settlement: receives the results.
   private func settle(
     _ request: inout SaveRequest,
     _ policies: UniquePolicies,
@@ -352,7 +361,8 @@ extension ManagedObjectContext {
     var resolver = UniqueResolver(request, settlement.reverted, policies, in: try base.source(), coordinator)
     try resolver.resolve()
     if resolver.aliases.allSatisfy(\.isEmpty) { return }
-    // Those that lead to an existing object now instead of a new one, or that have lost it, and new ones that get values of others.
+    // Objects that lead to an existing object now instead of a new one, or that have lost it, and new objects that get
+    // values of others.
     for changes in resolver.request.entities {
       let ordinal = changes.entity.ordinal
       let numbers = changes.updated.map(\.number) + changes.inserted.map(\.number)
@@ -367,9 +377,10 @@ extension ManagedObjectContext {
     request = resolver.request
   }
 
-  /// The state to which a save leads, and what those observed properties show before that may show something else there: what others have saved
-  /// meanwhile, derived values, and links: those to objects that others have deleted aren't stored, and a deletion takes away those that others have
-  /// added. If a policy has settled something, every observed property is among them. Returns nil and no properties where nothing is observed.
+  /// Returns the state to which a save leads, and the values before the save of observed properties that may differ
+  /// there. These are properties that others have saved meanwhile, derived values, and links: links to objects that
+  /// others have deleted aren't stored, and a deletion removes links that others have added. If a policy has settled
+  /// something, all observed properties are included. Returns nil and no properties where nothing is observed.
   private func observedState(
     after outcome: SaveOutcome,
     _ settlement: SaveSettlement
@@ -390,7 +401,7 @@ extension ManagedObjectContext {
     return (newest, shown)
   }
 
-  /// The objects are as the store has them now. ``finish(_:)`` tells of it.
+  /// Notes that the objects are as the store has them now. ``finish(_:)`` tells listeners.
   ///
   /// - Parameter updated: the updated objects by the entity's ordinal; nil for those of this moment.
   private func finishSave(_ updated: [[any ManagedObject]]? = nil) -> SavedObjects {
@@ -417,13 +428,14 @@ extension ManagedObjectContext {
 // MARK: - Derived values
 
 extension ManagedObjectContext {
-  /// Has the derived values of a saved object read again, here and in children.
+  /// Makes the derived values of a saved object be read again, here and in children.
   private func forgetDerivedValues(of number: ObjectNumber, _ entity: StoredEntity) {
     knownObject(number, of: entity)?._$state.forgetUnchangedValues(in: entity.derivedSlots)
     children.forEach { $0.forgetDerivedValues(of: number, entity) }
   }
 
-  /// The derived values that objects have got in a commit of the context, which shows that commit by now. Until then a new object had none.
+  /// Returns the derived values that objects have got in a commit of the context, which shows that commit by now. Until
+  /// then a new object had none.
   func derivedValues(in own: ChangeSet) -> RuleChanges {
     var derived = RuleChanges()
     for (number, objects) in own.objects {
@@ -438,7 +450,7 @@ extension ManagedObjectContext {
     return derived
   }
 
-  /// Bits of the slots in which a new object has a value that isn't the one it had before it was saved.
+  /// Returns the bits of the slots in which a new object has a value that isn't the one it had before it was saved.
   private func slotsOfDerivedValues(of new: ObjectNumber, _ entity: StoredEntity) -> UInt64 {
     deferringError(0) { () throws(ContextError) in
       guard let record = try source.record(new, of: entity) else { return 0 }
@@ -457,7 +469,7 @@ extension ManagedObjectContext {
 
 /// The state that the attempts of one save to get its turn share.
 private struct SaveAttempts {
-  /// The policy of the save for existing unique values; nil for what the constraints say.
+  /// The policy of the save for existing unique values; nil for the policies of the constraints.
   let uniquePolicy: UniquePolicy?
   /// The decisions of the merge policy so far.
   var decisions = MergeDecisions()

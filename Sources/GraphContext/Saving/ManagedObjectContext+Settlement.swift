@@ -1,10 +1,11 @@
 import Predicates
 
-// What a save has stored otherwise than its context showed it.
+// Differences between the state that a save has stored and the one that its context showed.
 
-/// What a save stores otherwise than its context shows it.
+/// The differences between the state that a save stores and the one that its context shows.
 struct SaveSettlement {
-  /// Objects of which not everything is stored that the context shows, or that are changed beyond that, by the entity's ordinal; empty for none.
+  /// Objects that are stored otherwise than the context shows them: some values aren't stored, or more are changed. By
+  /// the entity's ordinal; empty for none.
   var reverted: [Set<ObjectNumber>] = []
   /// New objects that are not stored, and the existing ones that they stand for, by the entity's ordinal; empty for none.
   var aliases: [[ObjectNumber: ObjectNumber]] = []
@@ -12,7 +13,7 @@ struct SaveSettlement {
   var owners: [Set<ObjectNumber>] = []
   /// Objects that this save and others have changed.
   var merged: [ObjectKey] = []
-  /// Whether the save has had no failures before its objects were validated.
+  /// True if the save has had no failures before its objects were validated.
   var isShowable = true
   /// Conflicts that a custom policy must settle before the save stores anything.
   var undecided: [MergeDecisions.Undecided] = []
@@ -20,14 +21,14 @@ struct SaveSettlement {
   var unvalidated: [SettledOwner] = []
   var unvalidatedRequest: SaveRequest?
 
-  /// Whether the save must call a custom merge policy or a validation before it stores anything.
+  /// True if the save must call a custom merge policy or a validation before it stores anything.
   var asksProgram: Bool { !undecided.isEmpty || unvalidatedRequest != nil }
 }
 
 extension ManagedObjectContext {
-  /// Lets go of new objects that a save has settled with existing ones, and returns the IDs of both.
+  /// Releases new objects that a save has settled with existing ones, and returns the IDs of both.
   ///
-  /// - Parameter finish: notes the other objects as saved. Called before listeners are: what they change is unsaved again.
+  /// - Parameter finish: notes the other objects as saved. Called before listeners, whose changes are unsaved again.
   func leaveSettled(
     _ settled: [[ObjectNumber: ObjectNumber]],
     _ finish: () -> Void
@@ -56,7 +57,7 @@ extension ManagedObjectContext {
     return ids
   }
 
-  /// The values of objects that the children have seen so far, as records. Empty without children.
+  /// Returns the values of objects that the children have seen so far, as records. Empty without children.
   func valuesShownToChildren(of objects: [Set<ObjectNumber>]) -> [ObjectKey: [UInt8]] {
     if children.isEmpty { return [:] }
     var values: [ObjectKey: [UInt8]] = [:]
@@ -70,9 +71,11 @@ extension ManagedObjectContext {
     return values
   }
 
-  /// Reads objects anew of which a policy has not stored everything. In the children, links to settled objects lead to the existing ones from now on.
+  /// Reads objects anew whose values a policy has not all stored. In the children, links to settled objects lead to the
+  /// existing ones from now on.
   ///
-  /// - Parameter shown: what the children have seen of the objects. Where the store has another value, a child's change of it is a conflict.
+  /// - Parameter shown: the values of the objects that the children have seen. Where the store has another value, a
+  ///   child's change of it is a conflict.
   func revert(_ settlement: SaveSettlement, _ shown: [ObjectKey: [UInt8]]) {
     let objects = settlement.reverted
     tellingChanges(from: .store) {
@@ -94,9 +97,10 @@ extension ManagedObjectContext {
     update(number, entity, changedBy: .store)
   }
 
-  /// The changes that lead from records to what the source has.
+  /// Returns the changes that lead from records to the state of the source.
   ///
-  /// - Parameter owners: the objects that settled ones stand for. A reference that leads to such an object, and led to a settled one, is none.
+  /// - Parameter owners: the objects that settled ones stand for. A reference that led to a settled object and now
+  ///   leads to such an object is no change.
   private func changes(
     from shown: [ObjectKey: [UInt8]],
     _ owners: [[ObjectNumber: ObjectNumber]]
@@ -208,7 +212,7 @@ extension ManagedObjectContext {
 
   /// Takes the unsaved links of settled objects, and the places of links, out of one end of a relationship.
   ///
-  /// - Returns: what they become, by the places that they had.
+  /// - Returns: the links that they become, by the places that they had.
   private func takeLinks(
     ofSettled owners: [[ObjectNumber: ObjectNumber]],
     _ entity: StoredEntity,
@@ -263,10 +267,10 @@ extension ManagedObjectContext {
 }
 
 extension [Int: ObjectNumber] {
-  /// The targets of references by slot, with the objects that settled targets stand for in their place.
+  /// Returns the targets of references by slot, with the objects that settled targets stand for in their place.
   ///
   /// - Parameters:
-  ///   - owners: what settled objects stand for, by the entity's ordinal.
+  ///   - owners: the existing objects that settled ones stand for, by the entity's ordinal.
   ///   - slots: bits of the references to look at.
   func redirected(
     _ owners: [[ObjectNumber: ObjectNumber]],
@@ -285,7 +289,8 @@ extension [Int: ObjectNumber] {
 }
 
 extension [ObjectNumber: ObjectNumber] {
-  /// The object that a settled one stands for, whose policy may have settled it in turn; nil for any other object.
+  /// Returns the object that a settled one stands for, whose policy may have settled it in turn; nil for any other
+  /// object.
   fileprivate func owner(of number: ObjectNumber) -> ObjectNumber? {
     guard var owner = self[number] else { return nil }
     while let next = self[owner] { owner = next }
@@ -294,7 +299,7 @@ extension [ObjectNumber: ObjectNumber] {
 }
 
 extension ManagedObject {
-  /// True if the object is new, or a slot has an unsaved change.
+  /// Returns true if the object is new, or a slot has an unsaved change.
   fileprivate func hasSet(_ slot: Int) -> Bool {
     _$state.phase == .inserted || _$state.changed & 1 << UInt64(slot) != 0
   }

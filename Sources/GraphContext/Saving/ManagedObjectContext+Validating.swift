@@ -1,9 +1,11 @@
 import Predicates
 
-// The rules in code of objects that a save changes beyond what its context shows. They run between the turns of the save.
+// The validation, by rules in code, of objects that a save changes beyond the state that its context shows. It runs
+// between the turns of the save.
 
 extension ManagedObjectContext {
-  /// Has objects validated that get values which their validations haven't seen together. As long as there are any, nothing is stored.
+  /// Makes the save validate objects that get values which their validations haven't seen together. As long as there
+  /// are such objects, nothing is stored.
   func validate(
     _ request: inout SaveRequest,
     _ hooks: SaveHooks.Outcome,
@@ -26,7 +28,8 @@ extension ManagedObjectContext {
     request = .nothing(on: base.commit)
   }
 
-  /// Has objects validated from which delete rules take what this context hasn't known of, and those that they delete. Returns whether all have been.
+  /// Makes the save validate objects that delete rules delete, or from which they remove links or references that this
+  /// context hasn't known of. Returns whether all have been validated.
   func accepts(
     _ effects: RuleEffects,
     of request: SaveRequest,
@@ -39,7 +42,7 @@ extension ManagedObjectContext {
     let effects = effects.effects.filter { key, effect in
       hooks.mayRule(key, effect.isDeleted ? .deletion : request.change(of: key), validations)
     }
-    // A save that fails already is not asked about: an object that has failed would fail twice.
+    // For a save that fails already, nothing is validated: an object that has failed would fail twice.
     if effects.isEmpty || !request.failures.isEmpty { return true }
     var owners = try request.owners(effects.keys, in: try base.source())
     for index in owners.indices { owners[index].effect = effects[owners[index].key] ?? owners[index].effect }
@@ -51,7 +54,7 @@ extension ManagedObjectContext {
 }
 
 extension SaveHooks.Outcome {
-  /// Whether an object may have rules in code for a change, as far as this save has found out.
+  /// Returns whether an object may have rules in code for a change, as far as this save has found out.
   fileprivate func mayRule(
     _ key: ObjectKey,
     _ change: ValidatedChange,

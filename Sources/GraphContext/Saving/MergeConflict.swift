@@ -1,7 +1,7 @@
 import Predicates
 
-/// An object of which a context has changed properties that another context has changed in the store as well, for a
-/// ``MergePolicy/custom(_:)``.
+/// A conflict about one object, for a ``MergePolicy/custom(_:)``: a context has changed properties that another context
+/// has changed in the store as well.
 ///
 /// The policy settles each property. The save throws `conflict` for one that it leaves alone.
 public struct MergeConflict: Sendable {
@@ -50,7 +50,8 @@ public struct MergeConflict: Sendable {
     choose(.value(value._attributeValue), name)
   }
 
-  /// Stores in an attribute what `merge` makes of the three values, if it is in conflict: `conflict.settle(\Account.balance) { $1 + $2 - ($0 ?? 0) }`.
+  /// Stores in an attribute the result of `merge` for the three values, if the attribute is in conflict:
+  /// `conflict.settle(\Account.balance) { $1 + $2 - ($0 ?? 0) }`.
   ///
   /// - Parameters:
   ///   - attribute: the attribute, of the model of the object or one that it inherits from. Nothing is settled if the object is of another.
@@ -86,9 +87,10 @@ final class CustomMerge: Sendable, Hashable {
 
 /// The decisions of a custom policy during one save.
 ///
-/// The policy runs outside of the writer's turn: the turn ends where a conflict comes up that it hasn't seen, and the save takes another one with its
-/// decisions. By then others may have saved the object again, and code of a context that doesn't block its actor may have changed it. So a decision counts for
-/// the values that it was made on.
+/// The policy runs outside of the writer's turn: the turn ends where a conflict comes up that the policy hasn't seen,
+/// and the save takes another turn with the policy's decisions. By then others may have saved the object again, and
+/// code of a context that doesn't block its actor may have changed it. So a decision counts only for the values that it
+/// was based on.
 struct MergeDecisions {
   /// The number of times that a save asks the policy before it throws `conflict`.
   static let roundLimit = 10
@@ -102,7 +104,7 @@ struct MergeDecisions {
   private var decided: [ManagedObjectID: Undecided] = [:]
   private var rounds = 0
 
-  /// The choices for a conflict; nil if the policy has not been asked about these values.
+  /// Returns the choices for a conflict; nil if the policy has not been asked about these values.
   func choices(for conflict: MergeConflict, at commit: UInt64) -> [String: MergeConflict.Choice]? {
     guard let known = decided[conflict.objectID], known.commit == commit,
       conflict.properties.allSatisfy({ known.conflict[$0.name] == $0 })

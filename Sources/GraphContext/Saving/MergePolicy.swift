@@ -16,19 +16,20 @@ public struct MergePolicy: Sendable, Hashable {
   }
   let rule: Rule
 
-  /// The save throws `conflict`, and changes nothing, if a property was changed in both. The policy of every context that has been given no other.
+  /// The save throws `conflict`, and changes nothing, if a property was changed in both. The default policy of a
+  /// context.
   public static let error = MergePolicy(rule: .error)
   /// The store's value stays where a property was changed in both.
   public static let mergeByPropertyStoreTrump = MergePolicy(rule: .mergeByPropertyStoreTrump)
   /// The context's value is stored where a property was changed in both.
   public static let mergeByPropertyObjectTrump = MergePolicy(rule: .mergeByPropertyObjectTrump)
-  /// All attributes of an object that was changed in both are as the context shows them, those included that only the store has changed.
-  /// Relationships are merged as by ``mergeByPropertyObjectTrump``.
+  /// All attributes of an object that was changed in both are as the context shows them, including those that only the
+  /// store has changed. Relationships are merged as by ``mergeByPropertyObjectTrump``.
   public static let overwrite = MergePolicy(rule: .overwrite)
   /// No attribute and no to-one relationship of an object that was changed in both is stored. Its deletion is.
   public static let rollback = MergePolicy(rule: .rollback)
 
-  /// A policy of the program's, which settles the properties that were changed in both.
+  /// Returns a policy of the program's, which settles the properties that were changed in both.
   ///
   /// ```swift
   /// context.mergePolicy = .custom { conflict in
@@ -40,8 +41,8 @@ public struct MergePolicy: Sendable, Hashable {
   /// It runs where the save runs, while others can write. If they change the same objects again, it is asked again; after ten times the save throws
   /// `conflict`. An object that either side has deleted is deleted, and links are merged as by ``mergeByPropertyObjectTrump``.
   ///
-  /// - Parameter settle: called for each object with conflicts. It must not use objects of a context. What it throws is the `underlyingError` of
-  ///   the `conflict` that the save throws.
+  /// - Parameter settle: called for each object with conflicts. It must not use objects of a context. Its error is the
+  ///   `underlyingError` of the `conflict` that the save throws.
   public static func custom(_ settle: @escaping @Sendable (inout MergeConflict) throws -> Void) -> MergePolicy
   {
     MergePolicy(rule: .custom(CustomMerge(settle)))

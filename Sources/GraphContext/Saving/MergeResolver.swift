@@ -1,18 +1,21 @@
 import Foundation
 import Predicates
 
-/// Merges a save with what other contexts have saved since the saving context read its objects, as a policy says.
+/// Merges a save with the changes that other contexts have saved since the saving context read its objects, as a policy
+/// says.
 ///
-/// Runs in the writer's turn and above the engine: it reads the newest state, and leaves a request that conflicts with nothing there. The context
-/// itself doesn't move, so that a save that fails later leaves it as it was.
+/// Runs in the writer's turn and above the engine: it reads the newest state, and leaves a request without conflicts
+/// with that state. The context itself doesn't move, so that a save that fails later leaves it as it was.
 ///
 /// A one-to-one relationship is stored at both ends, and a change of it is made of up to four slots: those of the new pair, and those of the partners
 /// that both had before. Either all of them are stored or none.
 ///
-/// An embedded value is merged by its parts, but as a whole where either side has made it nil, or something of nil.
+/// An embedded value is merged by its parts, but as a whole where either side has set it to nil, or from nil to a
+/// value.
 ///
-/// Where an object is in an ordered relationship is no conflict: of two contexts that move it, the last one decides, and the others are where they were
-/// moved to. A place goes with the reference that it was given for.
+/// The position of an object in an ordered relationship is no conflict: of two contexts that move it, the last one
+/// decides, and other objects stay where they were moved to. A place is kept or dropped with the reference that it was
+/// given for.
 struct MergeResolver {
   private let policy: MergePolicy
   private let schema: StoredSchema
@@ -26,7 +29,7 @@ struct MergeResolver {
   /// Conflicts that the policy hasn't seen. The request is of no use if there are any.
   private(set) var undecided: [MergeDecisions.Undecided] = []
   private(set) var request: SaveRequest
-  /// Objects of which not everything is stored that the context shows, or that are changed beyond that, by the entity's ordinal.
+  /// Objects that are stored otherwise than the context shows them: see ``SaveSettlement/reverted``.
   private(set) var reverted: [Set<ObjectNumber>]
   /// Objects that get values which the saving context hasn't shown together: the request changes them, and so have others since the base, or a policy has settled
   /// something.
@@ -53,7 +56,7 @@ struct MergeResolver {
     reverted = request.entities.map { _ in [] }
   }
 
-  /// Conflicts are noted in the request.
+  /// Merges the request. Conflicts are noted in it.
   mutating func resolve() throws(ContextError) {
     for changes in request.entities {
       for patch in changes.updated { try resolve(patch, changes.entity) }
@@ -83,12 +86,12 @@ struct MergeResolver {
         let key = ObjectKey(entity: changes.entity.ordinal, number: number)
         if isChangedByOthers(key, relinked) { merged.append(key) }
       }
-      // New ones that lose a partner.
+      // New objects that lose a partner.
       for record in changes.inserted where reverted[changes.entity.ordinal].contains(record.number) {
         merged.append(ObjectKey(entity: changes.entity.ordinal, number: record.number))
       }
     }
-    // Those whose links alone the request changes.
+    // Objects of which the request changes only the links.
     for pairs in request.pairs where !pairs.relationship.isHidden {
       let ordinal = pairs.source.ordinal
       for owner in pairs.owners {
@@ -131,12 +134,13 @@ struct MergeResolver {
     return change
   }
 
-  /// The changes that the context had when it moved to the state that it shows.
+  /// Returns the changes that the context had when it moved to the state that it shows.
   private func knownChange(of number: ObjectNumber, _ entity: StoredEntity) -> ForeignChange {
     request.conflicts[entity.ordinal][number] ?? ForeignChange()
   }
 
-  /// Bits of the slots in which an object that others have deleted and brought back has other values than it had, or may have.
+  /// Returns the bits of the slots in which an object that others have deleted and brought back has, or may have, other
+  /// values than before.
   private func revivedSlots(of number: ObjectNumber, _ entity: StoredEntity) throws(ContextError) -> UInt64 {
     guard let bytes = try newest.record(number, of: entity) else { return 0 }
     let record = RecordView(validated: bytes, layout: entity.layout)
@@ -149,7 +153,8 @@ struct MergeResolver {
     return slots
   }
 
-  /// Bits of the references that lead where they led before all changes: to an object that was deleted and brought back. Unlike a number, a reference counts nothing, so that is no change.
+  /// Returns the bits of the references that lead to the same object as before all changes, which was deleted and
+  /// brought back. Unlike a number, a reference counts nothing, so that is no change.
   private func restoredReferences(
     of number: ObjectNumber,
     _ entity: StoredEntity,
@@ -166,7 +171,7 @@ struct MergeResolver {
     return restored
   }
 
-  /// The value that the saving context has seen in a slot before it changed that; nil if it isn't known.
+  /// Returns the value that the saving context has seen in a slot before it changed the slot; nil if it isn't known.
   private func baseValue(
     at slot: Int,
     of number: ObjectNumber,
@@ -193,7 +198,7 @@ struct MergeResolver {
     let setsValues = patch.slots & ~entity.placeSlots != 0
     let agreed = try theirs.slots & equalReferences(patch, entity)
     forget(agreed, of: patch.number, entity)
-    // Places that the context has set in lists which others have taken the object out of.
+    // Places that the context has set in lists from which others have removed the object.
     let left = entity.places(of: theirs.slots & ~agreed & ~patch.slots) & patch.slots
     try drop(left, of: patch.number, entity)
     let wholes = entity.embeddedValues.filter { $0.isWhole(in: patch.slots, theirs.slots) }
@@ -215,7 +220,7 @@ struct MergeResolver {
         try complete(patch, theirs.slots & ~entity.referenceSlots & ~entity.placeSlots, entity)
       }
     case .rollback:
-      // An order conflicts with no value.
+      // A change of order is in conflict with no value.
       let isOrderAlone = patch.slots & ~entity.placeSlots == 0 || theirs.slots & ~entity.placeSlots == 0
       try drop(isOrderAlone ? moved : patch.slots, of: patch.number, entity)
     case .custom: if both != 0 { try settle(both, patch, entity) }
@@ -223,7 +228,8 @@ struct MergeResolver {
     try forgetEqualAttributes(in: both, of: patch.number, entity)
   }
 
-  /// An object that either side has deleted is deleted: to bring it back would leave what its deletion has taken along.
+  /// Resolves objects that either side has deleted: they stay deleted, because other objects that the deletion has
+  /// taken along would not come back.
   private mutating func resolveDeleted(_ changes: EntityChanges) throws(ContextError) {
     var deleted: [ObjectNumber] = []
     for number in changes.deleted {
@@ -238,7 +244,8 @@ struct MergeResolver {
     changes.deleted = deleted
   }
 
-  /// Bits of the references that lead in both to one object, or nowhere. That is an agreement: no reference counts anything.
+  /// Returns the bits of the references that lead to one object on both sides, or nowhere. That is no conflict: a
+  /// reference counts nothing.
   private func equalReferences(
     _ patch: EntityChanges.Patch,
     _ entity: StoredEntity
@@ -252,8 +259,8 @@ struct MergeResolver {
     return equal
   }
 
-  /// Takes attributes out of an object's patch whose conflicts are settled with the values that the store has. To store them would tell other contexts of a change
-  /// that is none, and that their own changes would be in conflict with.
+  /// Removes attributes from an object's patch whose conflicts are settled with the values of the store. Storing them
+  /// would report a change to other contexts that is none, and would be in conflict with their own changes.
   private func forgetEqualAttributes(
     in slots: UInt64,
     of number: ObjectNumber,
@@ -277,13 +284,14 @@ struct MergeResolver {
     changes.updated[index].slots &= ~slots
   }
 
-  /// The present patch of an object; nil if it has none.
+  /// Returns the present patch of an object; nil if it has none.
   private func patch(of number: ObjectNumber, _ entity: StoredEntity) -> EntityChanges.Patch? {
     let changes = request.entities[entity.ordinal]
     return changes.patchIndex(of: number).map { changes.updated[$0] }
   }
 
-  /// Makes a patch that sets something of an embedded value set all of it; nothing where the context has learned that the value is nil.
+  /// Makes a patch that sets a part of an embedded value set all parts, or none if the context has learned that the
+  /// value is nil.
   private mutating func keep(
     _ value: StoredEmbeddedValue,
     of number: ObjectNumber,
@@ -314,7 +322,7 @@ struct MergeResolver {
         in: patch.slots
       )
     )
-    // The newest state may lack what the base refers to.
+    // The newest state may lack values that the base refers to.
     let shown = RecordView(validated: bytes, layout: entity.layout)
     let loaded = try base.loaded(shown, in: slots, of: entity, &changes.encoder)
     changes.updated[index].bytes = loaded ?? bytes
@@ -395,7 +403,8 @@ struct MergeResolver {
 
   // MARK: Slots that are not stored
 
-  /// Removes the patch of an object that others have deleted. What this save makes refer to the object fails by that.
+  /// Removes the patch of an object that others have deleted. If this save makes other objects refer to it, the save
+  /// fails.
   private mutating func remove(_ patch: EntityChanges.Patch, _ entity: StoredEntity) {
     let changes = request.entities[entity.ordinal]
     guard let index = changes.patchIndex(of: patch.number) else { return }
@@ -435,8 +444,8 @@ struct MergeResolver {
     }
   }
 
-  /// Notes a conflict if the reference that an object keeps leads to one that this save deletes, and the object with it: it was moved away
-  /// here, and neither side has deleted it.
+  /// Notes a conflict if an object keeps a reference to an object that this save deletes, so that a rule would delete
+  /// the first one too: the first one was moved away here, and neither side has deleted it.
   private mutating func refuseCascade(
     to number: ObjectNumber,
     _ entity: StoredEntity,
@@ -451,7 +460,7 @@ struct MergeResolver {
     noteConflict(number, entity, 1 << UInt64(toOne.slot))
   }
 
-  /// Takes the reference of a new object away whose partner keeps another.
+  /// Sets the reference of a new object to nil if its partner keeps another object.
   private mutating func unlinkInserted(
     _ number: ObjectNumber,
     _ entity: StoredEntity,

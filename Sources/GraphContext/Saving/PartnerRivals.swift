@@ -1,16 +1,17 @@
 import Foundation
 import Predicates
 
-/// Takes the partners that a save gives to objects in one-to-one relationships from the objects that have them in the store.
+/// Unlinks the partners that a save gives to objects in one-to-one relationships from the objects that have them in the
+/// store.
 ///
-/// A context does this for what it shows. Needed where a save stores a reference that its context didn't work out: after a merge, and where a
-/// new object was settled with an existing one.
+/// A context does this for the links that it shows. It is needed here where a save stores a reference that its context
+/// didn't work out: after a merge, and where a new object was settled with an existing one.
 struct PartnerRivals {
   private let schema: StoredSchema
   private let newest: any ObjectSource
   private let storeID: UUID
   private(set) var request: SaveRequest
-  /// Objects of which not everything is stored that the context shows, or that are changed beyond that, by the entity's ordinal.
+  /// Objects that are stored otherwise than the context shows them: see ``SaveSettlement/reverted``.
   private(set) var reverted: [Set<ObjectNumber>]
 
   init(
@@ -30,7 +31,8 @@ struct PartnerRivals {
     ManagedObjectID(entity: entity.label(of: number), number: number, storeID: storeID)
   }
 
-  /// Takes the partners that objects get here from those that other contexts have given them to in the meantime.
+  /// Unlinks the partners that objects get here from the objects to which other contexts have given them in the
+  /// meantime.
   mutating func clear() throws(ContextError) {
     for changes in request.entities {
       let entity = changes.entity
@@ -75,7 +77,7 @@ struct PartnerRivals {
     let bit: UInt64 = 1 << UInt64(slot)
     if let index, changes.updated[index].slots & bit != 0 { return }
     guard try newest.reference(at: slot, of: number, entity) == target else { return }
-    // The deletion doesn't take along what this save gives to another object.
+    // The deletion doesn't take along an object that this save gives to another one.
     if changes.deletes(number) { return changes.unfollow(bit, of: number) }
     if entity.requiredSlots(of: number) & bit != 0 {
       return request.failures.note(.conflict(id(number, entity), "changed", entity.names(of: bit)))

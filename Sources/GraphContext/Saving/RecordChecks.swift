@@ -17,7 +17,7 @@ struct RecordChecks {
   ///   - record: the values.
   ///   - refused: a slot whose value didn't fit its kind.
   ///   - slots: bits of the slots to check.
-  ///   - failures: receives what is wrong.
+  ///   - failures: receives the failures that are found.
   func check(
     _ record: RecordView,
     refused: Int?,

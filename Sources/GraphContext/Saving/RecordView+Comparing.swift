@@ -1,7 +1,7 @@
 import Predicates
 
 extension RecordView {
-  /// Bits of the slots in `mask` that are nil.
+  /// Returns the bits of the slots in `mask` that are nil.
   func missingSlots(_ mask: UInt64) -> UInt64 {
     var (rest, missing) = (mask, UInt64(0))
     while rest != 0 {
@@ -12,7 +12,7 @@ extension RecordView {
     return missing
   }
 
-  /// Of the slots in `mask`, those whose bytes are not those of another record of the same layout.
+  /// Returns the slots in `mask` whose bytes differ from those of another record of the same layout.
   func slots(in mask: UInt64, thatDifferFrom other: RecordView) -> UInt64 {
     var (rest, different) = (mask & (1 << UInt64(slotCount) &- 1), UInt64(0))
     while rest != 0 {

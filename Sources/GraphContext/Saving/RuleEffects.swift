@@ -2,10 +2,11 @@ import Predicates
 
 /// The changes that the delete rules of a save make beyond its request. They are known before anything is stored.
 ///
-/// The saving context has applied its delete rules to what it shows. The engine applies them to the links that other contexts have made since, and to those
-/// over which the context has moved after its deletion. So objects change that neither side has validated that way.
+/// The saving context has applied its delete rules to the objects that it shows. The engine applies them to the links
+/// that other contexts have made since, and to links in commits that the context moved over after its deletion. So some
+/// objects change in a way that neither side has validated.
 struct RuleEffects {
-  /// What the rules do to one object.
+  /// The effect of the rules on one object.
   struct Effect: Hashable {
     var isDeleted = false
     /// Bits of the references that are set to nil.

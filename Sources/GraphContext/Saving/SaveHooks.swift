@@ -9,11 +9,11 @@ struct SaveHooks {
 
   init(_ context: ManagedObjectContext) { self.context = context }
 
-  /// What the validations have found.
+  /// The results of the validations.
   struct Outcome {
     /// The failures of objects that refuse to be saved.
     var failures = SaveFailures()
-    /// What is known to have no rules in code.
+    /// The kinds of objects that are known to have no rules in code.
     var unruled = UnruledKinds()
   }
 
@@ -59,7 +59,8 @@ struct SaveHooks {
         return fingerprint(object)
       }
       context.awakeInserted()
-      // The usual cases, without a table of all objects: nothing has come or gone, and no hook has changed another object.
+      // The usual cases, without a table of all objects: no object was added or removed, and no hook has changed
+      // another object.
       let isSettled = zip(objects, called).allSatisfy { fingerprint($0) == $1 }
       if round == 0, isSettled, context.changeCount == changeCount { return lists }
       lists = ListedChanges(context)
@@ -112,13 +113,13 @@ struct SaveHooks {
 /// The objects that a context is to save, as they are listed once for several passes.
 private struct ListedChanges {
   struct Lists {
-    /// The entity's.
+    /// The entity's ordinal.
     let ordinal: Int
     let inserted: [any ManagedObject]
     let updated: [any ManagedObject]
     let deleted: [any ManagedObject]
   }
-  /// Of the entities with changes, in the order of the entities.
+  /// The lists of the entities with changes, in the order of the entities.
   let byEntity: [Lists]
 
   init(_ context: ManagedObjectContext) {
@@ -139,7 +140,7 @@ private struct ListedChanges {
 }
 
 extension ContextError {
-  /// An object refuses to be saved, with the error that its validation has thrown.
+  /// Makes the error for an object that refuses to be saved, with the error that its validation has thrown.
   static func validationFailed(_ id: ManagedObjectID, _ error: any Error) -> ContextError {
     ContextError(
       .validationFailed,
@@ -156,15 +157,16 @@ extension ContextError {
 
 /// The objects of a save.
 final class SavedObjects {
-  /// Those that were inserted or updated.
+  /// The objects that were inserted or updated.
   var kept: [any ManagedObject] = []
   var deleted: [any ManagedObject] = []
-  /// What to tell of the save; nil for one that has changed nothing.
+  /// The changes to report to listeners; nil for a save that has changed nothing.
   var changes: ObjectChanges?
   /// The number of objects whose hook was called.
   private var calledCount = 0
 
-  /// Calls the hooks that haven't been called: a hook may make the save that is told of next, after the other hooks of this one.
+  /// Calls the hooks that haven't been called. A hook may make another save, which listeners hear of after the other
+  /// hooks of this one.
   func callDidSave() {
     while calledCount < kept.count + deleted.count {
       let object = calledCount < kept.count ? kept[calledCount] : deleted[calledCount - kept.count]

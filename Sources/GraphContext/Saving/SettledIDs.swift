@@ -7,7 +7,7 @@ struct SettledIDs {
   /// Their keys, in the order of the saves.
   private var order: [ManagedObjectID] = []
 
-  /// Adds the IDs of a save, and forgets those of the earliest saves that are too many.
+  /// Adds the IDs of a save, and forgets those of the earliest saves beyond the limit.
   mutating func add(_ ids: [ManagedObjectID: ManagedObjectID]) {
     aliases.merge(ids) { $1 }
     order += ids.keys

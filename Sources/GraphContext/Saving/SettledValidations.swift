@@ -7,18 +7,19 @@ struct SettledOwner {
   let entity: StoredEntity
   let number: ObjectNumber
   let change: ValidatedChange
-  /// The values that it gets, by slot, but for those that other objects decide: its places, and what is derived.
+  /// The values that it gets, by slot, except for those that other objects determine: its places, and derived values.
   let values: [AttributeValue]
   /// The elements that its many-to-many relationships get, by the positions of the relationships.
   let links: [[ObjectNumber]]
-  /// What delete rules take from it afterwards.
+  /// The effect of delete rules on it afterwards.
   var effect = RuleEffects.Effect()
 }
 
 /// The validations of merged and settled objects during one save.
 ///
-/// A validation is code of the program, so it runs outside of the writer's turn: the turn ends where an object gets values that it hasn't seen,
-/// and the save takes another one. Others may have changed the object by then, so an outcome counts for the values that the validation has seen.
+/// A validation is code of the program, so it runs outside of the writer's turn: the turn ends where an object gets
+/// values that the validation hasn't seen, and the save takes another turn. Others may have changed the object by then,
+/// so an outcome counts only for the values that the validation has seen.
 struct SettledValidations {
   /// The number of times that a save validates before it throws `conflict`. Many writers of one object often find that it has changed once more.
   static let roundLimit = 100
@@ -34,7 +35,7 @@ struct SettledValidations {
       (values, links, self.failure, self.skippedAt) = (owner.values, owner.links, failure, skippedAt)
     }
 
-    /// Whether it counts for an attempt with these values on this commit.
+    /// Returns whether it counts for an attempt with these values on this commit.
     func counts(for owner: SettledOwner, on commit: UInt64) -> Bool {
       values == owner.values && links == owner.links && (skippedAt == nil || skippedAt == commit)
     }
@@ -45,7 +46,7 @@ struct SettledValidations {
     let effect: RuleEffects.Effect
   }
   private var outcomes: [Question: Outcome] = [:]
-  /// What was found to have no rules in code: others may change it as often as they like.
+  /// The kinds of objects that were found to have no rules in code: others may change them as often as they like.
   private(set) var unruled = UnruledKinds()
   private var rounds = 0
 
@@ -71,7 +72,8 @@ struct SettledValidations {
 
   /// Calls the validations of objects in a context of its own that shows all that the save is to store.
   ///
-  /// - Throws: `conflict` when others have changed the objects too often meanwhile, and what reading in a validation has failed with.
+  /// - Throws: `conflict` when others have changed the objects too often meanwhile, and the error of a failed read in a
+  ///   validation.
   mutating func validate(
     _ owners: [SettledOwner],
     savedBy request: SaveRequest,
@@ -85,7 +87,7 @@ struct SettledValidations {
     }
     do { try context.preview(request) } catch {
       guard [.objectNotFound, .missingDestination, .conflict].contains(error.code) else { throw error }
-      // The save leads to something that others have deleted: the engine says what, in the next attempt.
+      // The save leads to an object that others have deleted: the engine reports it in the next attempt.
       for owner in owners {
         outcomes[owner.question] = Outcome(owner, nil, skippedAt: request.baseCommit)
       }
@@ -111,7 +113,8 @@ struct SettledValidations {
         if !hasRules { unruled.insert(ValidatedKind(owner.key, for: change)) }
       }
       try context.checkReadable()
-      // Others may have linked the object to what goes, or have taken such a link away, since the attempt: another rule of it was asked.
+      // Since the attempt, others may have linked the object to one that is deleted, or removed such a link: then
+      // another of its rules was called.
       let isOther = change.map { ValidatedKind(owner.key, for: $0) != owner.kind } ?? false
       outcomes[owner.question] = Outcome(owner, failure, skippedAt: isOther ? request.baseCommit : nil)
     }
@@ -119,7 +122,7 @@ struct SettledValidations {
 }
 
 extension ValidatedChange {
-  /// What the save does to an object that its preview shows in a phase; nil for one that isn't there.
+  /// Makes the change of the save to an object that its preview shows in a phase; nil for an object that isn't there.
   fileprivate init?(previewed phase: ObjectState.Phase) {
     switch phase {
     case .inserted: self = .insertion
@@ -131,13 +134,14 @@ extension ValidatedChange {
 }
 
 extension ManagedObjectContext {
-  /// The object in the context that shows the save; nil for a new one that has gone with it.
+  /// Returns the object in the context that shows the save; nil for a new object that has left that context.
   fileprivate func previewed(_ owner: SettledOwner) -> (any ManagedObject)? {
     owner.change == .insertion
       ? knownObject(owner.number, of: owner.entity) : object(owner.number, of: owner.entity)
   }
 
-  /// Throws what reading has failed with. A validation that sets a value hasn't: what it sets in the context that only shows the save is dropped.
+  /// Throws the error of a failed read. A validation that sets a value is no failure: its changes in the context that
+  /// only shows the save are dropped.
   fileprivate func checkReadable() throws(ContextError) {
     do { try checkUsable() } catch {
       guard error.code == .readOnlyContext else { throw error }
@@ -148,7 +152,7 @@ extension ManagedObjectContext {
 }
 
 extension SaveRequest {
-  /// Objects that the request changes, with all values that they get. Objects that aren't there are left out.
+  /// Returns objects that the request changes, with all values that they get. Objects that aren't there are left out.
   ///
   /// - Parameter source: the state that the request is to change.
   func owners(
@@ -173,14 +177,14 @@ extension SaveRequest {
     return owners
   }
 
-  /// What the request does to an object.
+  /// Returns the change of the request to an object.
   func change(of key: ObjectKey) -> ValidatedChange {
     let changes = entities[key.entity]
     if changes.insertedIndex(of: key.number) != nil { return .insertion }
     return changes.deletes(key.number) ? .deletion : .update
   }
 
-  /// All values that an object gets; nil for one that isn't there.
+  /// Returns all values that an object gets; nil for an object that isn't there.
   private func record(
     of number: ObjectNumber,
     _ changes: EntityChanges,
@@ -199,7 +203,8 @@ extension SaveRequest {
     return Array(bytes)
   }
 
-  /// The elements of an object's many-to-many relationships as the request leaves them, by the positions of the relationships. O(links).
+  /// Returns the elements of an object's many-to-many relationships as the request leaves them, by the positions of the
+  /// relationships. O(links).
   private func links(
     of owner: ObjectNumber,
     _ entity: StoredEntity,
@@ -224,7 +229,8 @@ extension SaveRequest {
 }
 
 extension StoredEntity {
-  /// The values of a record, by slot. Those that other objects decide, places and derived values, are null.
+  /// Returns the values of a record, by slot. Values that other objects determine, which are places and derived values,
+  /// are null.
   fileprivate func ownValues(of record: [UInt8]) -> [AttributeValue] {
     record.withUnsafeBytes { bytes in
       let view = RecordView(validated: bytes, layout: layout)
@@ -240,7 +246,7 @@ extension StoredEntity {
 extension SettledOwner {
   var key: ObjectKey { ObjectKey(entity: entity.ordinal, number: number) }
 
-  /// What delete rules delete is no change of the request.
+  /// The kind of the object. A deletion by delete rules is no change of the request.
   fileprivate var kind: ValidatedKind { ValidatedKind(key, for: effect.isDeleted ? .deletion : change) }
 
   fileprivate var question: SettledValidations.Question {

@@ -9,10 +9,11 @@ import Predicates
 /// if the same save inserts it.
 ///
 /// A model declares the policy of a constraint, `@Attribute(.unique(ifExists: .merge))` or `#Unique<Song>([\.album, \.track], ifExists: .keep)`, and
-/// ``ManagedObjectContext/save(ifExists:durability:)`` replaces it for one save. It is the program's, and no part of what is stored.
+/// ``ManagedObjectContext/save(ifExists:durability:)`` replaces it for one save. The policy belongs to the program, and
+/// is not stored.
 ///
-/// A policy applies to new objects. Two stored objects that are given the same value are refused under each, and so is a new object that has unique
-/// values of two existing ones.
+/// A policy applies to new objects. Two stored objects that are given the same value are refused under each policy, and
+/// so is a new object that has unique values of two existing ones.
 public enum UniquePolicy: String, Sendable, Hashable, CaseIterable {
   /// The save throws `notUnique`.
   case error
@@ -27,7 +28,7 @@ public enum UniquePolicy: String, Sendable, Hashable, CaseIterable {
 
 /// The policies of a save, by constraint.
 struct UniquePolicies {
-  /// Counts for every constraint.
+  /// The policy for every constraint; nil for those that the constraints declare.
   private let override: UniquePolicy?
   private let declared: [[UniquePolicy]]
   /// False if every new object with an existing value is refused.
@@ -39,7 +40,8 @@ struct UniquePolicies {
     settlesAny = override.map { $0 != .error } ?? coordinator.settlesUniqueValues
   }
 
-  /// The unique indexes of an entity whose policy isn't ``UniquePolicy/error``, by their places among the declared ones.
+  /// Returns the unique indexes of an entity whose policy isn't ``UniquePolicy/error``, by their places among the
+  /// declared ones.
   func settling(_ entity: StoredEntity) -> [(place: Int, policy: UniquePolicy)] {
     entity.declaredIndexes.indices.compactMap { place in
       let policy = override ?? declared[entity.ordinal][place]

@@ -3,8 +3,9 @@ import Predicates
 
 /// Settles new objects that have unique values of existing ones, as the policies of the constraints say.
 ///
-/// Runs in the writer's turn and above the engine, after the merge with what other contexts have saved: it leaves a request in which the settled
-/// objects are gone, and their values and links are those of the existing objects. What it can't settle the engine refuses as not unique.
+/// Runs in the writer's turn and above the engine, after the merge with the changes that other contexts have saved: it
+/// leaves a request without the settled objects, whose values and links are those of the existing objects. The engine
+/// refuses objects that it can't settle as not unique.
 struct UniqueResolver {
   private let coordinator: StoreCoordinator
   private let schema: StoredSchema
@@ -20,7 +21,7 @@ struct UniqueResolver {
   private(set) var relinked: Set<ObjectKey> = []
   /// Stored objects that policies have given values, by the entity's ordinal.
   private(set) var changed: [Set<ObjectNumber>]
-  /// What the models declare, once it is needed.
+  /// The defaults that the models declare, once they are needed.
   private var defaults: [ClassKey: DeclaredDefaults] = [:]
 
   private struct ClassKey: Hashable {
@@ -89,7 +90,7 @@ struct UniqueResolver {
     }
   }
 
-  /// The object that another stands for, or the object itself.
+  /// Returns the object that another stands for, or the object itself.
   func owner(_ number: ObjectNumber, _ ordinal: Int) -> ObjectNumber {
     var number = number
     while let next = aliases[ordinal][number] { number = next }
@@ -132,7 +133,7 @@ struct UniqueResolver {
     return settled.count > count
   }
 
-  /// Notes the keys that an existing object gets of a settled one.
+  /// Notes the keys that an existing object gets from a settled one.
   private mutating func give(_ object: SettledObject, to owner: ObjectNumber, _ owners: inout UniqueOwners) {
     let taken = values(of: RecordView(validated: object.bytes, layout: object.entity.layout), object)
     owners.give(object.bytes, to: owner, in: taken)
@@ -162,7 +163,7 @@ struct UniqueResolver {
     }
   }
 
-  /// A copy of a record that leads to existing objects; nil if the record does.
+  /// Returns a copy of a record that leads to existing objects; nil if the record itself does.
   private func redirected(
     _ bytes: UnsafeRawBufferPointer,
     _ entity: StoredEntity
@@ -224,7 +225,7 @@ struct UniqueResolver {
 
   // MARK: Values
 
-  /// Gives the existing object what its policy lets it have of a settled one.
+  /// Gives the existing object the values of a settled one that the policy lets it have.
   private mutating func fold(_ object: SettledObject) throws(ContextError) {
     let entity = object.entity
     let bytes = withPlaces(object)
@@ -255,7 +256,8 @@ struct UniqueResolver {
     }
   }
 
-  /// The values of an object with the places that its number stands for: the existing object has another number.
+  /// Returns the values of an object with the places that its number stands for: the existing object has another
+  /// number.
   private func withPlaces(_ object: SettledObject) -> UnsafeRawBufferPointer {
     var bytes = object.bytes
     for slots in object.entity.toOnes.compactMap(\.list?.slots) {
@@ -268,7 +270,8 @@ struct UniqueResolver {
     return bytes
   }
 
-  /// Bits of the slots that an existing object takes over. Partners in one-to-one relationships are not among them.
+  /// Returns the bits of the slots that an existing object takes over. Partners in one-to-one relationships are not
+  /// among them.
   private mutating func values(of record: RecordView, _ object: SettledObject) -> UInt64 {
     let entity = object.entity
     var slots: UInt64 = 0
@@ -295,8 +298,8 @@ struct UniqueResolver {
     return declared
   }
 
-  /// Bits of the slots whose partners an existing object takes over: their references lead to it already. The partners that it was given in
-  /// this save lose it.
+  /// Returns the bits of the slots whose partners an existing object takes over: their references lead to it already.
+  /// The partners that it was given in this save lose it.
   private mutating func takePartners(
     of record: RecordView,
     for owner: ObjectNumber,
@@ -352,14 +355,14 @@ struct UniqueResolver {
   }
 }
 
-/// Which object of an entity has a unique value after a save: by what the save stores, and else by the store.
+/// The owners of an entity's unique values after a save: those that the save stores, and otherwise those of the store.
 private struct UniqueOwners {
   private let changes: EntityChanges
   private let constraints: [(place: Int, policy: UniquePolicy)]
   private let source: any StoredSource
   /// Objects by the keys that this save gives them, by the place of the constraint.
   private var claims: [[[UInt8]: ObjectNumber]]
-  /// The other way round, where there are several constraints.
+  /// The keys by object, where there are several constraints.
   private var keys: [[ObjectNumber: [UInt8]]]
   /// Objects whose keys in the store are out of date, by the place of the constraint.
   private var changed: [Set<ObjectNumber>]
@@ -423,7 +426,8 @@ private struct UniqueOwners {
     }
   }
 
-  /// The one object that has keys of a record, with the policy of the first constraint by which it does; nil if no object has, or several have.
+  /// Returns the one object that has keys of a record, with the policy of the first constraint that it matches; nil if
+  /// no object has such keys, or several have.
   func owner(of bytes: UnsafeRawBufferPointer) throws(ContextError) -> (ObjectNumber, UniquePolicy)? {
     var owner: (number: ObjectNumber, policy: UniquePolicy)?
     for (place, policy) in constraints {
@@ -442,7 +446,7 @@ private struct UniqueOwners {
     return changed[place].contains(stored) || changes.deletes(stored) ? nil : stored
   }
 
-  /// The components of a record in an index; nil if one of them is.
+  /// Returns the components of a record in an index; nil if one of them is nil.
   private func key(of bytes: UnsafeRawBufferPointer, _ place: Int) -> [UInt8]? {
     let record = RecordView(validated: bytes, layout: changes.entity.layout)
     var key: [UInt8] = []

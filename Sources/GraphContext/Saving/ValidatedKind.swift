@@ -1,6 +1,6 @@
 import Predicates
 
-/// What a save does to an object that it validates.
+/// The change of a save to an object that it validates.
 enum ValidatedChange: Hashable {
   case insertion, update, deletion
 }
@@ -16,7 +16,7 @@ extension ManagedObject {
   }
 }
 
-/// What decides which rules in code an object has: its class, and what the save does to it.
+/// The class of an object and the change of a save to it. Together they decide which rules in code the object has.
 struct ValidatedKind: Hashable {
   /// The entity's ordinal.
   private let entity: Int

@@ -1,4 +1,4 @@
-// An original name that is the present one says nothing.
+// An original name that is the present one has no meaning.
 
 extension EntityDescription {
   /// ``originalName``, unless it is the present one.

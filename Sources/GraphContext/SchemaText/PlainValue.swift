@@ -1,7 +1,7 @@
 import Foundation
 import Predicates
 
-/// An attribute's value as JSON has values. What it is depends on the attribute's kind.
+/// An attribute's value in the form of a JSON value. The form depends on the attribute's kind.
 enum PlainValue: Codable {
   case bool(Bool)
   case int(Int64)
@@ -55,7 +55,7 @@ enum PlainValue: Codable {
     }
   }
 
-  /// The value of an attribute of this kind; nil if it is none.
+  /// The value for an attribute of this kind; nil if it isn't valid for the kind.
   func value(of kind: AttributeKind) -> AttributeValue? {
     switch self {
     case .bool(let value): kind == .bool ? .bool(value) : nil
@@ -92,7 +92,7 @@ enum PlainValue: Codable {
     }
   }
 
-  /// Foundation reads as much of a text as is a number; here all of it has to be one.
+  /// Foundation reads the beginning of a text that is a number. Here the whole text must be a number.
   private static func decimal(_ text: String) -> Decimal? {
     guard Double(text)?.isFinite == true, text.allSatisfy({ $0.isNumber || "+-.eE".contains($0) }) else {
       return nil

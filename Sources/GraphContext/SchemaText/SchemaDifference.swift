@@ -1,23 +1,23 @@
-/// What two schemas differ in, a change for each entity, class, property and index.
+/// The differences of two schemas: a change for each entity, class, property and index that differs.
 ///
-/// A thing of the new schema is what bore its name in the old one; if nothing did, what bore its original name. What a relationship leads to, and what an index is over, counts as the same under its new name. The order of
+/// An element of the new schema is compared with the element that has its name in the old schema or, if there is none, its original name. If the destination of a relationship or a property of an index was only renamed, that is no difference. The order of
 /// declaration doesn't count, and neither do original names and defaults.
 public struct SchemaDifference: Sendable, Hashable, Codable {
   /// By the entities' names; in an entity itself, classes, properties, indexes.
   public let changes: [Change]
 
-  /// What has changed of one entity, property or index.
+  /// The change of one entity, class, property or index.
   public struct Change: Sendable, Hashable, Codable {
-    /// Whether the thing was added, removed or changed.
+    /// Whether the element was added, removed or changed.
     public enum Kind: String, Sendable, Hashable, Codable {
-      /// Only the new schema has the thing.
+      /// Only the new schema has the element.
       case added
-      /// Only the old schema has the thing.
+      /// Only the old schema has the element.
       case removed
-      /// Both schemas have the thing, and say different things of it.
+      /// Both schemas have the element, with differences.
       case changed
     }
-    /// What kind of thing it is.
+    /// The kind of the element.
     public enum Subject: String, Sendable, Hashable, Codable {
       /// An entity.
       case entity
@@ -31,33 +31,33 @@ public struct SchemaDifference: Sendable, Hashable, Codable {
       case member = "class"
     }
 
-    /// Whether the thing was added, removed or changed.
+    /// Whether the element was added, removed or changed.
     public var kind: Kind
-    /// What kind of thing it is.
+    /// The kind of the element.
     public var subject: Subject
     /// The entity; by its new name unless it is removed.
     public var entity: String
     /// The property's or the index's name, the new one unless it is removed; nil for an entity.
     public var name: String?
-    /// What was added or removed, as ``Schema/description`` has it; nil for an entity, and for what has changed.
+    /// The added or removed element, as in ``Schema/description``; nil for an entity, and for an element that has changed.
     public var definition: String?
-    /// What has changed; empty for what was added or removed.
+    /// The aspects that have changed; empty for an element that was added or removed.
     public var aspects: [Aspect]
   }
 
-  /// What the change of an aspect means for what is stored.
+  /// The meaning of a changed aspect for the stored data.
   public enum Effect: String, Sendable, Hashable, Codable {
-    /// The thing has another name.
+    /// The element has another name.
     case renamed
     /// Every value of the old kind is one of the new.
     case widened
     /// The old kind has values that the new one lacks.
     case retyped
-    /// There can be nil.
+    /// Nil has become possible.
     case loosened
-    /// There can't be nil any more.
+    /// Nil isn't possible any more.
     case required
-    /// The store makes the attribute of something else, or it does so from now on, or no longer.
+    /// The attribute has another rule of derivation, or has become derived, or isn't derived any more.
     case derived
     /// A relationship leads to another entity.
     case redirected
@@ -87,15 +87,15 @@ public struct SchemaDifference: Sendable, Hashable, Codable {
     case declares
   }
 
-  /// One thing that has changed.
+  /// One aspect that has changed.
   public struct Aspect: Sendable, Hashable, Codable {
-    /// What the change means for what is stored.
+    /// The meaning of the change for the stored data.
     public var effect: Effect
     /// `name`, `kind`, `optional`, `derived`, `destination`, `cardinality`, `inverse`, `delete rule`, `ordered`, `unique`, `superclass`, `abstract` or `properties`.
     public var name: String
-    /// What the old schema says.
+    /// The aspect in the old schema.
     public var old: String
-    /// What the new schema says.
+    /// The aspect in the new schema.
     public var new: String
   }
 
@@ -108,7 +108,7 @@ public struct SchemaDifference: Sendable, Hashable, Codable {
     self.init(from: old, to: new, SchemaRenaming(from: known, to: SchemaChange(from: known, to: new).target))
   }
 
-  /// What a store's schema has changed in between two times: a thing is what had its number, whatever it was called.
+  /// Compares a store's schema at two times. Elements are matched by their numbers, whatever their names.
   ///
   /// - Throws: `SchemaError` if one of the two holds something that can't be declared.
   package init(from old: CataloguedSchema, to new: CataloguedSchema) throws(SchemaError) {
@@ -123,7 +123,7 @@ public struct SchemaDifference: Sendable, Hashable, Codable {
     let gone = old.entities.filter { renaming.newName(of: $0.name) == nil }.map { entity in
       (entity.name, [Change(removed: .entity, in: entity.name)])
     }
-    // An entity that is gone may have the name of a new one; it comes first.
+    // A removed entity may have the name of a new one; it comes first.
     changes = (gone + kept).enumerated()
       .sorted { ($0.element.0, $0.offset) < ($1.element.0, $1.offset) }
       .flatMap(\.element.1)
@@ -264,7 +264,7 @@ public struct SchemaDifference: Sendable, Hashable, Codable {
     to new: EntityDescription,
     _ renaming: SchemaRenaming
   ) -> [Change] {
-    // An index over a property that is gone is gone, too: another property may have its name now.
+    // An index over a removed property was removed, too: another property may have its name now.
     let carried = old.declaredIndexes.map { index -> (old: IndexDescription, new: IndexDescription?) in
       let properties = index.properties.map { renaming.newName(of: $0, in: old.name) }
       guard !properties.contains(nil) else { return (index, nil) }

@@ -3,7 +3,7 @@ import Predicates
 
 /// A schema in a form that people write and programs exchange, such as JSON: `cambium schema --json` prints it, and `cambium migrate` reads it.
 ///
-/// It has everything that a ``Schema`` says, original names and defaults included. What is left out has the value that a new description has.
+/// It contains everything that a ``Schema`` has, original names and defaults included. A value that is left out is that of a new description.
 public struct SchemaDocument: Sendable, Hashable, Codable {
   /// The version of the schema, if it has one.
   public var version: Schema.Version?
@@ -34,7 +34,7 @@ public struct SchemaDocument: Sendable, Hashable, Codable {
     public var isAbstract: Bool
     /// The names of the properties that the class declares itself.
     public var properties: [String]
-    /// Of the properties of a subclass, those that its objects need a value for.
+    /// Those of the properties of a subclass for which its objects need a value.
     public var required: [String]
     /// The class's name in an earlier version of the schema.
     public var originalName: String?
@@ -44,13 +44,13 @@ public struct SchemaDocument: Sendable, Hashable, Codable {
   public struct Property: Sendable, Hashable {
     /// The property's name.
     public var name: String
-    /// An attribute's kind, such as `int64`; of a relationship `toOne` or `toMany`.
+    /// An attribute's kind, such as `int64`; for a relationship `toOne` or `toMany`.
     public var kind: String
-    /// Whether nil is a value; nil is no. No word for a relationship to many.
+    /// Whether nil is a value; nil is no. Not given for a to-many relationship.
     public var isOptional: Bool?
     /// For a part of an embedded value that may be nil: true if the part may not be nil where the value is there. Nil for any other attribute.
     public var isRequiredPart: Bool?
-    /// What objects get that were stored before the attribute existed. A number, a string, true or false; a date in ISO 8601, data in Base64.
+    /// The value for objects that were stored before the attribute existed. A number, a string, true or false; a date in ISO 8601, data in Base64.
     public var defaultValue: AttributeValue?
     /// The property's name in an earlier version of the schema.
     public var originalName: String?
@@ -62,13 +62,13 @@ public struct SchemaDocument: Sendable, Hashable, Codable {
     public var deleteRule: DeleteRule?
     /// Whether a relationship is ordered; nil is no.
     public var isOrdered: Bool?
-    /// What the store makes an attribute's value of; nil for what programs set.
+    /// The rule by which the store makes an attribute's value; nil for an attribute that programs set.
     public var derivation: AttributeDerivation?
   }
 
   /// An index, as ``IndexDescription`` says it.
   public struct Index: Sendable, Hashable, Codable {
-    /// The names of the properties, the first sorted by first.
+    /// The names of the properties, in the order in which entries are sorted by them.
     public var properties: [String]
     /// Whether no two objects have equal values; nil is no.
     public var isUnique: Bool?
@@ -189,7 +189,7 @@ extension SchemaDocument.Property {
 
   private var isRelationship: Bool { kind == Self.toOne || kind == Self.toMany }
 
-  /// What keeps the property from being one; nil if nothing does.
+  /// The reason why this describes no valid property; nil if it does.
   fileprivate var problem: String? {
     if isRelationship { return destination == nil ? "\(name) has no destination" : nil }
     return attributeKind == nil ? "\(name) is of the kind \(kind), which there is not" : nil

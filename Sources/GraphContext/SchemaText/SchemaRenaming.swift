@@ -1,14 +1,14 @@
 import Predicates
 
-/// What the entities and properties of an old catalogue are called in a new one of the same store: a thing keeps its number.
+/// The names of the entities and properties of an old catalogue in a new one of the same store. They are matched by number, which never changes.
 struct SchemaRenaming {
-  /// New names to old ones.
+  /// The old names of entities, by their new names.
   private var origins: [String: String] = [:]
-  /// Old names to new ones.
+  /// The new names of entities, by their old names.
   private var newNames: [String: String] = [:]
-  /// By the new entity's name, then the new property's: the old property's.
+  /// The old names of properties, by the new names of entity and property.
   private var propertyOrigins: [String: [String: String]] = [:]
-  /// By the old entity's name, then the old property's: the new property's.
+  /// The new names of properties, by the old names of entity and property.
   private var newPropertyNames: [String: [String: String]] = [:]
   /// The same for the classes of an entity.
   private var classOrigins: [String: [String: String]] = [:]
@@ -36,25 +36,25 @@ struct SchemaRenaming {
     }
   }
 
-  /// What an entity was called; nil for a new one.
+  /// The old name of an entity; nil for a new one.
   func origin(of entity: String) -> String? { origins[entity] }
 
-  /// The new name of an old entity; nil for one that is gone.
+  /// The new name of an old entity; nil for a removed one.
   func newName(of entity: String) -> String? { newNames[entity] }
 
   /// The old name of a property; nil for a new one.
   func origin(of property: String, in entity: String) -> String? { propertyOrigins[entity]?[property] }
 
-  /// The new name of an old property; nil for one that is gone.
+  /// The new name of an old property; nil for a removed one.
   func newName(of property: String, in entity: String) -> String? { newPropertyNames[entity]?[property] }
 
-  /// What a class of an entity was called; nil for a new one.
+  /// The old name of a class of an entity; nil for a new one.
   func origin(ofClass name: String, in entity: String) -> String? { classOrigins[entity]?[name] }
 
-  /// The new name of a class of an old entity; nil for one that is gone.
+  /// The new name of a class of an old entity; nil for a removed one.
   func newName(ofClass name: String, in entity: String) -> String? { newClassNames[entity]?[name] }
 
-  /// A rule of an old entity with the new names of what it is made of.
+  /// A rule of an old entity, with the new names of the properties in it.
   func renamed(_ derivation: AttributeDerivation, of entity: EntityDescription) -> AttributeDerivation {
     func name(_ property: String, _ entity: String) -> String {
       newName(of: property, in: entity) ?? property
@@ -74,8 +74,8 @@ struct SchemaRenaming {
 }
 
 extension CataloguedSchema {
-  /// Whether the other schema may be what this one became in the same store: each layout that both know has the same fields. Two copies of a
-  /// store that were changed in different ways have given the same numbers to different things.
+  /// Returns whether the other schema may be a later state of this one in the same store: each layout that both know has the same fields. Two copies of a
+  /// store that were changed in different ways have given the same numbers to different entities and properties.
   package func canBecome(_ other: CataloguedSchema) -> Bool {
     let later = other.entities.dictionary(by: \.number)
     return nextNumber <= other.nextNumber
@@ -86,10 +86,10 @@ extension CataloguedSchema {
       }
   }
 
-  /// The description, in which everything names what it was called in `old`, and attributes have the values as defaults that objects got when
+  /// The description of the schema. The original name of each element is its name in `old`. The default of an attribute is the value that objects got when
   /// the attribute was added.
   ///
-  /// - Throws: `SchemaError` if the catalogue holds something that can't be declared, or if several changes have exchanged names, or used one again.
+  /// - Throws: `SchemaError` if the catalogue holds something that can't be declared, or if several changes have exchanged names, or used a name again.
   package func schema(following old: CataloguedSchema) throws(SchemaError) -> Schema {
     let renaming = SchemaRenaming(from: old, to: self)
     let known = entitiesByName
@@ -119,7 +119,7 @@ extension CataloguedSchema {
 }
 
 extension SchemaRenaming {
-  /// A sentence for each name that a description of the new schema doesn't give to what has it: names were exchanged, or used again.
+  /// A sentence for each old name for which the other renaming finds another new name: names were exchanged, or used again.
   fileprivate func names(of old: CataloguedSchema, thatDifferIn other: SchemaRenaming) -> [String] {
     func problem(_ name: String, _ new: String?, _ found: String?) -> [String] {
       if new == found { return [] }

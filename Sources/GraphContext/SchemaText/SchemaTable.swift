@@ -8,7 +8,7 @@ public struct SchemaTable: Sendable, Hashable, Codable {
     public var entity: String
     /// Nil in the one row of an entity without properties.
     public var property: String?
-    /// An attribute's kind, such as `int64`; of a relationship `toOne` or `toMany`.
+    /// An attribute's kind, such as `int64`; for a relationship `toOne` or `toMany`.
     public var kind: String?
     /// Whether nil is a value; false for a to-many relationship.
     public var isOptional: Bool
@@ -20,7 +20,7 @@ public struct SchemaTable: Sendable, Hashable, Codable {
     public var deleteRule: DeleteRule?
     /// Whether a relationship is ordered; nil for an attribute, and for no.
     public var isOrdered: Bool?
-    /// What the store makes an attribute's value of; nil for what programs set.
+    /// The rule by which the store makes an attribute's value; nil for an attribute that programs set.
     public var derivation: AttributeDerivation?
     /// The indexes that the property is in, such as `unique isrc` and `index album,track`.
     public var indexes: [String]

@@ -2,10 +2,10 @@ import Predicates
 
 /// A schema as Swift source: the classes that `@Model` makes it from.
 ///
-/// The text builds as it is. A property whose initial value can be written down has it; the others are parameters of the initialiser, but for
+/// The text compiles without changes. A property whose initial value can be written down has that value. Other properties are parameters of the initialiser, except
 /// optionals and to-many relationships. A relationship names its inverse at one end of the pair: at the to-one end, else at the end that
-/// comes first by the names of entity and property. A relationship to objects of a hierarchy has the class that declares its inverse as its type, else the
-/// root: a schema doesn't keep another one.
+/// comes first by the names of entity and property. The type of a relationship to objects of a hierarchy is the class that declares its inverse, else the
+/// root: a schema keeps no other class.
 public struct SwiftSource: Sendable, Hashable, CustomStringConvertible {
   /// The text, with an end of line after the last one.
   public let description: String
@@ -53,7 +53,7 @@ private struct SwiftParameter {
   let type: String
 }
 
-/// Where a model stands among those that inherit from each other.
+/// The position of a model among those that inherit from each other.
 private struct ClassPlace {
   let isAbstract: Bool
   let superclass: String?
@@ -69,10 +69,10 @@ private struct ClassPlace {
     self.inherited = inherited
   }
 
-  /// A model that has nothing to do with another.
+  /// A model without superclass and subclasses.
   static let alone = ClassPlace(ClassDescription(name: ""), subclasses: nil, inherited: [])
 
-  /// What `@Model` says of it.
+  /// The arguments of its `@Model`.
   var arguments: [String] {
     var arguments = isAbstract ? ["isAbstract: true"] : []
     if let superclass { arguments.append("superclass: \(SwiftText.literal(superclass))") }
@@ -84,7 +84,7 @@ private struct ClassPlace {
 }
 
 extension EntityDescription {
-  /// What a class of the entity declares itself, as an entity of its own.
+  /// The own declarations of a class of the entity, as an entity.
   fileprivate func declared(by member: ClassDescription) -> EntityDescription {
     let own = Set(member.properties)
     let required = Set(member.required)
@@ -100,7 +100,7 @@ extension EntityDescription {
 }
 
 extension PropertyDescription {
-  /// The property, of which each object needs a value.
+  /// The property as one that needs a value in each object.
   fileprivate var required: PropertyDescription {
     switch self {
     case .attribute(var attribute):
@@ -117,7 +117,7 @@ extension PropertyDescription {
 private struct SwiftClass {
   private static let longestLine = 110
 
-  /// What the model declares itself.
+  /// The model's own declarations.
   private let entity: EntityDescription
   /// The entity that the schema has for the model: the root of its hierarchy.
   private let entityName: String
@@ -128,7 +128,7 @@ private struct SwiftClass {
   /// Each embedded value, in the order of the first parts.
   private let embedded: [EmbeddedGroup]
 
-  /// - Parameter taken: the names of types so far. Receives those of the structs.
+  /// - Parameter taken: the names of types so far. The names of the structs are added.
   init(
     _ entity: EntityDescription,
     of entityName: String? = nil,
@@ -188,14 +188,14 @@ private struct SwiftClass {
 
   private func keyPath(to property: String) -> String {
     var names = property.split(separator: ".").map { SwiftText.identifier(String($0)) }
-    // What is embedded in an embedded value is always there.
+    // A value that is embedded in an embedded value is always there.
     if names.count > 1, embedded.contains(where: { $0.isOptional && $0.contains(property) }) {
       names[0] += "?"
     }
     return "\\." + names.joined(separator: ".")
   }
 
-  /// Whether `@Attribute(.unique)` says what the index does.
+  /// Returns whether `@Attribute(.unique)` can express the index.
   private func isMarked(_ index: IndexDescription) -> Bool {
     index.isUnique && index.folding.isEmpty && index.properties.count == 1
       && uniqueAttributes.contains(index.properties[0])
@@ -312,7 +312,7 @@ private struct SwiftClass {
     let own = ownParameters
     let isSubclass = place.superclass != nil
     if parameters.isEmpty, !isSubclass { return ["init() {}"] }
-    // One with the parameters of the superclass's is an override of it.
+    // An initialiser with the parameters of the superclass's overrides it.
     let name = isSubclass && own.isEmpty ? "override init" : "init"
     let parameters = parameters.map { "\($0.name): \($0.type)" }
     var statements = own.map { "  self.\($0.name) = \($0.name)" }
@@ -363,7 +363,7 @@ private struct EmbeddedGroup {
 
   /// - Parameters:
   ///   - owner: the beginning of the names of the structs.
-  ///   - taken: the names of types so far. Receives those of the structs.
+  ///   - taken: the names of types so far. The names of the structs are added.
   static func all(
     in attributes: [AttributeDescription],
     of owner: String,
@@ -405,6 +405,6 @@ private struct EmbeddedGroup {
 }
 
 extension String {
-  /// The property's name in that of a part of an embedded value; nil in another name.
+  /// The property's name in the name of a part of an embedded value; nil for any other name.
   fileprivate var embeddedName: String? { firstIndex(of: ".").map { String(self[..<$0]) } }
 }

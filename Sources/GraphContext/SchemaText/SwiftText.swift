@@ -3,7 +3,7 @@ import Predicates
 
 /// Names, types and values as Swift source has them.
 enum SwiftText {
-  /// Words that are no names of their own.
+  /// Words that can't be names without backticks.
   private static let keywords: Set<String> = [
     "Any", "Protocol", "Self", "Type", "as", "associatedtype", "break", "case", "catch", "class", "continue",
     "default", "defer", "deinit", "do", "else", "enum", "extension", "fallthrough", "false", "fileprivate",
@@ -52,7 +52,7 @@ enum SwiftText {
     }
   }
 
-  /// An expression that `@Model` takes as a default; nil for a value that has none.
+  /// An expression that `@Model` accepts as a default; nil for a value without one.
   static func expression(
     for value: AttributeValue,
     of kind: AttributeKind,

@@ -2,13 +2,15 @@ import Predicates
 
 /// The changes of a context that can be taken back, and those that were.
 ///
-/// The view context has one; another context has one from when the program sets ``ManagedObjectContext/undoManager``. It keeps what changed
-/// objects were before, in groups: ``ManagedObjectContext/undo()`` takes one group back, ``ManagedObjectContext/redo()`` makes it again.
+/// The view context has one; another context has one from when the program sets ``ManagedObjectContext/undoManager``.
+/// It keeps the earlier values of changed objects, in groups: ``ManagedObjectContext/undo()`` takes one group back,
+/// ``ManagedObjectContext/redo()`` makes it again.
 ///
-/// A group holds the changes of one turn (of the main actor, or of a block of a background context), or what is between
-/// ``beginUndoGrouping()`` and ``endUndoGrouping()``. It includes the consequences of a change: the work of delete rules, the former partner of a one-to-one
-/// relationship, objects that enter the context with an inserted one, and what a child saves. It includes no change by another context. If another
-/// context has changed the same property in between, undoing overwrites that value only where this context had an unsaved or later saved change.
+/// A group holds the changes of one turn (of the main actor, or of a block of a background context), or the changes
+/// between ``beginUndoGrouping()`` and ``endUndoGrouping()``. It includes the consequences of a change: the work of
+/// delete rules, the former partner of a one-to-one relationship, objects that enter the context with an inserted one,
+/// and what a child saves. It includes no change by another context. If another context has changed the same property
+/// in between, undoing overwrites that value only where this context had an unsaved or later saved change.
 ///
 /// Undoing after a save changes the objects again, for the next save to store; a deleted object comes back with its ID. A rollback and a reset
 /// forget all groups.
@@ -18,9 +20,10 @@ public final class ContextUndoManager {
   /// The greatest number of bytes that groups may take in memory, about; 64 MiB unless it is set. The oldest ones go first. A group that needs
   /// more by itself can't be undone.
   public var byteLimit = 64 << 20 { didSet { trim() } }
-  /// False while changes are not registered. What happens meanwhile is in no group, and undoing leaves it alone where it can.
+  /// False while changes are not registered. Changes made meanwhile are in no group, and undoing leaves them alone
+  /// where it can.
   public var isRegistrationEnabled = true {
-    // Objects announce the first change of a turn alone, and that may have been before.
+    // Objects announce only the first change of a turn, which may have been before.
     didSet { if isRegistrationEnabled, !oldValue { context?.announceChanges() } }
   }
 
@@ -33,7 +36,7 @@ public final class ContextUndoManager {
   private var saveCount = 0
   /// True while hooks change objects that no change of the current group has led to.
   private var ignoresHooks = false
-  /// The context that it is set for.
+  /// The context whose undo manager this is.
   private(set) weak var context: ManagedObjectContext?
 
   private enum Direction {
@@ -42,7 +45,7 @@ public final class ContextUndoManager {
     case redoing
   }
 
-  /// A manager for a context that it is then set for.
+  /// Makes a manager, to be set as the ``ManagedObjectContext/undoManager`` of a context.
   public init() {}
 
   /// True if ``ManagedObjectContext/undo()`` takes something back. A change that makes no difference counts until its turn is over.
@@ -95,7 +98,7 @@ public final class ContextUndoManager {
 // MARK: - What the context does
 
 extension ContextUndoManager {
-  /// A manager is one context's: another one that has it loses it.
+  /// Makes this the manager of a context. Another context that has the manager loses it.
   func enter(_ context: ManagedObjectContext) {
     if let former = self.context, former !== context { former.undoManager = nil }
     self.context = context
@@ -107,7 +110,7 @@ extension ContextUndoManager {
     context = nil
   }
 
-  /// An object is about to change.
+  /// Called before an object changes.
   func capture(_ object: any ManagedObject, in context: ManagedObjectContext) {
     let key = context.key(of: object)
     guard registers, !open.contains(key) else { return }
@@ -127,40 +130,42 @@ extension ContextUndoManager {
     open.add(UndoGroup.Image(object: object, values: values), key)
   }
 
-  /// An object has come into the context.
+  /// Called after an object has entered the context.
   func captureEntry(of object: any ManagedObject, _ key: ObjectKey) {
     guard registers, !open.contains(key) else { return }
     open.add(UndoGroup.Image(object: object, values: nil), key)
   }
 
-  /// A replay has brought an object back: the group that takes the replay back deletes it again, under the same rules.
+  /// Called after a replay has brought an object back: the group that takes the replay back deletes the object again,
+  /// under the same rules.
   func noteDecidedReferences(_ slots: UInt64, of key: ObjectKey) {
     open.noteDecidedReferences(slots, of: key)
   }
 
   func capture(_ pair: UndoGroup.Pair) { if registers { open.add(pair) } }
 
-  /// A link of an ordered relationship is about to come, to go or to move.
+  /// Called before a link of an ordered relationship is added, removed or moved.
   ///
   /// - Parameter place: the place that it has; nil for one that isn't there.
   func capture(_ place: ListPlace?, of end: PairEnd) { if registers { open.add(place, of: end) } }
 
   private var registers: Bool { isRegistrationEnabled && !ignoresHooks }
 
-  /// Runs hooks before a save. What they change belongs to the current group. If that is empty, they follow from changes of earlier groups, and are in no
-  /// group: one of their own would have to be undone first, and would end redo.
+  /// Runs hooks before a save. Their changes belong to the current group. If that is empty, they follow from changes of
+  /// earlier groups, and are in no group: a group of their own would have to be undone first, and would end redo.
   func includingHooks<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result
   {
     ignoresHooks = open.isEmpty
     defer {
       ignoresHooks = false
-      // Objects announce the first change of a turn alone, and that may have been a hook's.
+      // Objects announce only the first change of a turn, which may have been a hook's.
       context?.announceChanges()
     }
     return try body()
   }
 
-  /// Forgets the groups up to the last one that has to do with new objects which a save has settled with existing ones. The later ones stay.
+  /// Forgets the groups up to the last one that touches new objects which a save has settled with existing ones. The
+  /// later ones stay.
   ///
   /// - Parameter settled: the numbers of the objects, by the entity's ordinal.
   func forgetGroups(touching settled: [[ObjectNumber: ObjectNumber]], _ schema: StoredSchema) {
@@ -182,19 +187,20 @@ extension ContextUndoManager {
   /// Ends explicit groups that are open.
   func endGroups() { depth = 0 }
 
-  /// What is unsaved becomes the store's. Called before the objects become saved ones.
+  /// Notes that a save stores the unsaved changes. Called before the objects become saved ones.
   func noteSave(in context: ManagedObjectContext) {
     open.noteSave(in: context)
     saveCount += 1
   }
 
-  /// True if a save lies between an image of these values and now.
+  /// Returns true if a save lies between an image of these values and now.
   func wasSaved(since values: UndoGroup.Values) -> Bool { values.saveCount != saveCount }
 
-  /// The delete rules of a save have deleted objects in the store.
+  /// Notes that the delete rules of a save have deleted objects in the store.
   func noteDeletions(by rules: RuleChanges, _ schema: StoredSchema) { open.noteDeletions(by: rules, schema) }
 
-  /// The context is about to show another state, which may lack values that the images of its changes only refer to.
+  /// Called before the context moves to another state, which may lack values that the images of its changes only refer
+  /// to.
   func willMove(in context: ManagedObjectContext, _ changeSets: [ChangeSet], _ rules: RuleChanges) {
     open.loadExternals(in: context) { key in
       let number = context.entity(key.entity).number
@@ -205,7 +211,7 @@ extension ContextUndoManager {
     }
   }
 
-  /// A turn is over: its changes are a group, unless they belong to one that is still open.
+  /// Called at the end of a turn: its changes are a group, unless they belong to one that is still open.
   func endEvent(in context: ManagedObjectContext) {
     if depth == 0 { closeGroup(in: context) } else { open.loadExternals(in: context) }
   }
@@ -213,7 +219,7 @@ extension ContextUndoManager {
   private func closeGroup(in context: ManagedObjectContext) {
     if open.isEmpty, direction == .forward { return open = UndoGroup() }
     var group = open
-    // What reading the objects changes, by their hooks, belongs to the next group.
+    // Changes by hooks of the objects that are read belong to the next group.
     open = UndoGroup()
     let isChanged = group.close(in: context, saveCount: saveCount)
     switch direction {
@@ -221,7 +227,7 @@ extension ContextUndoManager {
       if !isChanged { return }
       redoGroups = UndoStack()
       undoGroups.append(group)
-    // Empty if what was replayed made no difference: others have deleted the objects.
+    // Empty if the replay made no difference: others have deleted the objects.
     case .redoing: if !group.isEmpty { undoGroups.append(group) }
     case .undoing: if !group.isEmpty { redoGroups.append(group) }
     }
@@ -248,7 +254,7 @@ extension ContextUndoManager {
     return true
   }
 
-  /// What the replay changes is the group that takes it back.
+  /// Replays a group. The changes of the replay are the group that takes it back.
   private func replay(_ group: UndoGroup, _ direction: Direction, in context: ManagedObjectContext) {
     self.direction = direction
     let wasEnabled = isRegistrationEnabled

@@ -11,36 +11,38 @@ struct UndoGroup {
   /// An object as it was.
   struct Image {
     let object: any ManagedObject
-    /// Nil for an object that was not there.
+    /// Nil for an object that did not exist.
     var values: Values?
     /// Bits of the slots that the group has set. Other changes of the object are not this group's.
     var slots: UInt64 = 0
     /// Bits of the slots that saves in the group have stored.
     var savedSlots: UInt64 = 0
-    /// Whether a save in the group has stored the insertion, or the deletion.
+    /// True if a save in the group has stored the insertion, or the deletion.
     var isInsertionSaved = false
     var isDeletionSaved = false
-    /// Whether any of them has another value after the group than before.
+    /// True if a slot that the context itself may have set has another value after the group than before.
     var hasOtherValues = false
-    /// Whether the object is there after the group.
+    /// True if the object exists after the group.
     var isThereAfter = true
-    /// Bits of the references whose rules deny nothing when a replay deletes the object: all of an object that the group has inserted; of one that it has deleted
-    /// those that led nowhere then, or that were decided on before.
+    /// Bits of the references whose rules deny nothing when a replay deletes the object. For an object that the group
+    /// has inserted, all references; for one that it has deleted, those that led nowhere then, or that were decided on
+    /// before.
     var decidedReferences: UInt64 = .max
-    /// Of an object that was not there before the group: the targets of its references whose delete rules aren't `nullify`, as the group has set them, by slot.
+    /// For an object that did not exist before the group: the targets of its references whose delete rules aren't
+    /// `nullify`, as the group has set them, by slot.
     var leftReferences: [Int: ObjectNumber] = [:]
 
-    /// About what the image takes in memory.
+    /// The approximate number of bytes that the image takes in memory.
     var byteCount: Int { 160 + (values?.record.count ?? 0) + 32 * leftReferences.count }
   }
 
   struct Values {
-    /// All of them, as a record.
+    /// All values, as a record.
     var record: [UInt8]
     /// Bits of the slots that had unsaved changes.
     let changed: UInt64
     let isSaved: Bool
-    /// The number of saves before. A later save has made what was unsaved the store's.
+    /// The number of saves before the image. A later save has stored the changes that were unsaved.
     let saveCount: Int
   }
 
@@ -50,9 +52,9 @@ struct UndoGroup {
   var name: String?
   private(set) var images: [ObjectKey: Image] = [:]
   private(set) var pairs: [Pair] = []
-  /// The places that links in an order had before the group changed them first; nil for those that weren't there.
+  /// The places that links in an order had before the first change by the group; nil for links that didn't exist.
   private(set) var places: [PairEnd: ListPlace?] = [:]
-  /// About what the group takes in memory.
+  /// The approximate number of bytes that the group takes in memory.
   private(set) var byteCount = 0
 
   var isEmpty: Bool { images.isEmpty && pairs.isEmpty && places.isEmpty }
@@ -104,9 +106,9 @@ struct UndoGroup {
     add(image, key)
   }
 
-  /// Reads values that the images only refer to, because a save may remove them, of objects that have changed.
+  /// For objects that have changed, reads the values that the images only refer to, because a save may remove them.
   ///
-  /// - Parameter goes: whether the object is about to go from below the context, and its values with it.
+  /// - Parameter goes: whether the object is about to be deleted below the context, and its values with it.
   mutating func loadExternals(
     in context: ManagedObjectContext,
     where goes: (ObjectKey) -> Bool = { _ in false }
@@ -137,7 +139,8 @@ struct UndoGroup {
     byteCount += Self.placeByteCount
   }
 
-  /// Notes which changes of the group a save stores: afterwards they are no unsaved ones. Called before the objects become saved ones. O(images).
+  /// Notes which changes of the group a save stores: afterwards they are no longer unsaved. Called before the objects
+  /// become saved ones. O(images).
   mutating func noteSave(in context: ManagedObjectContext) {
     for (key, image) in images {
       guard let object = context.knownObject(key.number, of: context.entity(key.entity)) else { continue }
@@ -163,10 +166,10 @@ struct UndoGroup {
     }
   }
 
-  /// Compares every object with its image: notes what the group has changed, and forgets objects and pairs that are as they were. What others have saved while the group
-  /// was open is no change of it.
+  /// Compares every object with its image: notes what the group has changed, and forgets objects and pairs that are as
+  /// they were. Changes that others have saved while the group was open don't belong to it.
   ///
-  /// - Returns: false if everything shows as it did: then there is nothing to take back.
+  /// - Returns: false if the context shows everything as before: then there is nothing to take back.
   mutating func close(in context: ManagedObjectContext, saveCount: Int) -> Bool {
     forgetPassingPairs()
     forgetKeptPlaces(in: context)
@@ -181,7 +184,7 @@ struct UndoGroup {
       }
       if let object { image.noteReferences(of: object, in: context) }
       if let values = image.values, let object {
-        // What the image refers to may have gone with the object.
+        // The values that the image refers to may have been removed with the object.
         let gone = image.isThereAfter ? 0 : context.entity(key.entity).externalSlots
         let own = image.ownSlots(values, of: object) & ~gone
         let different = values.slots(among: own, thatDifferFrom: object, in: context, key)
@@ -190,7 +193,7 @@ struct UndoGroup {
         if values.isSaved, values.saveCount == saveCount, object._$state.phase == .persistent {
           image.slots |= values.changed ^ object._$state.changed
         }
-        // An embedded value that becomes nil, or something, does so in all its parts.
+        // An embedded value that changes to or from nil changes in all its parts.
         for value in context.entity(key.entity).embeddedValues where image.slots & value.flagBit != 0 {
           image.slots |= value.slots
         }
@@ -207,7 +210,7 @@ struct UndoGroup {
     return isChanged
   }
 
-  /// Forgets the places of links that weren't there before the group, or that are where they were.
+  /// Forgets the places of links that didn't exist before the group, or that have the same place as before.
   private mutating func forgetKeptPlaces(in context: ManagedObjectContext) {
     if places.isEmpty { return }
     let count = places.count
@@ -239,7 +242,7 @@ extension UndoGroup.Image {
     if object._$state.phase == .deleted {
       decidedReferences = context.decidedReferences(ofDeleted: object)
     } else if isThereAfter, values == nil {
-      // What others have set since a save of the group was not left so by the group.
+      // References that others have set since a save of the group are not as the group has left them.
       let own = isInsertionSaved ? object._$state.changed : ~0
       for toOne in context.entity(of: object).toOnes
       where toOne.deleteRule != .nullify && own & 1 << UInt64(toOne.slot) != 0 {
@@ -248,19 +251,19 @@ extension UndoGroup.Image {
     }
   }
 
-  /// Whether it was others that have deleted the object, as the context hasn't.
+  /// Returns whether others have deleted the object, and the context hasn't.
   fileprivate func isDeletedByOthers(_ object: (any ManagedObject)?) -> Bool {
     guard values?.isSaved == true || isInsertionSaved else { return false }
     return !isDeletionSaved && object?._$state.phase != .deleted
   }
 
-  /// Bits of the slots that the context itself may have set since the image was made.
+  /// Returns the bits of the slots that the context itself may have set since the image was made.
   fileprivate func ownSlots(_ values: UndoGroup.Values, of object: any ManagedObject) -> UInt64 {
     guard object._$state.phase == .persistent else { return ~0 }
     return object._$state.changed | savedSlots | values.changed
   }
 
-  /// Reads values that the image only refers to. One that can't be read is not given back.
+  /// Reads values that the image only refers to. A value that can't be read is not given back.
   fileprivate mutating func loadExternals(
     in context: ManagedObjectContext,
     _ key: ObjectKey,
@@ -281,7 +284,7 @@ extension UndoGroup.Image {
           let foreign = entity.slots(unchanged).filter { record.externalReference($0) != nil }
           let mask = foreign.reduce(UInt64(0)) { $0 | 1 << UInt64($1) }
           guard let present, mask != 0 else {
-            // Others may have deleted the object, and what it has referred to is gone.
+            // Others may have deleted the object, and the values that it referred to are removed.
             let isGone = mask != 0 && !context.canLoad(record, in: slots & mask, of: entity)
             let readable = isGone ? slots & ~mask : slots
             return try context.source.loaded(record, in: readable, of: entity, &encoder).map { [UInt8]($0) }
@@ -313,9 +316,10 @@ extension ManagedObjectContext {
 }
 
 extension UndoGroup.Values {
-  /// Bits of the slots that have other values in an object now. What the store derives is no change of the object's own: a save follows it.
+  /// Returns the bits of the slots that have other values in an object now. What the store derives is no change of the
+  /// object's own: a save follows it.
   ///
-  /// - Parameter slots: bits of the slots to compare. Others may refer to values that are no longer stored.
+  /// - Parameter slots: bits of the slots to compare. Other slots may refer to values that are no longer stored.
   func slots(
     among slots: UInt64 = ~0,
     thatDifferFrom object: any ManagedObject,
@@ -337,7 +341,7 @@ extension UndoGroup.Values {
 }
 
 extension ManagedObjectContext {
-  /// All values of an object as a record; nil if they can't be read.
+  /// Returns all values of an object as a record; nil if they can't be read.
   func recordOfValues(of object: any ManagedObject, _ entity: StoredEntity) -> [UInt8]? {
     if object._$state.phase == .persistent, object._$state.changed == 0 {
       return object.findRecord().map { Array($0) }

@@ -1,6 +1,6 @@
 import Predicates
 
-/// Makes the objects of a group what they were before it, as changes of their own.
+/// Restores the objects of a group to their state before it, by new changes.
 struct UndoReplay {
   private let context: ManagedObjectContext
   private let group: UndoGroup
@@ -42,7 +42,8 @@ struct UndoReplay {
     context.children.forEach { $0.parentDidReplace(numbers) }
   }
 
-  /// Deletes objects that weren't there before the group. What their deletion took along when the group was made is among them.
+  /// Deletes objects that didn't exist before the group. The objects that their deletion took along when the group was
+  /// made are among them.
   private func delete(_ keys: [ObjectKey]) {
     let objects = keys.map { context.object($0.number, of: context.entity($0.entity)) }
     context.tellingChildren {
@@ -50,7 +51,7 @@ struct UndoReplay {
     }
   }
 
-  /// Whether both objects of a pair exist. Another context may have deleted one.
+  /// Returns whether both objects of a pair exist. Another context may have deleted one.
   private func isWhole(_ pair: PairEnd) -> Bool {
     let destination = context.entity(pair.entity).toManys[pair.position].destination
     return context.isThere(ObjectKey(entity: pair.entity, number: pair.owner))
@@ -74,7 +75,7 @@ struct UndoReplay {
     keeper.setPlace(of: element, in: end.owner, place)
   }
 
-  /// What was derived from references is to be worked out anew.
+  /// Forgets everything that was derived from references: it is worked out anew.
   private func forgetLinks() {
     context.listings.removeAll()
     for ordinal in context.entities.indices { context.entities[ordinal].forgetDerived() }
@@ -101,7 +102,8 @@ struct UndoReplay {
     }
   }
 
-  /// Bits of the slots to give back: of an object that the group has deleted also what was set after that, which no group has.
+  /// Returns the bits of the slots to restore. For an object that the group has deleted, these include values that were
+  /// set after the deletion, which no group has.
   private func slots(of image: UndoGroup.Image, _ key: ObjectKey) -> UInt64 {
     guard !image.isThereAfter, let values = image.values,
       let object = context.knownObject(key.number, of: context.entity(key.entity))
@@ -133,7 +135,8 @@ struct UndoReplay {
     keep(values, of: object, in: forgotten, entity)
   }
 
-  /// Other unsaved changes may keep an object here that others have deleted: the values that are no changes any more are nowhere else.
+  /// Loads the values that are no longer changes, if other unsaved changes keep an object here that others have
+  /// deleted: the values exist nowhere else.
   private func keep(
     _ values: UndoGroup.Values,
     of object: any ManagedObject,
@@ -154,8 +157,8 @@ struct UndoReplay {
 }
 
 extension ManagedObjectContext {
-  /// Takes back what was changed last in the context, as one group of its ``undoManager``. The changes are edits like any other, for the next save
-  /// to store. Groups that are still open end.
+  /// Takes back the last changes in the context, which are one group of its ``undoManager``. This makes edits like any
+  /// other, which the next save stores. Groups that are still open end.
   ///
   /// - Returns: false if there is nothing to take back.
   @discardableResult
@@ -172,7 +175,7 @@ extension ManagedObjectContext {
     return tellingChanges(from: .undo) { tellingObservers { replay(undoManager) } }
   }
 
-  /// An object that was deleted and not saved is there again.
+  /// Brings back an object whose deletion isn't saved.
   func undelete(_ object: any ManagedObject, _ entity: StoredEntity) {
     noteChange(of: object)
     forgetConflict(of: object, entity)
@@ -183,7 +186,7 @@ extension ManagedObjectContext {
     leaveIfMissing(object, entity)
   }
 
-  /// Forgets unsaved changes of slots: they are what the source has.
+  /// Forgets unsaved changes of slots, whose values are those of the source.
   func forgetChanges(of object: any ManagedObject, in slots: UInt64) {
     let ordinal = entity(of: object).ordinal
     willChange(object, slots: slots)
@@ -193,7 +196,7 @@ extension ManagedObjectContext {
     leaveIfMissing(object, entity(ordinal))
   }
 
-  /// Lets go of an object without changes that others have deleted.
+  /// Releases an object without changes that others have deleted.
   private func leaveIfMissing(_ object: any ManagedObject, _ entity: StoredEntity) {
     guard !object._$state.hasChanges, entities[entity.ordinal].mayBeMissing(object._$state.number) else {
       return

@@ -29,10 +29,10 @@ struct UndoStack {
   ///
   /// - Parameters:
   ///   - levels: the greatest number of groups; 0 for any number.
-  ///   - byteLimit: what all may take in memory.
+  ///   - byteLimit: the number of bytes that all groups may take in memory.
   mutating func trim(levels: Int, byteLimit: Int) {
     while !isEmpty, byteCount > byteLimit || levels > 0 && count > levels { forgetOldest() }
-    // Moving the others down costs as much as forgetting as many has.
+    // Moving the other groups down costs as much as forgetting the same number of groups did.
     if forgotten > groups.count / 2 {
       groups.removeFirst(forgotten)
       forgotten = 0

@@ -58,7 +58,7 @@ struct UndonePartners {
     }
   }
 
-  /// The number that a slot of an object leads to; nil where it leads nowhere, or the object isn't there.
+  /// Returns the number that a slot of an object leads to; nil where it leads nowhere, or the object isn't there.
   private func reference(of key: ObjectKey, at slot: Int) -> ObjectNumber? {
     guard !key.number.isNone, context.isThere(key),
       context.entity(key.entity).ownSlots(of: key.number) & 1 << UInt64(slot) != 0

@@ -1,7 +1,8 @@
 import Foundation
 import Predicates
 
-// An attribute's value as a coder has it: what its kind is, whatever its Swift type. A type that is `Codable` and is stored as its JSON codes itself.
+// The coded form of an attribute's value. It depends on the attribute's kind, not on its Swift type. A type that is
+// `Codable` and is stored as its JSON codes itself.
 
 /// The value of an attribute, not nil, to be encoded.
 struct EncodedAttribute<Value: AttributeType>: Encodable {

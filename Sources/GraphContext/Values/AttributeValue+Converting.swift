@@ -2,17 +2,19 @@ import Foundation
 import Predicates
 
 extension AttributeValue {
-  /// The value as a type that can show it, and nil where none fits: for code that chooses the type of a column.
+  /// Returns the value as a type that can show it, and nil if the type doesn't fit: for code that chooses the type of a
+  /// column.
   ///
-  /// A number becomes any other kind of number, an integer without its fraction, and a Bool, which is true but for 0; a Bool becomes 1 or 0. Text, bytes, dates and
-  /// identifiers are of their own types alone. A number that the type doesn't hold is nil, and so is NaN as an integer.
+  /// A number converts to any other kind of number, to an integer without its fraction, and to a Bool, which is false
+  /// only for 0; a Bool converts to 1 or 0. Text, bytes, dates and identifiers convert only to their own types. A
+  /// number that the type can't hold gives nil, and so does NaN as an integer.
   public func converted<Value: AttributeType>(to type: Value.Type) -> Value? {
     if let value = Value(_attributeValue: self) { return value }
     for form in otherForms where !form.isNull { if let value = Value(_attributeValue: form) { return value } }
     return nil
   }
 
-  /// The number in other kinds; none of what is no number.
+  /// The number in other kinds; empty for a value that is no number.
   private var otherForms: [AttributeValue] {
     switch self {
     case .bool(let value): [.int(value ? 1 : 0), .double(value ? 1 : 0), .decimal(value ? 1 : 0)]
@@ -29,14 +31,14 @@ extension AttributeValue {
     }
   }
 
-  /// `null` for what no integer of 64 bits holds.
+  /// Returns the integer, or `null` if 64 bits can't hold it.
   private static func integer(_ value: Double) -> AttributeValue {
     let whole = value.rounded(.towardZero)
     return Int64(exactly: whole).map(AttributeValue.int) ?? UInt64(exactly: whole).map(AttributeValue.uint)
       ?? .null
   }
 
-  /// `null` for what no decimal holds.
+  /// Returns the decimal, or `null` if a decimal can't hold the value.
   private static func finiteDecimal(_ value: Double) -> AttributeValue {
     guard value.isFinite else { return .null }
     let decimal = Decimal(value)

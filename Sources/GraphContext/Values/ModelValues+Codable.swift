@@ -1,7 +1,7 @@
 import Predicates
 
 extension ModelValues {
-  /// An object whose keys are the names of the properties; without those that are nil.
+  /// Encodes an object whose keys are the names of the properties, without those that are nil.
   ///
   /// - Throws: `EncodingError.invalidValue` for a provisional ID, and what the encoder throws.
   public func encode(to encoder: any Encoder) throws {
@@ -35,7 +35,7 @@ private struct PropertyKey: CodingKey {
 private struct EncodingVisitor: ValuesVisitor {
   private let names: ValuesNames
   private var container: KeyedEncodingContainer<PropertyKey>
-  /// Those of the embedded values whose parts come, by their paths; none for a value that is nil.
+  /// The containers of the embedded values whose parts come, by their paths; none for a value that is nil.
   private var parts: [ArraySlice<String>: KeyedEncodingContainer<PropertyKey>] = [:]
   private(set) var failure: (any Error)?
   private var place = 0
@@ -93,7 +93,7 @@ private struct EncodingVisitor: ValuesVisitor {
 private struct DecodingReader: ValuesReader {
   private let names: ValuesNames
   private let container: KeyedDecodingContainer<PropertyKey>
-  /// That of the embedded value whose parts come; nil for one that is nil.
+  /// The container of the embedded value whose parts come; nil for a value that is nil.
   private var parts: KeyedDecodingContainer<PropertyKey>?
   private var place = 0
 

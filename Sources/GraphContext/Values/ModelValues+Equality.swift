@@ -10,7 +10,8 @@ extension ModelValues {
     hasher.combine(list)
   }
 
-  /// The names of the properties that have other values here than there, in the order of their declaration; `objectID` is none of them. O(size of the values).
+  /// Returns the names of the properties that have other values here than there, in the order of their declaration,
+  /// without `objectID`. O(size of the values).
   public func differences(from other: Self) -> [String] {
     zip(Self._$names, zip(list, other.list)).compactMap { name, values in
       values.0 == values.1 ? nil : name
@@ -28,7 +29,7 @@ extension ModelValues {
 /// A value among others of its object.
 struct ListedValue {
   let value: ColumnValue
-  /// The value itself, where it is stored as JSON of its own and can tell what it is equal to: equal sets needn't have equal JSON.
+  /// The value itself, if it is stored as its own JSON and is `Equatable`: equal sets needn't have equal JSON.
   fileprivate var coded: (any Equatable)?
 }
 

@@ -3,7 +3,8 @@ import Predicates
 /// The values of an object of a model, apart from the object: `Song.Values`.
 ///
 /// `@Model` writes one for each model. It has a property for each attribute and each embedded value, of the same name and type, and one for each to-one
-/// relationship: the ID of the object that it leads to. To-many relationships, derived attributes, transient properties and what is stored externally are left out.
+/// relationship: the ID of the object that it leads to. To-many relationships, derived attributes, transient properties
+/// and externally stored attributes are left out.
 ///
 /// ```swift
 /// let songs = try context.fetch(From<Song>().where { $0.year > 1970 }.values())
@@ -15,13 +16,14 @@ import Predicates
 /// Values are `Sendable`: they cross tasks and actors. They have no context, so nothing that happens to the object changes them.
 ///
 /// ## Equality
-/// Values are equal when they have equal IDs and equal values; what is equal is what is equal in a store. ``differences(from:)`` leaves the ID aside.
+/// Values are equal when they have equal IDs and equal values; equality of values is that of a store.
+/// ``differences(from:)`` leaves the ID aside.
 ///
 /// ## JSON
 /// Values are `Codable`, as an object whose keys are the names of the properties, and `objectID`; a key is left out for nil. Every value is read back
 /// exactly, as far as the coder's strategies for dates and data let it; by default they do. An embedded value is an object of its parts. Numbers that are infinite or not a number are
-/// the strings `Infinity`, `-Infinity` and `NaN`. Lists are lists, a `CodableAttribute` encodes itself, and any other attribute is what its raw value is.
-/// IDs are their URIs; a provisional ID can't be encoded.
+/// the strings `Infinity`, `-Infinity` and `NaN`. Lists are lists, a `CodableAttribute` encodes itself, and any other
+/// attribute is coded as its raw value. IDs are their URIs; a provisional ID can't be encoded.
 ///
 /// ## Models that inherit
 /// The values of a subclass contain those of its superclass, whose properties are theirs too: `values.name` for `values.superclassValues.name`.
@@ -32,17 +34,19 @@ import Predicates
 /// let all = try context.fetch(From<Dog>().values(Dog.Values.self))
 /// ```
 ///
-/// They are made of an object by `Dog.Values(dog)`. `Animal.Values` of a dog are what it has as an animal.
+/// `Dog.Values(dog)` makes them of an object. The `Animal.Values` of a dog are the values that it has as an animal.
 ///
 /// ## Without the macro
 /// A model written by hand can have one too: a struct with the requirements of this protocol, and a conformance of the class to ``ModelWithValues``, if it is final.
 public protocol ModelValues<_$Model>: Sendable, Hashable, Codable {
   /// The class.
   associatedtype _$Model: ManagedObject
-  /// The names of the attributes and to-one relationships in the order in which they are read and visited. Any of the model, but for those that are
-  /// stored externally. All parts of an embedded value come one after the other; ``_$names(of:in:)`` gives their names.
+  /// The names of the attributes and to-one relationships in the order in which they are read and visited. They may be
+  /// any names of the model, except those of externally stored attributes. All parts of an embedded value come one
+  /// after the other; ``_$names(of:in:)`` gives their names.
   static var _$names: [String] { get }
-  /// Whose values they are; nil for those of no stored object. It takes no part in insertions, and says in ``ManagedObjectContext/apply(_:since:)`` which object is meant.
+  /// The ID of the object that has the values; nil for values of no stored object. Insertions ignore it;
+  /// ``ManagedObjectContext/apply(_:since:)`` sets the properties of this object.
   var objectID: ManagedObjectID? { get set }
   /// Asks the reader for the ID, and then for the value of each name.
   init<Reader: ValuesReader>(_$from reader: inout Reader) throws(Reader.Failure)
@@ -57,9 +61,9 @@ public protocol ModelWithValues: ManagedObject {
   associatedtype Values: ModelValues where Values._$Model == Self
 }
 
-/// Where values come from: an object, a row of a query, a decoder.
+/// A source of values: an object, a row of a query, a decoder.
 public protocol ValuesReader {
-  /// What reading throws; `Never` for values of an object.
+  /// The error that reading throws; `Never` for values of an object.
   associatedtype Failure: Error
   /// Reads the object's ID.
   mutating func objectID() throws(Failure) -> ManagedObjectID?
@@ -73,7 +77,7 @@ public protocol ValuesReader {
   mutating func skip()
 }
 
-/// Something that is done to each value of an object's values.
+/// An operation on each value of an object's values.
 public protocol ValuesVisitor {
   /// Takes the value of an attribute.
   mutating func visit<Value: AttributeType>(attribute value: Value)
@@ -82,10 +86,10 @@ public protocol ValuesVisitor {
 }
 
 extension ModelValues {
-  /// The initial value that a declaration gives.
+  /// Returns the initial value that a declaration gives.
   public static func _$initial<Value>(_ value: Value) -> Value { value }
 
-  /// The names of the parts of a property with an embedded value.
+  /// Returns the names of the parts of a property with an embedded value.
   ///
   /// - Parameters:
   ///   - type: an embedded value, or an optional of one.
@@ -94,11 +98,11 @@ extension ModelValues {
     Value._Parts.attributes.map { PropertyDescription.partName($0.name, in: property) }
   }
 
-  /// Stands in for a type that can't be embedded, of which the getter in the class tells.
+  /// Stands in for a type that can't be embedded; the getter in the class reports it.
   @_disfavoredOverload
   public static func _$names<Value>(of type: Value.Type, in property: String) -> [String] { [] }
 
-  /// Stands in for an initial value that is none of the property's type, of which the property's declaration tells.
+  /// Stands in for an initial value that isn't of the property's type; the property's declaration reports it.
   @_disfavoredOverload
   public static func _$initial<Value>(_ value: Any) -> Value { fatalError("\(value) is no \(Value.self)") }
 }
@@ -109,13 +113,13 @@ extension ValuesReader {
     try Value._Parts.value(from: &self)
   }
 
-  /// Stands in for a type that can't be embedded, of which the getter in the class tells.
+  /// Stands in for a type that can't be embedded; the getter in the class reports it.
   @_disfavoredOverload
   public mutating func embedded<Value>() throws(Failure) -> Value {
     fatalError("\(Value.self) is no EmbeddedValue")
   }
 
-  /// Stands in for an attribute whose type can't be stored, of which the getter in the class tells.
+  /// Stands in for an attribute whose type can't be stored; the getter in the class reports it.
   @_disfavoredOverload
   public mutating func attribute<Value>() throws(Failure) -> Value {
     fatalError("\(Value.self) is no AttributeType")
@@ -131,20 +135,20 @@ extension ValuesVisitor {
     self = forwarding.visitor
   }
 
-  /// Stands in for a type that can't be embedded, of which the getter in the class tells.
+  /// Stands in for a type that can't be embedded; the getter in the class reports it.
   @_disfavoredOverload
   public mutating func visit<Value>(embedded value: Value) {
     fatalError("\(Value.self) is no EmbeddedValue")
   }
 
-  /// Stands in for an attribute whose type can't be stored, of which the getter in the class tells.
+  /// Stands in for an attribute whose type can't be stored; the getter in the class reports it.
   @_disfavoredOverload
   public mutating func visit<Value>(attribute value: Value) {
     fatalError("\(Value.self) is no AttributeType")
   }
 }
 
-/// Hands the parts of an embedded value on.
+/// Passes on the parts of an embedded value.
 private struct PartForwarding<Visitor: ValuesVisitor>: PropertyVisitor {
   var visitor: Visitor
 

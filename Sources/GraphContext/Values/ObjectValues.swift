@@ -3,8 +3,8 @@ import Predicates
 extension ModelValues {
   /// The values that an object has now, with its unsaved changes. Reads what isn't loaded yet, and leaves it unloaded. O(size of the values).
   ///
-  /// A new object's values have no ID; where it leads to objects in no context, their IDs are provisional. A value that can't be read is what its
-  /// getter gives: see ``ManagedObject``.
+  /// A new object's values have no ID; where it leads to objects in no context, their IDs are provisional. For a value
+  /// that can't be read, this takes the value that its getter gives: see ``ManagedObject``.
   public init(_ object: _$Model) {
     var reader = ObjectValuesReader(object, Self._$names)
     self.init(_$from: &reader)
@@ -12,7 +12,8 @@ extension ModelValues {
 }
 
 extension ModelWithValues {
-  /// The values that the object has now; see ``ModelValues/init(_:)``. A model with a property of this name says `Song.Values(song)`.
+  /// The values that the object has now; see ``ModelValues/init(_:)``. For a model with a property of this name, write
+  /// `Song.Values(song)`.
   public var values: Values { Values(self) }
 }
 
@@ -45,7 +46,7 @@ private struct ObjectValuesReader<Object: ManagedObject>: ValuesReader {
     return id.number.isNone ? nil : id
   }
 
-  /// An ID with the number `none` where the object leads nowhere.
+  /// Returns an ID, with the number `none` if the object leads nowhere.
   mutating func requiredToOne() -> ManagedObjectID {
     let slot = nextSlot()
     var reader = TargetReader()
@@ -67,7 +68,7 @@ private struct ObjectValuesReader<Object: ManagedObject>: ValuesReader {
   }
 }
 
-/// Reads what an object leads to that is in no context.
+/// Reads the targets of an object that are in no context.
 private struct TargetReader: PropertyVisitor {
   var unattached: ManagedObjectID?
   var entity = EntityLabel(nil, name: "")
@@ -81,7 +82,7 @@ private struct TargetReader: PropertyVisitor {
 }
 
 extension ManagedObjectContext {
-  /// The ID of the object that a to-one relationship of this number leads to; of no object for `none`.
+  /// Returns the ID of the object that a to-one relationship of this number leads to; of no object for `none`.
   fileprivate func destinationID(
     _ number: ObjectNumber,
     of object: some ManagedObject,

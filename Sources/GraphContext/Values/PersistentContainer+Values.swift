@@ -1,15 +1,17 @@
 import Predicates
 
 extension PersistentContainer {
-  /// Inserts an object for each of these values, and returns their IDs. No object is made, and IDs of the values take no part.
+  /// Inserts an object for each of these values, and returns their IDs. No object is made, and the IDs of the values
+  /// are ignored.
   ///
   /// Everything else is as with ``batchInsert(_:from:_:chunkSize:ifExists:durability:author:)``, a column for each property of the values. So a model with a
   /// relationship that is one to one can't be inserted in this way.
   ///
   /// - Parameters:
-  ///   - values: gone through once, on a background queue.
+  ///   - values: the values, iterated once, on a background queue.
   ///   - chunkSize: the number of objects in a commit, at least 1; nil for one commit with all of them.
-  ///   - policy: what happens to values whose unique ones an existing object has, if not what each constraint declares.
+  ///   - policy: what happens to values that have unique values of an existing object, if not what each constraint
+  ///     declares.
   ///   - durability: when a commit counts as done, if not as the container's options say.
   ///   - author: who makes the changes, for the history.
   /// - Returns: the IDs of the objects, in the order of the values.

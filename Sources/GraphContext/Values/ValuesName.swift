@@ -20,20 +20,21 @@ struct ValuesNames {
 
   subscript(place: Int) -> ValuesName { names[place] }
 
-  /// Whether a value says if an embedded value is there, whose parts come next.
+  /// Returns whether a value is the flag of an embedded value, whose parts come next.
   func isFlag(at place: Int) -> Bool { !names[place].isPart && isPart(place + 1, of: place) }
 
-  /// Whether a value is the first one of an embedded value: its flag, or the first part of one that can't be nil.
+  /// Returns whether a value is the first one of an embedded value: its flag, or the first part of one that can't be
+  /// nil.
   func beginsEmbedded(at place: Int) -> Bool {
     isFlag(at: place) || names[place].isPart && !isPart(place, of: place - 1)
   }
 
-  /// The places of the parts of the embedded value whose flag is at a place.
+  /// Returns the places of the parts of the embedded value whose flag is at a place.
   func parts(ofFlagAt place: Int) -> Range<Int> {
     place + 1..<((place + 1..<names.count).first { !isPart($0, of: place) } ?? names.count)
   }
 
-  /// Whether a value is a part of the embedded value that another one belongs to.
+  /// Returns whether a value is a part of the embedded value that another one belongs to.
   private func isPart(_ place: Int, of other: Int) -> Bool {
     guard names.indices.contains(place), names.indices.contains(other) else { return false }
     return names[place].isPart && names[place].property == names[other].property

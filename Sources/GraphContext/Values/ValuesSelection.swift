@@ -11,19 +11,19 @@ public struct ValuesSelection<Values: ModelValues>: Sendable {
 }
 
 extension From where Root: ModelWithValues {
-  /// The values of these objects. They are read in one pass over the records, like those of ``select(_:)``, and no objects are made. What is stored
-  /// externally isn't read.
+  /// Returns a query for the values of these objects. They are read in one pass over the records, like those of
+  /// ``select(_:)``, and no objects are made. Externally stored attributes aren't read.
   public func values() -> ValuesSelection<Root.Values> { ValuesSelection(request: self) }
 }
 
 extension From {
-  /// ``values()`` of models that inherit from each other: `From<Dog>().values(Dog.Values.self)`.
+  /// Does what ``values()`` does, for models that inherit from each other: `From<Dog>().values(Dog.Values.self)`.
   public func values<Values: ModelValues>(_ type: Values.Type) -> ValuesSelection<Values>
   where Values._$Model == Root { ValuesSelection(request: self) }
 }
 
 extension ValuesSelection {
-  /// A column for the ID, then one for each name.
+  /// Returns a column for the ID, then one for each name.
   fileprivate func resolved(
     for entity: EntitySchema,
     in schema: Schema,
@@ -43,7 +43,7 @@ extension ValuesSelection {
 }
 
 extension ManagedObjectContext {
-  /// The values of the objects that the query describes, in its order, with unsaved changes.
+  /// Returns the values of the objects that the query describes, in its order, with unsaved changes.
   ///
   /// - Throws: What ``fetch(_:)-(From<Root>)`` throws; `corrupt` also where the store holds no value of a property's type.
   public func fetch<Values: ModelValues>(
@@ -67,7 +67,7 @@ extension ManagedObjectContext {
     try outcome.get()
   }
 
-  /// How the values would be fetched.
+  /// Explains how the values would be fetched.
   ///
   /// - Parameters:
   ///   - selection: the query for values.

@@ -1,15 +1,16 @@
 import Predicates
 
-// Values are written back.
+// Writing values back.
 
 extension ManagedObjectContext {
-  /// Inserts an object that has these values. The ID of the values takes no part: the object gets one of its own.
+  /// Inserts an object that has these values. The ID of the values is ignored: the object gets one of its own.
   ///
-  /// The class's initialisers are not called; what the values leave out begins as in the declaration of an attribute, else as nil, or as an empty value where nil is none. Then the
-  /// insertion is like any other.
+  /// The class's initialisers are not called; attributes that the values leave out begin as in their declaration, else
+  /// as nil, or as an empty value if they can't be nil. Otherwise the insertion is like any other.
   ///
   /// - Throws: `unknownEntity` when the container was made without the model, `abstractClass` for a class that has no objects. For the ID of a relationship:
-  ///   `objectNotFound`, `provisionalID`, `unknownEntity` or `wrongDestination`. `wrongValue` for a value that can't be encoded, or that its type can't read back from what is stored. Nothing has changed then.
+  ///   `objectNotFound`, `provisionalID`, `unknownEntity` or `wrongDestination`. `wrongValue` for a value that can't be
+  ///   encoded, or that its type can't read back from the stored form. Nothing has changed then.
   @discardableResult
   public func insert<Values: ModelValues>(_ values: Values) throws(ContextError) -> Values._$Model {
     typealias Model = Values._$Model
@@ -62,7 +63,7 @@ extension ManagedObjectContext {
     guard let slot = model.place(of: name) else { fatalError("\(entity.name) has no property \(name)") }
     switch value {
     case .attribute(let value):
-      // What can't be encoded as JSON is data without bytes.
+      // A value that can't be encoded as JSON gives data without bytes.
       if model.layout.fields[slot].kind == .coded, case .data = value {
         throw ContextError(
           .wrongValue,
@@ -76,7 +77,7 @@ extension ManagedObjectContext {
     }
   }
 
-  /// The number of the object that a relationship is to lead to.
+  /// Returns the number of the object that a relationship is to lead to.
   private func destination(
     _ id: ManagedObjectID,
     of name: String,
@@ -109,15 +110,19 @@ extension ManagedObjectContext {
 extension ManagedObject {
   /// Sets the properties whose values differ.
   ///
-  /// Without a base those that the object has otherwise now. With the values that `values` were made of as the base, those that differ between the two: what was not
-  /// edited keeps the value that the object has by now. A property that has its new value already is not set, and so is no change. O(size of the values).
+  /// Without a base, these are the properties whose values in the object differ now. With the values that `values` were
+  /// made of as the base, these are the properties that differ between the two: a property that was not edited keeps
+  /// the value that the object has now. A property that already has its new value is not set, so it is no change.
+  /// O(size of the values).
   ///
-  /// An embedded value that becomes nil, or something, is set as a whole. Parts that were edited of a value that is nil in the object by now are not set.
+  /// An embedded value that changes to or from nil is set as a whole. Edited parts of a value that is nil in the object
+  /// by now are not set.
   ///
-  /// The ID of the values takes no part.
+  /// The ID of the values is ignored.
   ///
   /// - Throws: For the ID of a relationship that is set: `objectNotFound`, `provisionalID`, `unknownEntity` or `wrongDestination`; `otherContext` where this
-  ///   object is in no context. `wrongValue` for a value that can't be encoded, or that its type can't read back from what is stored. No property is set then.
+  ///   object is in no context. `wrongValue` for a value that can't be encoded, or that its type can't read back from
+  ///   the stored form. No property is set then.
   public func apply<Values: ModelValues>(_ values: Values, since base: Values? = nil) throws(ContextError)
   where Values._$Model == Self {
     let (new, old, now) = (values.list, base?.list, Values(self).list)
@@ -129,11 +134,11 @@ extension ManagedObject {
     )
     for flag in new.indices where names.isFlag(at: flag) {
       if changed.contains(flag) || old.map({ $0[flag] != new[flag] }) == true {
-        // A value that becomes nil, or something, is another one in all its parts.
+        // A value that changes to or from nil differs in all its parts.
         let isSet = changed.contains(flag)
         changed.formUnion(names.parts(ofFlagAt: flag).filter { isSet || new[$0] != now[$0] })
       } else if now[flag].value == .attribute(.null) {
-        // What was edited is part of a value that isn't there any more.
+        // The edited part belongs to a value that is nil by now.
         changed.subtract(names.parts(ofFlagAt: flag))
       }
     }
@@ -181,7 +186,8 @@ private enum ValueAssignment {
 }
 
 extension ManagedObject {
-  /// - Throws: `wrongValue` for a value that its type can't read back from what is stored: a raw value, say, that the failable initialiser refuses and that was set afterwards.
+  /// - Throws: `wrongValue` for a value that its type can't read back from the stored form: a raw value, say, that the
+  ///   failable initialiser refuses and that was set afterwards.
   fileprivate func check(_ assignment: ValueAssignment) throws(ContextError) {
     guard case .attribute(let slot, let value) = assignment, !value.isNull else { return }
     var trial = AttributeSetter(value, isTrial: true)
@@ -204,7 +210,7 @@ extension ManagedObject {
     context.didSetToOne(of: self, slot: slot, from: old, to: new)
   }
 
-  /// Gives a new object its attributes: those that are assigned, and for others what the model says.
+  /// Gives a new object its attributes: the values that are assigned, and for others those of the model.
   ///
   /// - Parameter lacking: slots that get their values with the insertion.
   fileprivate func fill(_ model: ModelDescription, _ assignments: [ValueAssignment], lacking: Set<Int>) {

@@ -18,7 +18,7 @@ import Synchronization
 final class PageCache: Sendable {
   private struct State {
     var queues = FrameQueues()
-    var ghosts: GhostList
+    var ghosts = GhostList()
     var retired = RetiredPages<Evicted>(batchCount: PageCache.batchCount)
     var evictedFrameCount = 0
     var loads: UInt64 = 0
@@ -32,8 +32,9 @@ final class PageCache: Sendable {
     var isReferredTo: Bool
   }
 
+  private let budget: MemoryBudget
   /// The number of pages that may stay.
-  let capacity: Int
+  private var capacity: Int { max(Self.smallestCapacity, budget.byteCount / arena.pageSize) }
   private let arena: FrameArena
   private let table: PageTable
   private let places: StoredPlaces
@@ -47,18 +48,18 @@ final class PageCache: Sendable {
   private static let smallestCapacity = 16
 
   init(
-    byteBudget: Int,
+    budget: MemoryBudget,
     arena: FrameArena,
     table: PageTable,
     places: StoredPlaces,
     readers: ReaderTable
   ) {
-    capacity = max(Self.smallestCapacity, byteBudget / arena.pageSize)
+    self.budget = budget
     self.arena = arena
     self.table = table
     self.places = places
     self.readers = readers
-    state = Mutex(State(ghosts: GhostList(count: capacity)))
+    state = Mutex(State())
   }
 
   // MARK: Adding and dropping
@@ -124,8 +125,12 @@ final class PageCache: Sendable {
   // MARK: Eviction
 
   private func makeRoom(_ state: inout State) {
-    while state.queues.count(.young) + state.queues.count(.main) > capacity { step(&state) }
+    while isExceeded(by: state.queues.count(.young) + state.queues.count(.main)) { step(&state) }
     sweep(&state)
+  }
+
+  private func isExceeded(by pageCount: Int) -> Bool {
+    pageCount > Self.smallestCapacity && budget.isExceeded(by: pageCount * arena.pageSize)
   }
 
   /// Frees the memory of retired frames that no reader uses any more.
@@ -166,7 +171,7 @@ final class PageCache: Sendable {
     } else {
       let number = PageImage(UnsafeRawPointer(arena.address(frame))).number
       putOutOfReach(page: frame, number: number, &state)
-      if wasYoung { state.ghosts.insert(number) }
+      if wasYoung { state.ghosts.insert(number, slotCount: capacity) }
     }
   }
 
@@ -249,13 +254,10 @@ struct FrameHeader {
 /// one of the same slot.
 struct GhostList {
   private var numbers: [UInt32] = []
-  private let count: Int
 
-  /// - Parameter count: the number of slots.
-  init(count: Int) { self.count = count }
-
-  mutating func insert(_ number: UInt64) {
-    if numbers.isEmpty { numbers = Array(repeating: 0, count: count) }
+  /// - Parameter slotCount: the number of slots of the table, which the first insertion makes.
+  mutating func insert(_ number: UInt64, slotCount: Int) {
+    if numbers.isEmpty { numbers = Array(repeating: 0, count: slotCount) }
     numbers[slot(of: number)] = UInt32(truncatingIfNeeded: number)
   }
 
@@ -269,6 +271,6 @@ struct GhostList {
   }
 
   private func slot(of number: UInt64) -> Int {
-    Int(truncatingIfNeeded: (number &* 0x9E37_79B9_7F4A_7C15) >> 33) % count
+    Int(truncatingIfNeeded: (number &* 0x9E37_79B9_7F4A_7C15) >> 33) % numbers.count
   }
 }

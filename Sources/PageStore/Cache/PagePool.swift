@@ -44,8 +44,8 @@ final class PagePool: Sendable {
   /// counter.
   nonisolated(unsafe) let unchanging: UnsafePointer<UInt64>
 
-  /// - Parameter cacheByteBudget: bytes of memory for pages that could be read from the file again.
-  init(pageSize: Int, loader: any PageLoader, cacheByteBudget: Int = StoreOptions().cacheBytes) {
+  /// - Parameter cacheBudget: memory for pages that could be read from the file again.
+  init(pageSize: Int, loader: any PageLoader, cacheBudget: MemoryBudget = MemoryBudget()) {
     geometry = PageGeometry(pageSize: pageSize)
     let memory = SharedMapping(byteCount: Self.mappedByteCount)
     readers = ReaderTable(in: memory)
@@ -54,7 +54,7 @@ final class PagePool: Sendable {
     blobs = BlobTable(readers: readers, in: memory)
     places = StoredPlaces(in: memory)
     cache = PageCache(
-      byteBudget: cacheByteBudget,
+      budget: cacheBudget,
       arena: arena,
       table: table,
       places: places,

@@ -43,7 +43,7 @@ final class PosixCopyPlace: CopyPlace {
     temporaryPath = Self.temporaryPath(of: path)
   }
 
-  /// The name of an unfinished copy that is to appear at `path`.
+  /// Returns the name of an unfinished copy that is to appear at `path`.
   static func temporaryPath(of path: String) -> String { path + ".cambium-copy" }
 
   func makeFile() throws(StoreError) -> any RandomAccessFile {

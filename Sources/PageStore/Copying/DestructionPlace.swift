@@ -6,16 +6,16 @@ import Glibc
 /// The functions are called once each, in this order, also where there is no file to remove.
 @_spi(Testing)
 public protocol DestructionPlace {
-  /// Removes what an unfinished copy has left, if there is anything.
+  /// Removes the file that an unfinished copy has left, if there is one.
   func removeLeftover() throws(StoreError)
   /// Removes the store's file. Throws an error of the system with `ENOENT` if there is none.
   func removeFile() throws(StoreError)
-  /// Syncs the folder, after which what was removed is gone for good.
+  /// Syncs the folder, which makes the removal durable.
   func synchronizeFolder() throws(StoreError)
 }
 
 extension Store {
-  /// ``destroy(at:)`` at a place that the caller provides.
+  /// Destroys a store as ``destroy(at:)`` does, at a place that the caller provides.
   @_spi(Testing)
   public static func destroy(at place: some DestructionPlace) throws(StoreError) {
     try place.removeLeftover()
@@ -49,20 +49,20 @@ struct PosixDestructionPlace: DestructionPlace {
   }
 
   func removeFile() throws(StoreError) {
-    // What may be there by now is another process's new store.
+    // A file that is there by now may be another process's new store.
     if let absence { throw absence }
     try PosixFile.removeExisting(path)
   }
 
   func synchronizeFolder() throws(StoreError) {
     do throws(StoreError) { try PosixFile.synchronizeFolder(of: path) } catch {
-      // Nothing comes back in a folder that isn't there.
+      // If the folder doesn't exist, a power failure can't bring the file back.
       guard absence != nil, error.isOfMissingFile else { throw error }
     }
   }
 }
 
 extension StoreError {
-  /// Whether the system has found nothing at a path.
+  /// True if the system has found no file at a path.
   fileprivate var isOfMissingFile: Bool { systemError?.errno == ENOENT }
 }

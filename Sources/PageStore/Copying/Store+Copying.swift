@@ -1,22 +1,22 @@
 /// The progress of a copy.
 public struct CopyProgress: Sendable, Hashable {
-  /// Number of entries copied so far, and of entries in all trees.
+  /// Number of entries copied so far.
   public var copiedEntries: Int
   /// Number of entries in all trees.
   public var totalEntries: Int
-  /// Bytes of their keys and values.
+  /// Bytes of the keys and values copied so far.
   public var copiedBytes: UInt64
 }
 
 extension Store {
-  /// Writes what the newest snapshot shows to a new file: the same trees with the same entries, and the same
-  /// commit number and timestamp. Other threads can read and write meanwhile.
+  /// Writes the contents of the newest snapshot to a new file: the same trees with the same entries, and the
+  /// same commit number and timestamp. Other threads can read and write meanwhile.
   ///
   /// The file appears at `path` when it is complete and durable. Until then it has a temporary name in the
   /// same folder, with `.cambium-copy` added; a file that a crash leaves there is removed by the next copy to
   /// the same path. Pages are filled one after the other. The new file is longer than its live bytes by a
   /// sixty-fourth of them, 256 KiB and 16 pages at most. The new file has the permissions of this store's
-  /// file, that of a store in memory ``StoreOptions/filePermissions``; it belongs to the user of this
+  /// file, or ``StoreOptions/filePermissions`` if this store is in memory. It belongs to the user of this
   /// process.
   ///
   /// O(size of the store). Takes some 32 MiB of memory for pages, and room for two copies of the longest
@@ -32,8 +32,8 @@ extension Store {
   /// - Returns: false if `progress` ended it.
   /// - Throws: `inputOutput` if there is a file at `path`, `diskFull`, `storeInUse` if another copy to the
   ///   same path is being made, `invalidOptions`, `corrupt`; nothing remains of the copy then.
-  ///   `outcomeUnknown` if the folder can't be synced: then the copy is at `path`, and may be gone after a
-  ///   power failure.
+  ///   `outcomeUnknown` if the folder can't be synced: then the copy is at `path`, but a power failure may
+  ///   remove it.
   @discardableResult
   public func copy(
     to path: String,
@@ -46,7 +46,7 @@ extension Store {
     return try copy(to: place, pageSize: pageSize, keepsUUID: keepsUUID, progress: progress)
   }
 
-  /// `copy(to:pageSize:keepsUUID:progress:)` to a destination that the caller provides.
+  /// Does what `copy(to:pageSize:keepsUUID:progress:)` does, with a destination that the caller provides.
   @_spi(Testing)
   public func copy(
     to place: any CopyPlace,

@@ -1,9 +1,9 @@
 import Glibc
 
-/// What is done with the file of a store that isn't open.
+/// Operations on the file of a store that isn't open.
 extension Store {
   /// Copies the store at `path`, as `copy(to:pageSize:keepsUUID:progress:)` does, and replaces it by the
-  /// copy, which has the same UUID, commit number, permissions and owner, but no extended attributes. The
+  /// copy. The copy has the same UUID, commit number, permissions and owner, but no extended attributes. The
   /// store must not be open in any process, and opening it throws `storeInUse` meanwhile. If `path` is a
   /// symbolic link, the file that it leads to is replaced.
   ///
@@ -49,9 +49,9 @@ extension Store {
   ///     was.
   /// - Returns: false if `progress` ended it.
   /// - Throws: `storeInUse` if the store is open, or the source is open for writing; `notAStore` if either
-  ///   file is none; `corrupt` if the source can't be read; `diskFull`; `inputOutput`, also if a file is
-  ///   missing or the owner can't be kept. The store is as it was then. `outcomeUnknown` if the folder can't
-  ///   be synced: after a power failure either file may be there.
+  ///   file isn't a store; `corrupt` if the source can't be read; `diskFull`; `inputOutput`, also if a file
+  ///   is missing or the owner can't be kept. The store is as it was then. `outcomeUnknown` if the folder
+  ///   can't be synced: after a power failure either file may be there.
   @discardableResult
   public static func replace(
     at path: String,
@@ -70,11 +70,11 @@ extension Store {
   /// not be open in any process. It may be damaged. If `path` is a symbolic link, the file that it leads to is
   /// removed, and the link stays.
   ///
-  /// After a crash at any moment the file is there, complete, or gone, and another call finishes what this one
-  /// has begun. When this returns, the file is gone for good, and so it is when this throws because there is
-  /// none.
+  /// After a crash at any moment the file is either complete or removed, and another call finishes the
+  /// removal. When this returns, the removal is durable. It is durable, too, when this throws because there
+  /// is no file.
   ///
-  /// - Throws: `storeInUse` if the store is open, or being copied; `notAStore` if the file is none;
+  /// - Throws: `storeInUse` if the store is open, or being copied; `notAStore` if the file isn't a store;
   ///   `inputOutput`, also if there is no file. The store is as it was then. `outcomeUnknown` if the folder
   ///   can't be synced: after a power failure the file may be there.
   public static func destroy(at path: String) throws(StoreError) {
@@ -84,7 +84,7 @@ extension Store {
       guard error.systemError?.errno == ENOENT else { throw error }
       absence = error
     }
-    // Locked until its name is gone for good: no process may commit to a file without a name.
+    // Locked until the removal of its name is durable: no process may commit to a file without a name.
     defer { original?.close() }
     if let original { try checkIsStore(original, at: path) }
     try destroy(at: PosixDestructionPlace(of: path, absence: absence))
@@ -100,7 +100,7 @@ extension Store {
     _ progress: (CopyProgress) throws -> Bool
   ) throws -> Bool {
     var options = StoreOptions()
-    // Read-only: what recovery replays stays in memory, and the source isn't changed.
+    // Read-only: the transactions that recovery replays stay in memory, and the source isn't changed.
     options.isReadOnly = true
     options.createsIfMissing = false
     options.cacheBytes = StoreCopy.cacheByteCount

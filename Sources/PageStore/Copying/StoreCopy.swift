@@ -9,8 +9,8 @@ struct StoreCopy {
   let options: StoreOptions
   let environment: StoreEnvironment
 
-  /// The cache of the copy, and of a store that was opened only to be copied. Little is read twice but the
-  /// right edges of the copy's trees.
+  /// The cache of the copy, and of a store that was opened only to be copied. Hardly any page is read twice,
+  /// except those at the right edges of the copy's trees.
   static let cacheByteCount = 4 << 20
   /// Bytes of keys and values that are gathered for one checkpoint.
   private static let batchByteCount = 12 << 20
@@ -46,8 +46,8 @@ struct StoreCopy {
     return true
   }
 
-  /// The error for a failure before the copy has its name. A store whose write fails doesn't know which part
-  /// of it is on the device; but of a discarded copy nothing is.
+  /// Returns the error for a failure before the copy has its name. After a failed write it is unknown which
+  /// part of a store is on the device. But a discarded copy leaves nothing there, so the outcome is known.
   private static func known(_ error: any Error) -> any Error {
     guard let error = error as? StoreError, [.outcomeUnknown, .fenced].contains(error.code),
       let cause = error.systemError
@@ -127,7 +127,7 @@ struct StoreCopy {
 }
 
 extension StoreError {
-  /// The error for a folder that can't be synced after a name in it has changed.
+  /// Returns the error for a folder that can't be synced after a name in it has changed.
   func ofUnsyncedFolder(_ state: String) -> StoreError {
     StoreError(
       .outcomeUnknown,
@@ -139,9 +139,9 @@ extension StoreError {
 }
 
 extension Committer {
-  /// Commits what `fill` puts into the trees as a part of the last commit, which keeps its number: for
-  /// filling the copy of a store, which no other thread can see. A checkpoint writes it at once; nothing is
-  /// logged. Called with the writer lock held.
+  /// Commits the entries that `fill` puts into the trees as a part of the last commit, which keeps its
+  /// number. This fills the copy of a store, which no other thread can see. A checkpoint writes the entries
+  /// at once; nothing is logged. Called with the writer lock held.
   func load(_ fill: (inout WriteTransaction) throws(StoreError) -> Void) throws(StoreError) {
     try log.checkFence()
     let base = versions.latest

@@ -42,11 +42,11 @@ enum FileLock {
       let descriptors = "/proc/\(process)/fdinfo"
       let holds = folderEntries(descriptors).contains { name in
         // Files of other file systems may have the same number.
-        Int32(name) != nil && holdsLock(contents("\(descriptors)/\(name)"), inode: file.inode)
+        Int32(name) != nil && holdsLock(SystemFile.contents("\(descriptors)/\(name)"), inode: file.inode)
           && (try? PosixFile.identity(at: "/proc/\(process)/fd/\(name)")) == file
       }
       guard holds else { return nil }
-      let command = contents("/proc/\(process)/comm").prefix { $0 != "\n" }
+      let command = SystemFile.contents("/proc/\(process)/comm").prefix { $0 != "\n" }
       return StoreProcess(id: process, command: String(command))
     }
   }
@@ -72,14 +72,5 @@ enum FileLock {
       names.append(name)
     }
     return names
-  }
-
-  private static func contents(_ path: String) -> String {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return "" }
-    defer { _ = close(descriptor) }
-    var bytes = [UInt8](repeating: 0, count: 4_096)
-    let count = read(descriptor, &bytes, bytes.count)
-    return String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self)
   }
 }

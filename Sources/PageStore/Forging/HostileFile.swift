@@ -124,7 +124,7 @@ extension StoreForgery {
       else { return }
       reference = next
     }
-    // A tree without entries is no tree.
+    // A catalogue refuses a tree that has pages and no entries.
     var claimed = reference
     claimed.count = max(1, claimed.count)
     let root = TreeRoot(treeID: 3, height: 6, reference: claimed)

@@ -18,7 +18,7 @@ struct StoreForgery {
   var operations: [UInt8]?
   var kind = LogRecordHeader.Kind.transaction
   var replayStart: LogTail?
-  /// Whether the checkpoint lists the extent that holds the log.
+  /// True if the checkpoint lists the extent that holds the log.
   var listsItsLog = true
   /// Other log extents that the checkpoint lists.
   var moreLogExtents: [Extent] = []
@@ -86,7 +86,7 @@ struct StoreForgery {
     )
   }
 
-  /// The headers of a log extent of `byteCount` bytes; nil for as many as its use claims.
+  /// Returns the headers of a log extent of `byteCount` bytes; nil for as many as its use claims.
   func logExtentHeaders(of use: LogExtentUse, byteCount: UInt64? = nil) -> [Block] {
     let extent = Extent(offset: use.extent.offset, byteCount: byteCount ?? use.extent.byteCount)
     let header = ExtentHeader(kind: .log, extent: extent, salt: 4, commit: 0)
@@ -97,7 +97,7 @@ struct StoreForgery {
     ]
   }
 
-  /// A complete record of ``use``, and its checksum.
+  /// Returns a complete record of ``use``, and its checksum.
   func sealed(
     _ payload: [UInt8],
     _ kind: LogRecordHeader.Kind,

@@ -32,13 +32,13 @@ package final class FileInspector {
 
   /// Bytes in a page.
   package var pageSize: Int { Int(blocks.identity.pageSize) }
-  /// Pages in the file, the last one perhaps not whole.
+  /// Pages in the file; the last one may be incomplete.
   package var pageCount: UInt64 { (blocks.byteCount + UInt64(pageSize) - 1) / UInt64(pageSize) }
 
   // MARK: Extents
 
-  /// Every extent whose header is legible, in order of the file. Bytes between two of them belong to no
-  /// extent, or to one whose header isn't legible.
+  /// Returns every extent whose header is legible, in order of the file. Bytes between two of them belong to
+  /// no extent, or to one whose header isn't legible.
   package func extents() throws(StoreError) -> [ExtentSummary] {
     var extents: [ExtentSummary] = []
     let first = FileLayout.firstExtentOffset(pageSize: UInt64(pageSize))
@@ -49,7 +49,7 @@ package final class FileInspector {
 
   // MARK: Pages
 
-  /// The contents of a page, as far as they are legible. Throws `inputOutput` if the file is shorter.
+  /// Returns the contents of a page, as far as they are legible. Throws `inputOutput` if the file is shorter.
   package func page(_ number: UInt64) throws(StoreError) -> PageSummary {
     guard number < pageCount else {
       throw StoreError(
@@ -67,8 +67,8 @@ package final class FileInspector {
 
   // MARK: The log
 
-  /// Every complete record of the log that is in the file, oldest use first. Among them are records that a
-  /// checkpoint has made superfluous and nothing has overwritten yet.
+  /// Returns every complete record of the log that is in the file, oldest use first. Among them are records
+  /// that a checkpoint has made superfluous and nothing has overwritten yet.
   package func logRecords() throws(StoreError) -> [LogRecordSummary] {
     var uses: [LogExtentUse] = []
     let first = FileLayout.firstExtentOffset(pageSize: UInt64(pageSize))

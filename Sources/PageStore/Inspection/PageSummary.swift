@@ -4,7 +4,7 @@ package struct PageSummary: Sendable, Encodable {
   package struct Entry: Sendable, Encodable {
     /// The key, or separator, as far as it is in the page.
     package var key: [UInt8]
-    /// Whether the rest of the key is in overflow pages.
+    /// True if the rest of the key is in overflow pages.
     package var keyOverflows: Bool
     /// Bytes of a leaf's value, in the page or in overflow pages.
     package var valueByteCount: UInt64?
@@ -18,7 +18,7 @@ package struct PageSummary: Sendable, Encodable {
   /// `leaf`, `branch` or `overflow` for a page of a tree; otherwise `header`, `extent header`, `empty`, or
   /// `unknown`, such as a part of the log.
   package var kind: String
-  /// Whether the page's own checksum is right. Nil if it has none.
+  /// True if the page's own checksum is right; nil if it has none.
   package var isIntact: Bool?
   package var treeID: UInt32?
   package var level: UInt8?
@@ -83,7 +83,7 @@ package struct PageSummary: Sendable, Encodable {
     return entry
   }
 
-  /// The checksum of a chunk covers pages that weren't read, so ``isIntact`` stays nil.
+  /// Describes a chunk. Its checksum covers pages that weren't read, so ``isIntact`` stays nil.
   private mutating func describe(_ chunk: OverflowChunk) {
     guard chunk.number == number else { return }
     kind = "overflow"

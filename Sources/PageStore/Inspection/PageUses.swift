@@ -46,17 +46,17 @@ public struct PageUses: Sendable, Sequence {
     bitmaps = PageUse.allCases.map { pages[$0] ?? PageBitmap() }
   }
 
-  /// Pages of one use. O(1).
+  /// Returns the number of pages of one use. O(1).
   public func count(of use: PageUse) -> UInt64 { bitmap(of: use).count }
 
-  /// Pages of one use among `pages`. O(pages / 64).
+  /// Returns the number of pages of one use among `pages`. O(pages / 64).
   public func count(of use: PageUse, in pages: Range<UInt64>) -> UInt64 { bitmap(of: use).count(in: pages) }
 
   private func bitmap(of use: PageUse) -> PageBitmap {
     zip(PageUse.allCases, bitmaps).first { $0.0 == use }?.1 ?? PageBitmap()
   }
 
-  /// An iterator that begins at the first page of the file.
+  /// Returns an iterator that begins at the first page of the file.
   public func makeIterator() -> Iterator { Iterator(bitmaps: bitmaps) }
 
   /// Iterates over the runs.
@@ -66,7 +66,7 @@ public struct PageUses: Sendable, Sequence {
 
     fileprivate init(bitmaps: [PageBitmap]) { self.bitmaps = bitmaps }
 
-    /// The next run, or nil after the last page. O(length of the run / 64).
+    /// Returns the next run, or nil after the last page. O(length of the run / 64).
     public mutating func next() -> Run? {
       for (use, bitmap) in zip(PageUse.allCases, bitmaps) where bitmap.contains(page) {
         let pages = bitmap.run(from: page)
@@ -79,8 +79,8 @@ public struct PageUses: Sendable, Sequence {
 }
 
 extension Store {
-  /// The use of each page of the file at this moment. The bytes of each use are those of ``spaceLedger()`` at
-  /// the same moment.
+  /// Returns the use of each page of the file at this moment. The bytes of each use are those of
+  /// ``spaceLedger()`` at the same moment.
   ///
   /// Snapshots can be read meanwhile; commits wait. Works on a store that was opened for reading only, too,
   /// where no page is pinned. O(pages of the file / 64 + pages that died and aren't free yet), and reads 4

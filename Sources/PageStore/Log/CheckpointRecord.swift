@@ -9,8 +9,8 @@ struct CheckpointRecord: Hashable {
   /// The epoch in which replay from the checkpoint before this one begins. Log extents of earlier epochs are
   /// free: they are reused one checkpoint later than this checkpoint alone would allow.
   var previousReplayEpoch: UInt32
-  /// The first record that the checkpoint doesn't contain. Nil if that is the one after the checkpoint's own
-  /// record, because nothing was committed while it was written.
+  /// The first record that the checkpoint doesn't contain. Nil if nothing was committed while the checkpoint
+  /// was written: that record is then the one after the checkpoint's own.
   var replayStart: LogTail?
   /// The end of the allocated part of the file, in bytes.
   var end: UInt64
@@ -103,8 +103,8 @@ struct CheckpointRecord: Hashable {
     )
   }
 
-  /// Decodes a record's payload. Throws `corrupt` if it can't be a checkpoint's: an error takes less time than
-  /// nil here, because the type of an optional record would be made at run time.
+  /// Decodes a record's payload. Throws `corrupt` if the payload can't be a checkpoint's. Throwing takes less
+  /// time than returning nil here, because the type of an optional record would be made at run time.
   init(_ payload: UnsafeRawBufferPointer, pageSize: UInt64) throws(StoreError) {
     guard payload.count >= Self.fixedByteCount else { throw .senselessRecord("checkpoint") }
     commit = payload.integer(at: Offset.commit, as: UInt64.self)
@@ -209,13 +209,13 @@ struct StoredTree: Hashable {
     static let pageCount = 40
   }
 
-  /// A tree without entries.
+  /// Returns a tree without entries.
   static func empty(treeID: UInt32) -> StoredTree {
     StoredTree(root: .empty(treeID: treeID), pageCount: 0)
   }
 
-  /// Whether the tree's pages can have as many entries as it claims. A forged tree whose pages are shared
-  /// claims more: a walk through it would be longer than the file.
+  /// Returns whether the tree's pages can have as many entries as it claims. A forged tree whose pages are
+  /// shared claims more: a walk through it would be longer than the file.
   func canBe(pageSize: Int) -> Bool {
     root.count <= TreeLimits.entryCount(ofPages: pageCount, pageSize: pageSize)
   }
@@ -241,7 +241,7 @@ struct StoredTree: Hashable {
     self.pageCount = pageCount
   }
 
-  /// Decodes the tree with this number; nil if the bytes can't be that.
+  /// Decodes the tree with this number; nil if the bytes can't be a tree.
   fileprivate init?(_ bytes: UnsafeRawBufferPointer, at offset: Int, treeID: UInt32) {
     let height = bytes.integer(at: offset + Offset.height, as: UInt32.self)
     let location = PageLocation(rawValue: bytes.integer(at: offset + Offset.location, as: UInt64.self))

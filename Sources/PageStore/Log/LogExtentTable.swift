@@ -21,14 +21,15 @@ struct LogExtentTable {
   var extents: [Extent] { uses.map(\.extent) }
   var byteCount: UInt64 { uses.reduce(0) { $0 + $1.extent.byteCount } }
 
-  /// The first free extent of the file that has at least `byteCount` bytes, and is none of `others`.
+  /// Returns the first free extent of the file that has at least `byteCount` bytes, and isn't one of
+  /// `others`.
   func freeExtent(byteCount: UInt64, besides others: [Extent] = []) -> Extent? {
     uses.filter { $0.epoch < freeBelow && $0.extent.byteCount >= byteCount && !others.contains($0.extent) }
       .min { $0.extent.offset < $1.extent.offset }?.extent
   }
 
-  /// Removes free extents beyond `byteCount` bytes of free ones, the last of the file first, and returns
-  /// their last uses. The first extent of the file always stays.
+  /// Keeps free extents of up to `byteCount` bytes together, removes the others, and returns their last uses.
+  /// Extents are kept in the order of their offsets, if they fit; the first extent of the file always stays.
   mutating func giveUp(keeping byteCount: UInt64) -> [LogExtentUse] {
     var kept: UInt64 = 0
     var givenUp: [LogExtentUse] = []

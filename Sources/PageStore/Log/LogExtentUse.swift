@@ -15,7 +15,7 @@ struct LogExtentUse: Hashable, Sendable {
   static let recordAlignment: UInt64 = 512
 }
 
-/// A position in the log: that of the record with this sequence number, existing or next.
+/// The position in the log of the record with this sequence number: an existing record, or the next one.
 struct LogPosition: Hashable, Sendable {
   var use: LogExtentUse
   /// Bytes from the start of the file.
@@ -57,7 +57,8 @@ enum LogExtentUseHeader {
     }
   }
 
-  /// The use in the extent's first block: of two legible copies the one of the newer use, because a crash may leave either of them as it was before.
+  /// Decodes the use in the extent's first block. If both copies are legible, returns the newer use, because
+  /// a crash may leave either copy as it was before.
   static func decode(
     block bytes: UnsafeRawBufferPointer,
     at extentOffset: UInt64,
@@ -69,7 +70,7 @@ enum LogExtentUseHeader {
     return first
   }
 
-  /// The two copies of the use; nil for a copy that isn't legible.
+  /// Returns the two copies of the use; nil for a copy that isn't legible.
   static func copies(
     in bytes: UnsafeRawBufferPointer,
     at extentOffset: UInt64,

@@ -53,7 +53,7 @@ extension LogOperation {
     }
   }
 
-  /// Decodes the next operation; nil if the bytes are none.
+  /// Decodes the next operation; nil if the bytes aren't an operation.
   init?(_ reader: inout ByteReader) {
     guard let tag = reader.integer(UInt8.self).flatMap(Tag.init(rawValue:)) else { return nil }
     switch tag {

@@ -79,8 +79,8 @@ struct LogRecordHeader: Hashable {
     }
   }
 
-  /// The length that the start of a record claims, if it looks like a record of this use. Other bytes are
-  /// neither read further nor hashed.
+  /// Returns the length that the start of a record claims, if it looks like a record of this use. Other bytes
+  /// are neither read further nor hashed.
   static func claimedByteCount(_ bytes: UnsafeRawBufferPointer, use: LogExtentUse) -> Int? {
     guard bytes.count >= encodedByteCount, bytes.integer(at: Offset.magic, as: UInt32.self) == magic,
       bytes.integer(at: Offset.epoch, as: UInt32.self) == use.epoch, use.epoch < LogExtentUse.epochLimit,
@@ -91,8 +91,8 @@ struct LogRecordHeader: Hashable {
     return byteCount >= encodedByteCount && byteCount <= byteLimit ? byteCount : nil
   }
 
-  /// The header and the checksum of a complete and undamaged record of this use at the start of `bytes`; nil
-  /// for anything else.
+  /// Returns the header and the checksum of a complete and undamaged record of this use at the start of
+  /// `bytes`; nil for anything else.
   static func decode(_ bytes: UnsafeRawBufferPointer, use: LogExtentUse) -> (header: Self, checksum: UInt64)?
   {
     guard let byteCount = claimedByteCount(bytes, use: use), byteCount <= bytes.count else { return nil }

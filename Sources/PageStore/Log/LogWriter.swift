@@ -53,7 +53,7 @@ final class LogWriter: @unchecked Sendable {
   /// For threads that wait for the next batch.
   private var gathering = Monitor.Condition()
   private var failure: StoreError?
-  /// Whether no later record need vouch for the last one: it is a watermark, or a checkpoint, for which its
+  /// True if no later record need vouch for the last one: it is a watermark, or a checkpoint, for which its
   /// anchor vouches.
   private var lastIsWatermark = false
   private var loggedByteCount: UInt64 = 0
@@ -93,7 +93,7 @@ final class LogWriter: @unchecked Sendable {
 
   // MARK: Appending, with `Committer.state` held
 
-  /// Whether an anchor says that nothing follows the last checkpoint.
+  /// True if an anchor says that nothing follows the last checkpoint.
   var hasClosingMark: Bool { closingAnchor != nil }
 
   /// Removes the closing mark from its anchor, durably. A crash that tears the anchor leaves the other one,
@@ -112,14 +112,14 @@ final class LogWriter: @unchecked Sendable {
     closingAnchor = nil
   }
 
-  /// Whether a record of this length fits into the current extent and leaves the reserves free.
+  /// Returns whether a record of this length fits into the current extent and leaves the reserves free.
   func hasRoom(forRecord byteCount: Int, isCheckpoint: Bool) -> Bool {
     let reserve = Self.linkReserve + (isCheckpoint ? 0 : Self.checkpointReserve)
     let padded = UInt64(byteCount).roundedUp(to: LogExtentUse.recordAlignment)
     return tail.position.offset + padded + reserve <= tail.position.use.extent.end
   }
 
-  /// Bytes that an extent must have for a record of this length.
+  /// Returns the number of bytes that an extent must have for a record of this length.
   static func extentByteCount(forRecord byteCount: Int) -> UInt64 {
     UInt64(ExtentHeader.byteCount) + UInt64(byteCount).roundedUp(to: LogExtentUse.recordAlignment)
       + linkReserve
@@ -208,8 +208,8 @@ final class LogWriter: @unchecked Sendable {
   }
 
   /// Begins a use of an extent to which no link leads: the first use after a recovery. Until an anchor leads
-  /// to its checkpoint, that is found by its epoch. The checkpoint syncs the extent, with its pages or before
-  /// its anchor; nothing is committed earlier.
+  /// to the checkpoint in this extent, recovery finds that checkpoint by the epoch of the use. The checkpoint
+  /// syncs the extent, with its pages or before its anchor; nothing is committed earlier.
   func begin(_ use: LogExtentUse) throws(StoreError) {
     try checkNumbersLeft()
     try removeClosingMark()
@@ -315,7 +315,7 @@ final class LogWriter: @unchecked Sendable {
     }
   }
 
-  /// Writes and syncs what has gathered. Called with `monitor` locked; unlocks it during the write.
+  /// Writes and syncs the gathered records. Called with `monitor` locked; unlocks it during the write.
   private func lead() {
     isLed = true
     var batch = spare
@@ -400,10 +400,10 @@ final class LogWriter: @unchecked Sendable {
 
   var isFenced: Bool { monitor.withLock { failure != nil } }
 
-  /// Whether a power failure might lose records that were appended.
+  /// True if a power failure might lose records that were appended.
   var hasUnsynced: Bool { monitor.withLock { durableSequence < tail.position.sequence - 1 } }
 
-  /// Whether no record vouches for the last transaction yet.
+  /// True if no record vouches for the last transaction yet.
   var lacksWatermark: Bool { monitor.withLock { !lastIsWatermark } }
 
   /// Bytes of records appended since the store was opened.
@@ -437,7 +437,7 @@ final class LogWriter: @unchecked Sendable {
     )
   }
 
-  /// The error for a commit whose record may or may not be in the file.
+  /// Returns the error for a commit whose record may or may not be in the file.
   private static func outcomeUnknown(_ cause: StoreError) -> StoreError {
     if cause.code == .fileGone { return cause }
     return StoreError(

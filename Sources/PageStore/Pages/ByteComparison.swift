@@ -1,6 +1,7 @@
 /// The order of keys: by unsigned bytes, a proper prefix first.
 enum ByteComparison {
-  /// Negative, zero or positive if the first string sorts before, equals or sorts after the second.
+  /// Returns a negative number, zero or a positive number if the first string sorts before, equals or sorts
+  /// after the second.
   @inline(__always)
   static func compare(
     _ left: UnsafeRawPointer,
@@ -49,12 +50,12 @@ enum ByteComparison {
     return Word(bigEndian: a) < Word(bigEndian: b) ? -1 : 1
   }
 
-  /// ``compare(_:_:_:_:)`` of two buffers.
+  /// Compares two buffers as ``compare(_:_:_:_:)`` does.
   static func compare(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
     compare(left.start, left.count, right.start, right.count)
   }
 
-  /// The length of the common prefix of two strings, `limit` at most.
+  /// Returns the length of the common prefix of two strings, `limit` at most.
   @inline(__always)
   static func commonPrefix(_ left: UnsafeRawPointer, _ right: UnsafeRawPointer, limit: Int) -> Int {
     var offset = 0
@@ -75,7 +76,7 @@ enum ByteComparison {
     return offset
   }
 
-  /// The first bytes, as many as the type has, as a big-endian number; missing bytes are zero. An
+  /// Returns the first bytes, as many as the type has, as a big-endian number; missing bytes are zero. An
   /// order-preserving digest of a key: if two are equal, the whole keys decide.
   @inline(__always)
   static func head<Head: FixedWidthInteger & BitwiseCopyable>(

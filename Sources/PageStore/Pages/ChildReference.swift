@@ -1,5 +1,6 @@
-/// The location of a page of a tree, and what must be found there. Branches hold such references to their
-/// children, and the catalogue to the roots. 32 bytes, with the same layout on disk and in memory.
+/// The location of a page of a tree, and the checksum, birth and count of entries that the page must have.
+/// Branches hold such references to their children, and the catalogue to the roots. 32 bytes, with the same
+/// layout on disk and in memory.
 ///
 /// | bytes | field |
 /// |---|---|

@@ -14,7 +14,8 @@ final class DirtySet {
   private var spareBlobs: Set<UInt64> = []
   private var spareBlobByteCount = 0
   private var retired = RetiredMemory()
-  /// Memory from before the transaction whose pages its trees refer to now. Unlike ``retired`` it says nothing of the file.
+  /// Memory from before the transaction that its trees no longer need, because they now refer to the pages to
+  /// which it was written. Unlike ``retired``, it stands for no dead pages of the file.
   private var unneeded = RetiredMemory()
   /// Pages of the file that the transaction has written.
   var early = EarlyPages()
@@ -23,8 +24,8 @@ final class DirtySet {
   /// Overflows that take several pages.
   private(set) var runs = RunDemand()
 
-  /// Whether a checkpoint has begun to write the frames, which it changes in place: the transaction can't be
-  /// tried again.
+  /// True if a checkpoint has begun to write the frames. It changes them in place, so the transaction can't
+  /// be tried again.
   private(set) var isUsedUp = false
 
   /// The frames and buffers of the transaction; nil if its number identifies them.
@@ -101,7 +102,7 @@ final class DirtySet {
     return ChildReference(location: .frame(blob), checksum: 0, birth: commit, count: UInt64(bytes.count))
   }
 
-  /// Whether this transaction made the page at `location`, so that no other thread sees it.
+  /// Returns whether this transaction made the page at `location`, so that no other thread sees it.
   @inline(__always)
   func owns(_ image: PageImage, at location: PageLocation) -> Bool {
     location.isFrame && image.birth == commit && (own?.frames.contains(location.number) ?? true)
@@ -150,24 +151,24 @@ final class DirtySet {
 
   /// Pages of the file that the transaction has replaced so far.
   var retiredPages: [PageRun] { retired.pages }
-  /// Everything that existed before the transaction and that it has replaced so far.
+  /// The memory and pages from before the transaction that it has replaced so far.
   var retiredSoFar: RetiredMemory { retired }
 
   // MARK: Pages that are written early
 
-  /// Frames and buffers that the transaction has no longer.
+  /// Frames and buffers that no longer belong to the transaction.
   struct Written {
     fileprivate var frames: Set<UInt64> = []
     fileprivate var blobs: Set<UInt64> = []
   }
 
-  /// Notes what has become of frames and buffers that were written to pages of the file. The caller passes `written` to
-  /// ``forget(_:)`` before the transaction goes on.
+  /// Notes the new owners of frames and buffers that were written to pages of the file, or frees them. The
+  /// caller passes `written` to ``forget(_:)`` before the transaction continues.
   ///
   /// - Parameters:
   ///   - cached: frames that belong to the cache now.
-  ///   - replaced: frames and buffers that the trees have ceased to reach. Those of the transaction are freed as soon as no
-  ///     ``FoundValue`` protects them.
+  ///   - replaced: frames and buffers that the trees no longer reach. Those of the transaction are freed as
+  ///     soon as no ``FoundValue`` protects them.
   func noteWritten(cached: [UInt64], replaced: RetiredMemory, in written: inout Written) {
     let (ownFrames, ownBlobs) = (replaced.frames.filter(isOwn), replaced.blobs.filter(isOwn))
     for item in ownBlobs { forgetBlob(of: item.reference) }
@@ -187,7 +188,8 @@ final class DirtySet {
 
   private func isOwn(_ item: RetiredItem) -> Bool { item.reference.birth == commit }
 
-  /// Removes what was written, or isn't needed, from the memory of the transaction.
+  /// Removes frames and buffers from the memory of the transaction, because they were written or aren't
+  /// needed.
   func forget(_ written: Written) {
     if !written.frames.isEmpty { frames.removeAll(where: written.frames.contains) }
     if !written.blobs.isEmpty { blobs.removeAll(where: written.blobs.contains) }

@@ -14,13 +14,13 @@ struct LeafPacking {
   private(set) var parts: [Part] = []
   /// The branch's new entries, without references yet. They point into the old pages.
   private(set) var separators: [PageEntry] = []
-  /// Whether anything is packed.
+  /// True if anything is packed.
   private(set) var packsAny = false
 
   /// The percentage to which a leaf is filled, so that room for later entries is left.
   private static let fillPercent = 94
   private static let densePercent = 98
-  /// Packing has to save at least one page in so many.
+  /// Packing has to save at least one page in this number of pages.
   private static let leastSaving = 12
 
   private let branch: PageImage
@@ -53,7 +53,7 @@ struct LeafPacking {
     }
   }
 
-  /// A leaf below a branch, if it is only in memory; otherwise nil.
+  /// Returns a leaf below a branch, if it is only in memory; otherwise nil.
   static func leaf(_ branch: PageImage, _ index: Int, in pool: PagePool) -> PageImage? {
     let reference = ChildReference(loading: branch.reference(index))
     guard reference.location.isFrame, pool.storedPlace(ofPage: reference).isNone else { return nil }
@@ -84,7 +84,7 @@ struct LeafPacking {
     separators.append(PageEntry(branch, child, pool.geometry))
   }
 
-  /// The index after the last of the children from `first` on that can be packed together.
+  /// Returns the index after the last of the children from `first` on that can be packed together.
   private func endOfRun(from first: Int) -> Int {
     var end = first
     while end < branch.count, let leaf = Self.leaf(branch, end, in: pool),
@@ -95,8 +95,8 @@ struct LeafPacking {
     return end
   }
 
-  /// The entries of a run with which new leaves begin; nil if packing doesn't save enough. Adds the new
-  /// leaves' separators.
+  /// Returns the entries of a run with which new leaves begin; nil if packing doesn't save enough. Adds the
+  /// new leaves' separators.
   private mutating func pack(_ run: Range<Int>) -> [Int]? {
     let geometry = pool.geometry
     let used = run.reduce(0) { $0 + (Self.leaf(branch, $1, in: pool)?.usedBytes(geometry) ?? 0) }
@@ -112,19 +112,19 @@ struct LeafPacking {
     return starts
   }
 
-  /// Bytes to which leaves are filled: by a checkpoint, which leaves room for later entries, or, if
-  /// `isDense`, by compaction.
+  /// Returns the number of bytes to which leaves are filled: by a checkpoint, which leaves room for later
+  /// entries, or, if `isDense`, by compaction.
   static func budget(_ geometry: PageGeometry, isDense: Bool = false) -> Int {
     geometry.capacity * (isDense ? densePercent : fillPercent) / 100
   }
 
-  /// Whether writing `pages` pages instead of the `old` ones saves enough.
+  /// Returns whether writing `pages` pages instead of the `old` ones saves enough.
   static func isWorthwhile(pages: Int, insteadOf old: Int) -> Bool { (old - pages) * leastSaving >= old }
 }
 
 extension PageEntry {
-  /// A branch's entry with the shortest separator between the last key of a leaf and this one, the first of
-  /// the next leaf. Both keys are complete in their pages. The entry has no child yet.
+  /// Returns a branch's entry with the shortest separator between the last key of a leaf and this one, the
+  /// first of the next leaf. Both keys are complete in their pages. The entry has no child yet.
   fileprivate func separator(after last: PageEntry) -> PageEntry {
     var separator = self
     separator.truncateKey(to: min(keyCount, commonPrefix(with: last) + 1))

@@ -52,7 +52,8 @@ struct PageBuilder {
     (target + first).copyMemory(from: entry.suffix, byteCount: count - first)
   }
 
-  /// The length of the common prefix of all keys of sorted entries: that of the first and the last key.
+  /// Returns the length of the common prefix of all keys of sorted entries: that of the first and the last
+  /// key.
   private func commonPrefix(_ entries: UnsafeBufferPointer<PageEntry>) -> Int {
     let first = isLeaf ? 0 : 1
     guard entries.count > first else { return 0 }
@@ -104,14 +105,15 @@ struct Partition {
     }
   }
 
-  /// Whether a branch can hold `entries`.
+  /// Returns whether a branch can hold `entries`.
   static func fitsOnePage(_ entries: [PageEntry], geometry: PageGeometry) -> Bool {
     entries.withUnsafeBufferPointer { entries in
       EntrySizes(entries, isLeaf: false, geometry: geometry).byteCount(0, entries.count) <= geometry.capacity
     }
   }
 
-  /// The index that divides the entries most evenly into two pages that both fit; nil if there is none.
+  /// Returns the index that divides the entries most evenly into two pages that both fit; nil if there is
+  /// none.
   private static func middle(_ sizes: EntrySizes, _ capacity: Int, _ bias: Bias) -> Int? {
     let count = sizes.count
     func fits(_ middle: Int) -> Bool {
@@ -157,7 +159,7 @@ private struct EntrySizes {
 
   var count: Int { entries.count }
 
-  /// Bytes that the entries `first..<end` take in a page of their own.
+  /// Returns the number of bytes that the entries `first..<end` take in a page of their own.
   func byteCount(_ first: Int, _ end: Int) -> Int {
     let whole = sums[end] - sums[first]
     let firstKeyed = isLeaf ? first : first + 1
@@ -168,8 +170,8 @@ private struct EntrySizes {
     return whole - unstored - (end - firstKeyed - 1) * prefix
   }
 
-  /// The entries with which pages begin that take at most `budget` bytes, or have one entry. Each page is as
-  /// full as possible.
+  /// Returns the entries with which the pages begin. Each page takes at most `budget` bytes, or has one
+  /// entry, and is as full as possible.
   func starts(upTo budget: Int) -> [Int] {
     var starts = [0]
     var end = endOfPage(from: 0, upTo: budget)
@@ -180,9 +182,9 @@ private struct EntrySizes {
     return starts
   }
 
-  /// The end of the longest run of entries from `first` on that takes at most `budget` bytes; of one entry at
-  /// least. Compares O(log n) keys: a longer run never takes fewer bytes, because the common prefix of sorted
-  /// keys only becomes shorter.
+  /// Returns the end of the longest run of entries from `first` on that takes at most `budget` bytes; of one
+  /// entry at least. Compares O(log n) keys: a longer run never takes fewer bytes, because the common prefix
+  /// of sorted keys only becomes shorter.
   private func endOfPage(from first: Int, upTo budget: Int) -> Int {
     var low = first + 1
     var high = count
@@ -193,7 +195,7 @@ private struct EntrySizes {
     return low
   }
 
-  /// The index at which half of the bytes of the entries `first..<end` are reached.
+  /// Returns the index at which half of the bytes of the entries `first..<end` are reached.
   func halfway(from first: Int, to end: Int) -> Int {
     let half = (sums[first] + sums[end]) / 2
     var low = first + 1

@@ -130,7 +130,8 @@ struct PageEditor {
     if slotFlags != 0 { base.storeLittle(image.flags | PageFlags.hasOverflow, PageHeader.flags) }
   }
 
-  /// Bytes of the cell of `entry` in a page whose prefix has the first `skipped` bytes of the key.
+  /// Returns the number of bytes of the cell of `entry` in a page whose prefix has the first `skipped` bytes
+  /// of the key.
   @inline(__always)
   static func cellLength(of entry: PageEntry, isLeaf: Bool, skipping skipped: Int) -> Int {
     entry.byteCount(isLeaf: isLeaf) &- PageSlot.byteCount &- skipped

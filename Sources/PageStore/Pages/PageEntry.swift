@@ -118,7 +118,9 @@ struct PageEntry {
 
   /// The key's bytes in the page.
   var keyInPage: [UInt8] {
-    [UInt8](unsafeUninitializedCapacity: keyCount) { buffer, count in
+    // The initializer would write the count of the empty array that all threads share.
+    if keyCount == 0 { return [] }
+    return [UInt8](unsafeUninitializedCapacity: keyCount) { buffer, count in
       if let target = buffer.baseAddress { copyKey(from: 0, to: UnsafeMutableRawPointer(target)) }
       count = keyCount
     }

@@ -13,7 +13,7 @@ struct SearchKey {
 }
 
 extension PageImage {
-  /// The first entry of a leaf whose key is not below `key`, and whether it is that key.
+  /// Returns the first entry of a leaf whose key is not below `key`, and whether it is that key.
   ///
   /// Heads decide nearly every step without access to a cell, which makes up most of a lookup's speed.
   @inline(__always)
@@ -50,7 +50,8 @@ extension PageImage {
     return (index, false)
   }
 
-  /// The index of the child below which `key` is or would be: the last one whose separator isn't above it.
+  /// Returns the index of the child below which `key` is or would be: the last one whose separator isn't
+  /// above it.
   @inline(__always)
   func childIndex(for key: SearchKey, in pages: PageMap) throws(StoreError) -> Int {
     let count = self.count
@@ -86,7 +87,8 @@ extension PageImage {
     return end &- 1
   }
 
-  /// Asks the processor for the cell that a leaf probably has for `key`, judged by the heads alone. It comes while the caller goes on.
+  /// Prefetches the cell that a leaf probably has for `key`, judged by the heads alone. The processor loads
+  /// it while the caller continues.
   @inline(__always)
   func prefetchCell(for key: SearchKey) {
     let count = self.count
@@ -95,11 +97,12 @@ extension PageImage {
     let index = firstHead(notBelow: head, from: 0, to: count)
     guard index < count else { return }
     let cell = base + slot(index).offset
-    // Most values are no longer than these.
+    // Most values are no longer than these cache lines.
     for line in 0..<4 { clinux_prefetch(cell + line &* 64) }
   }
 
-  /// Whether a key belongs below a branch's child, judged by the heads alone: false if they don't decide.
+  /// Returns whether a key belongs below a branch's child, judged by the heads alone: false if they don't
+  /// decide.
   func surelyHas(_ key: SearchKey, below child: Int, _ geometry: PageGeometry) -> Bool {
     guard child < count else { return false }
     if prefixLength > 0, comparePrefix(prefixLength, key, geometry) != 0 { return false }
@@ -124,8 +127,8 @@ extension PageImage {
     partitionHeads(from: first, to: end) { $0 <= head }
   }
 
-  /// The first slot from `first` on for whose head `isBefore` is false. The slots for which it is true come
-  /// first.
+  /// Returns the first slot from `first` on whose head makes `isBefore` false. The slots for which it is true
+  /// come first.
   ///
   /// Each round reads seven slots, an eighth of the range apart, and counts. The reads are independent of
   /// each other: in a page that isn't in the processor's caches, a round costs one access to memory, where

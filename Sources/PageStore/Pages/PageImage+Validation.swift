@@ -33,7 +33,7 @@ extension PageImage {
     return sum
   }
 
-  /// Whether any header byte of a leaf or branch that belongs to no field is not zero. Only for a page of the
+  /// True if any header byte of a leaf or branch that belongs to no field is not zero. Only for a page of the
   /// file: in memory these bytes are used.
   var hasStrayHeaderBytes: Bool {
     UnsafeRawBufferPointer(start: base, count: PageHeader.byteCount)[PageHeader.treePageEnd...].contains {
@@ -41,8 +41,8 @@ extension PageImage {
     }
   }
 
-  /// Whether header, slots and cells are consistent and lie within the page. A page that is `inFile` must not
-  /// refer to frames.
+  /// Returns whether header, slots and cells are consistent and lie within the page. A page that is `inFile`
+  /// must not refer to frames.
   func hasSoundStructure(_ geometry: PageGeometry, inFile: Bool) -> Bool {
     let expectedKind = isLeaf ? PageKind.leaf : PageKind.branch
     guard kind == expectedKind.rawValue, flags & ~PageFlags.known == 0, level < TreeLimits.height else {
@@ -61,7 +61,7 @@ extension PageImage {
     return heapEnd - heapStart == cellBytes + garbage
   }
 
-  /// The length of an entry's cell, or nil when the cell isn't sound.
+  /// Returns the length of an entry's cell, or nil when the cell isn't sound.
   private func soundCellLength(_ index: Int, heapEnd: Int, inFile: Bool, _ geometry: PageGeometry) -> Int? {
     let slot = self.slot(index)
     let lead = isLeaf ? LeafCell.keyOffset : BranchCell.keyOffset
@@ -101,8 +101,8 @@ extension PageImage {
     return count > 0 && count <= UInt64(StoreLimits.valueByteCount)
   }
 
-  /// Whether a reference can be followed: its reserved bits are zero, and only a page in memory refers to a
-  /// frame.
+  /// Returns whether a reference can be followed: its reserved bits are zero, and only a page in memory
+  /// refers to a frame.
   private func isSoundReference(_ bytes: UnsafeRawPointer, inFile: Bool) -> Bool {
     let location = PageLocation(rawValue: bytes.loadLittle(0))
     let tag = location.isFrame && !inFile ? PageLocation.frameTag : 0

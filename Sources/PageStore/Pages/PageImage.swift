@@ -14,8 +14,8 @@ struct PageImage {
   @inline(__always)
   init(_ base: UnsafeRawPointer) { self.base = base }
 
-  /// Tree, kind and level in one word. A reader compares it with what the reference promises. The identity of
-  /// an evicted frame never matches.
+  /// Returns tree, kind and level in one word. A reader compares this word of a page with the one that
+  /// follows from the reference. The identity of an evicted frame never matches.
   @inline(__always)
   static func identity(treeID: UInt32, level: UInt8) -> UInt64 {
     let kind = level == 0 ? PageKind.leaf : PageKind.branch
@@ -46,14 +46,15 @@ struct PageImage {
   var heapStart: Int { Int(base.loadLittle(PageHeader.heapStart, as: UInt32.self)) }
   var garbage: Int { Int(base.loadLittle(PageHeader.garbage, as: UInt32.self)) }
 
-  /// The common prefix of the page's keys; in a branch, of all separators but the first, which is empty.
+  /// Returns the common prefix of the page's keys; in a branch, of all separators but the first, which is
+  /// empty.
   @inline(__always)
   func prefix(_ geometry: PageGeometry) -> UnsafeRawPointer { base + (geometry.pageSize &- prefixLength) }
 
   /// Bytes between slots and cells.
   var freeBytes: Int { heapStart &- PageHeader.byteCount &- PageSlot.byteCount &* count }
 
-  /// Bytes after the header that the entries and the prefix take.
+  /// Returns the number of bytes after the header that the entries and the prefix take.
   func usedBytes(_ geometry: PageGeometry) -> Int { geometry.capacity &- freeBytes &- garbage }
 
   // MARK: Slots and cells
@@ -68,25 +69,25 @@ struct PageImage {
     base.loadLittle(PageHeader.byteCount &+ PageSlot.byteCount &* index)
   }
 
-  /// The child reference of a branch's entry.
+  /// Returns the child reference of a branch's entry.
   @inline(__always)
   func reference(_ index: Int) -> UnsafeRawPointer { base + slot(index).offset }
 
-  /// The key of a leaf's entry after the page's prefix, as far as it is in the page.
+  /// Returns the key of a leaf's entry after the page's prefix, as far as it is in the page.
   @inline(__always)
   func leafKey(_ slot: PageSlotWord) -> UnsafeRawPointer { base + (slot.offset &+ LeafCell.keyOffset) }
 
-  /// The separator of a branch's entry after the page's prefix, as far as it is in the page.
+  /// Returns the separator of a branch's entry after the page's prefix, as far as it is in the page.
   @inline(__always)
   func branchKey(_ slot: PageSlotWord) -> UnsafeRawPointer { base + (slot.offset &+ BranchCell.keyOffset) }
 
   @inline(__always)
   func key(_ slot: PageSlotWord) -> UnsafeRawPointer { isLeaf ? leafKey(slot) : branchKey(slot) }
 
-  /// The reference to the rest of a key that overflows.
+  /// Returns the reference to the rest of a key that overflows.
   func keyRest(_ slot: PageSlotWord) -> UnsafeRawPointer { key(slot) + slot.keyLength }
 
-  /// The value of a leaf's entry, or the reference to its overflow pages.
+  /// Returns the value of a leaf's entry, or the reference to its overflow pages.
   @inline(__always)
   func leafPayload(_ slot: PageSlotWord) -> UnsafeRawBufferPointer {
     let cell = base + slot.offset
@@ -97,7 +98,7 @@ struct PageImage {
     )
   }
 
-  /// Bytes of an entry's cell.
+  /// Returns the number of bytes of an entry's cell.
   func cellLength(_ slot: PageSlotWord) -> Int {
     let key = slot.keyLength &+ slot.keyRestLength
     if !isLeaf { return BranchCell.keyOffset &+ key }

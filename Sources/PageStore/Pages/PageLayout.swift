@@ -98,7 +98,7 @@ struct PageGeometry: Hashable, Sendable {
   /// entries can always be divided. A value that would make it larger goes to overflow pages.
   var leafEntryLimit: Int { capacity / 2 }
 
-  /// Whether a value of `valueCount` bytes is kept in the leaf with a key of `keyCount` bytes.
+  /// Returns whether a value of `valueCount` bytes is kept in the leaf with a key of `keyCount` bytes.
   func keepsValueInline(keyCount: Int, valueCount: Int) -> Bool {
     let key = count(ofKeyInCell: keyCount)
     return PageSlot.byteCount + LeafCell.keyOffset + key + valueCount <= leafEntryLimit
@@ -112,7 +112,7 @@ struct PageGeometry: Hashable, Sendable {
   static let chunkPayload = chunkByteCount - PageHeader.byteCount
   static let chunkByteCount = 65_536
 
-  /// Pages that an overflow of `byteCount` bytes takes in the file.
+  /// Returns the number of pages that an overflow of `byteCount` bytes takes in the file.
   func overflowPageCount(_ byteCount: Int) -> Int {
     let (full, rest) = byteCount.quotientAndRemainder(dividingBy: Self.chunkPayload)
     let tail = rest == 0 ? 0 : (rest + PageHeader.byteCount + pageSize - 1) >> pageShift
@@ -156,7 +156,7 @@ extension ChildReference {
 }
 
 extension UnsafeRawPointer {
-  /// The little-endian integer at `offset`, aligned or not.
+  /// Returns the little-endian integer at `offset`, aligned or not.
   @inline(__always)
   func loadLittle<T: FixedWidthInteger & BitwiseCopyable>(_ offset: Int, as type: T.Type = T.self) -> T {
     T(littleEndian: loadUnaligned(fromByteOffset: offset, as: T.self))
@@ -164,7 +164,7 @@ extension UnsafeRawPointer {
 }
 
 extension UnsafeMutableRawPointer {
-  /// The little-endian integer at `offset`, aligned or not.
+  /// Returns the little-endian integer at `offset`, aligned or not.
   @inline(__always)
   func loadLittle<T: FixedWidthInteger & BitwiseCopyable>(_ offset: Int, as type: T.Type = T.self) -> T {
     T(littleEndian: loadUnaligned(fromByteOffset: offset, as: T.self))

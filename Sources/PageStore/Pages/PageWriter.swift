@@ -1,9 +1,9 @@
 /// Writes the pages of a version's trees that are only in memory to the file: the main part of a checkpoint.
 ///
-/// It walks from each root down through the frames, as far as pages of the file or frames that were written
-/// before. It passes finished images to a sink, bottom-up, with page numbers that were reserved before. The
-/// frames themselves don't change, because readers may use them. Only those of a transaction that isn't
-/// visible yet become images in place.
+/// It walks from each root down through the frames, until it meets pages of the file or frames that were
+/// written before. It passes finished images to a sink, bottom-up, with page numbers that were reserved
+/// before. The frames themselves don't change, because readers may use them. Only those of a transaction that
+/// isn't visible yet become images in place.
 ///
 /// ```
 /// let plan = WritingPlan(roots, .replacing, in: pool)                    // take that many pages, then
@@ -29,8 +29,8 @@ struct PageWriter {
   private let mode: Mode
   /// The transaction that is being committed, whose frames no other thread can see.
   private let unseenCommit: UInt64?
-  /// True if the writer may put new images into frames that packing has replaced. False while the transaction goes on: a
-  /// ``FoundValue`` of it may point into such a frame.
+  /// True if the writer may put new images into frames that packing has replaced. False while the transaction
+  /// continues, because a ``FoundValue`` of it may point into such a frame.
   private let reusesFrames: Bool
   /// Plans for branches of level 1, by frame; others are made when they are needed.
   private let packings: [UInt64: LeafPacking]
@@ -118,7 +118,8 @@ struct PageWriter {
     }
   }
 
-  /// Keeps or frees an image that was passed to the sink, and notes what becomes of its frame.
+  /// Keeps or frees the frame of an image that was passed to the sink, and notes how the old frame is used
+  /// now.
   private mutating func keep(
     _ frame: UInt64,
     as written: ChildReference,
@@ -353,8 +354,8 @@ extension PageImage {
     return (0..<count).flatMap { overflowReferences($0) }
   }
 
-  /// The offsets in the page of an entry's references to overflow pages: that of the key's rest, and that of
-  /// the value.
+  /// Returns the offsets in the page of an entry's references to overflow pages: that of the key's rest, and
+  /// that of the value.
   func overflowReferences(_ index: Int) -> [Int] {
     let slot = self.slot(index)
     guard slot.flags != 0 else { return [] }

@@ -1,4 +1,4 @@
-/// The page to which a frame or buffer was written that trees in memory still refer to.
+/// The page to which a frame or buffer was written, while trees in memory still refer to the frame or buffer.
 ///
 /// A concurrent checkpoint leaves the frames in the trees, because later versions refer to them too. It notes
 /// which page of the file has the same contents. A later checkpoint that meets the frame below a changed page
@@ -17,7 +17,7 @@ extension ChildReference {
   /// The stored place of a reference to a page of the file.
   var place: StoredPlace { StoredPlace(number: location.number, checksum: checksum) }
 
-  /// The reference with its location and checksum replaced by those of `place`.
+  /// Returns the reference with its location and checksum replaced by those of `place`.
   func moved(to place: StoredPlace) -> ChildReference {
     var reference = self
     reference.location = .page(place.number)
@@ -26,24 +26,24 @@ extension ChildReference {
   }
 }
 
-/// The stored places of what a checkpoint has written, to be noted once it is durable.
+/// The stored places of the frames and buffers that a checkpoint has written, to be noted once it is durable.
 struct StoredFrames {
   var frames: [(frame: UInt64, place: StoredPlace)] = []
   var blobs: [(blob: UInt64, place: StoredPlace)] = []
 }
 
 extension PagePool {
-  /// The page to which the frame of a reference was written; none if it wasn't.
+  /// Returns the page to which the frame of a reference was written; none if it wasn't.
   func storedPlace(ofPage reference: ChildReference) -> StoredPlace {
     places[reference.location.number]
   }
 
-  /// The first page to which the overflow buffer of a reference was written; none if it wasn't.
+  /// Returns the first page to which the overflow buffer of a reference was written; none if it wasn't.
   func storedPlace(ofOverflow reference: ChildReference) -> StoredPlace {
     blobs.places[reference.location.number]
   }
 
-  /// The root of the tree in the file if the whole tree was written; otherwise `root`.
+  /// Returns the root of the tree in the file if the whole tree was written; otherwise `root`.
   func storedRoot(_ root: TreeRoot) -> TreeRoot {
     guard root.height > 0, root.reference.location.isFrame else { return root }
     let place = storedPlace(ofPage: root.reference)
@@ -65,13 +65,13 @@ extension PagePool {
     for (blob, place) in stored.blobs { blobs.evict(blob, storedAt: place) }
   }
 
-  /// Whether a page refers to no other page.
+  /// Returns whether a page refers to no other page.
   func isLone(_ frame: UInt64) -> Bool {
     let page = PageImage(UnsafeRawPointer(arena.address(frame)))
     return page.isLeaf && page.flags & PageFlags.hasOverflow == 0
   }
 
-  /// Whether the frame of a reference was evicted, so that only its number is left.
+  /// Returns whether the frame of a reference was evicted, so that only its number is left.
   func isEvicted(_ reference: ChildReference) -> Bool {
     guard reference.location.isFrame, places.isStored(reference.location.number) else { return false }
     let page = PageImage(UnsafeRawPointer(arena.address(reference.location.number)))

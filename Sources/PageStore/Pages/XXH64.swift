@@ -9,7 +9,7 @@ package enum XXH64 {
   private static let prime4: UInt64 = 0x85EB_CA77_C2B2_AE63
   private static let prime5: UInt64 = 0x27D4_EB2F_1656_67C5
 
-  /// The hash of `bytes`. Complexity: O(*n*), no allocation.
+  /// Returns the hash of `bytes`. Complexity: O(*n*), no allocation.
   package static func hash(_ bytes: UnsafeRawBufferPointer, seed: UInt64 = 0) -> UInt64 {
     guard let base = bytes.baseAddress else { return finish(seed &+ prime5) }
     var cursor = base
@@ -39,7 +39,7 @@ package enum XXH64 {
     return lanes.merged
   }
 
-  /// What stripes are hashed into.
+  /// The state of the four lanes into which stripes are hashed.
   private struct Lanes {
     private var lane1: UInt64
     private var lane2: UInt64
@@ -76,7 +76,7 @@ package enum XXH64 {
   /// The hash of bytes that come in pieces, with the seed 0.
   package struct Stream: Sendable {
     private var lanes = Lanes(0)
-    /// What isn't a whole stripe yet.
+    /// The last bytes, which aren't a whole stripe yet.
     private var rest: [UInt8] = []
     private var byteCount: UInt64 = 0
 

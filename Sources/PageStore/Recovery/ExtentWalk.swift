@@ -28,7 +28,7 @@ struct ExtentWalk {
     var use: LogExtentUse?
   }
 
-  /// The next extent; nil at the end of the file.
+  /// Returns the next extent; nil at the end of the file.
   mutating func next() throws(StoreError) -> Found? {
     while offset < end {
       if let found = try Self.extent(at: offset, in: file, identity) {
@@ -42,7 +42,7 @@ struct ExtentWalk {
     return nil
   }
 
-  /// The extent that begins at `offset`; nil if there is no legible header.
+  /// Returns the extent that begins at `offset`; nil if there is no legible header.
   static func extent(
     at offset: UInt64,
     in file: StoreFile,
@@ -55,7 +55,7 @@ struct ExtentWalk {
     }
   }
 
-  /// The copies of the header of the extent at `offset`; nil for a copy that isn't legible.
+  /// Returns the copies of the header of the extent at `offset`; nil for a copy that isn't legible.
   static func headerCopies(
     at offset: UInt64,
     in file: StoreFile,
@@ -64,7 +64,7 @@ struct ExtentWalk {
     try withBlock(at: offset, in: file) { ExtentHeader.copies(in: $0, at: offset, of: identity) } ?? []
   }
 
-  /// The copies of the use header of the log extent at `offset`; nil for a copy that isn't legible.
+  /// Returns the copies of the use header of the log extent at `offset`; nil for a copy that isn't legible.
   static func useCopies(
     at offset: UInt64,
     in file: StoreFile,
@@ -73,7 +73,7 @@ struct ExtentWalk {
     try withBlock(at: offset, in: file) { LogExtentUseHeader.copies(in: $0, at: offset, of: identity) } ?? []
   }
 
-  /// The use of a log extent, even if its static header is damaged; nil if the use isn't legible.
+  /// Returns the use of a log extent, even if its static header is damaged; nil if the use isn't legible.
   static func use(
     of extent: Extent,
     in file: StoreFile,

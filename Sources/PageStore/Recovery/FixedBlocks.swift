@@ -6,7 +6,7 @@ struct FixedBlocks {
   let nextAnchorSlot: Int
   /// False if the header's block is damaged and the identity comes from a copy.
   let isHeaderIntact: Bool
-  /// Whether the header is all zeros: it was never written, or was zeroed since.
+  /// True if the header is all zeros: it was never written, or was zeroed since.
   let isHeaderBlank: Bool
   let byteCount: UInt64
 
@@ -63,7 +63,7 @@ struct FixedBlocks {
     )
   }
 
-  /// The legible anchors, newest first, and the newest one's slot.
+  /// Returns the legible anchors, newest first, and the newest one's slot.
   private static func anchors(
     in blocks: UnsafeRawBufferPointer,
     _ identity: FormatIdentity
@@ -92,7 +92,8 @@ struct FixedBlocks {
     }
   }
 
-  /// If the header and both anchors are damaged, the first extent still has the store's identity.
+  /// Returns the store's identity from the header of the first extent, which still has it if the file's
+  /// header and both anchors are damaged.
   private static func firstExtentIdentity(_ file: StoreFile) throws(StoreError) -> FormatIdentity? {
     let sector = UnsafeMutableRawBufferPointer.allocate(
       byteCount: FormatIdentity.blockByteCount,

@@ -101,7 +101,7 @@ final class LogChain {
     }
   }
 
-  /// Continues from a checkpoint of the run: what it contains need not be replayed.
+  /// Continues from a checkpoint of the run: the transactions that it contains need not be replayed.
   private func rest(on next: Checkpoint) throws(StoreError) {
     let isInRun = next.replaySequence >= firstSequence && next.replaySequence <= next.position.sequence + 1
     guard isInRun, next.replaySequence >= checkpoint.replaySequence else {
@@ -113,7 +113,8 @@ final class LogChain {
     followerCount = 0
   }
 
-  /// Amortised O(1), because one half of a forged run may be transactions, and the other half checkpoints.
+  /// Drops the transactions before a record. Amortised O(1), because one half of a forged run may be
+  /// transactions, and the other half checkpoints.
   private func dropTransactions(before sequence: UInt64) {
     while firstNeeded < gathered.count, gathered[firstNeeded].record.header.sequence < sequence {
       firstNeeded += 1
@@ -161,15 +162,15 @@ final class LogChain {
     }
   }
 
-  /// The error for a record whose checksum is right but whose contents are invalid: it was forged, or written
-  /// by a faulty library.
+  /// Returns the error for a record whose checksum is right but whose contents are invalid: it was forged, or
+  /// written by a faulty library.
   private static func impossible(_ what: String, at position: LogPosition) -> StoreError {
     StoreError.senselessRecord(what).adding { $0.offset = position.offset }
   }
 }
 
 extension StoreError {
-  /// The error for a log record whose contents are invalid.
+  /// Returns the error for a log record whose contents are invalid.
   static func senselessRecord(_ kind: String) -> StoreError {
     StoreError(.corrupt, "a \(kind) record of the log makes no sense")
   }

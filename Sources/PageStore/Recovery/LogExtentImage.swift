@@ -37,7 +37,7 @@ final class LogExtentImage {
     var payload: UnsafeRawBufferPointer
   }
 
-  /// The complete and undamaged record of this use at `offset` of the file; nil if there is none.
+  /// Returns the complete and undamaged record of this use at `offset` of the file; nil if there is none.
   func record(at offset: UInt64) throws(StoreError) -> Record? {
     guard offset >= use.firstRecordOffset, offset < use.extent.end, offset % LogExtentUse.recordAlignment == 0
     else { return nil }
@@ -77,7 +77,7 @@ final class LogExtentImage {
     }
   }
 
-  /// The bytes of `range`, which are read if they weren't before.
+  /// Returns the bytes of `range`, which are read if they weren't before.
   private func load(_ range: Range<Int>) throws(StoreError) -> UnsafeRawBufferPointer {
     if loaded.isEmpty { loaded = range.lowerBound..<range.lowerBound }
     if range.lowerBound < loaded.lowerBound {

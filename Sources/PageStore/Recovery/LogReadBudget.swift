@@ -3,7 +3,7 @@
 ///
 /// Recovery reads each byte of a store's log only a few times, because neither its extents nor its records
 /// overlap. In a forged log every sector may claim a record of four mebibytes, and every checkpoint may lead
-/// through the whole log: without a limit, the time would grow with the square of the file's length.
+/// through the whole log. Without a limit, the time would grow with the square of the file's length.
 /// Docs/Decisions/0026.
 final class LogReadBudget {
   /// Bytes counted so far.

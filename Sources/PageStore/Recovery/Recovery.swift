@@ -13,7 +13,7 @@
 struct Recovery {
   let identity: FormatIdentity
   let chain: LogChain
-  /// Nothing needs replaying, and the log can be continued where it ends.
+  /// True if nothing needs replaying, and the log can be continued where it ends.
   let isClean: Bool
   let isHeaderIntact: Bool
   /// The newest use of every log extent that is known.
@@ -23,7 +23,7 @@ struct Recovery {
   let newestEpoch: UInt32
   /// Log extents whose use is illegible.
   let illegibleExtents: [Extent]
-  /// Extents after the end that the checkpoint knows which have headers, and whose use never began or was
+  /// Extents that have headers and lie after the end that the checkpoint knows. Their use never began, or was
   /// over before the checkpoint. New extents must not begin inside them: the old headers would lead the next
   /// walk past the new extents.
   let strays: [Extent]
@@ -42,8 +42,8 @@ struct Recovery {
     try checkExtents()
   }
 
-  /// Whether the creation of the file was interrupted: its header was never written, which happens only when
-  /// everything else is durable, and nothing was ever committed.
+  /// Returns whether the creation of the file was interrupted. The header is written only when everything
+  /// else is durable: in such a file it was never written, and nothing was ever committed.
   static func isUnfinishedCreation(_ file: StoreFile, _ blocks: FixedBlocks) throws(StoreError) -> Bool {
     guard blocks.isHeaderBlank, blocks.byteCount <= StoreCreation.byteLimit else { return false }
     var search = LogSearch(file: file, blocks: blocks, trustsClosingMark: false)
@@ -98,8 +98,8 @@ struct Recovery {
     workByteCount = search.budget.byteCount
   }
 
-  /// The newest use of each extent, in order of the file; of two with the same epoch, the later one. O(*n*
-  /// log *n*).
+  /// Returns the newest use of each extent, in order of the file; of two with the same epoch, the later one.
+  /// O(*n* log *n*).
   private static func newest(_ uses: [LogExtentUse]) -> [LogExtentUse] {
     let ordered = uses.indices.sorted {
       (uses[$0].extent.offset, uses[$0].epoch, $0) < (uses[$1].extent.offset, uses[$1].epoch, $1)
@@ -144,7 +144,7 @@ struct Recovery {
 }
 
 extension [Extent] {
-  /// The extent at this offset; the extents are in order of their offsets. O(log *n*).
+  /// Returns the extent at this offset; the extents are in order of their offsets. O(log *n*).
   fileprivate func extent(at offset: UInt64) -> Extent? {
     var (low, high) = (0, count)
     while low < high {
@@ -154,7 +154,7 @@ extension [Extent] {
     return low < count && self[low].offset == offset ? self[low] : nil
   }
 
-  /// Whether the array, which is in order of the offsets, has the extent. O(log *n*).
+  /// Returns whether the array, which is in order of the offsets, has the extent. O(log *n*).
   fileprivate func hasExtent(_ extent: Extent) -> Bool { self.extent(at: extent.offset) == extent }
 }
 
@@ -168,9 +168,9 @@ private struct LogSearch {
   private(set) var uses: [LogExtentUse] = []
   /// Other extents that were found by their headers.
   private(set) var strays: [Extent] = []
-  /// Whether complete records, which were never acknowledged, follow the end of the log.
+  /// True if complete records, which were never acknowledged, follow the end of the log.
   private(set) var foundLeftovers = false
-  /// Whether a walk, because no anchor leads to a checkpoint, has found complete records.
+  /// True if no anchor leads to a checkpoint, and the walk over the extents has found complete records.
   private(set) var foundRecords = false
 
   init(file: StoreFile, blocks: FixedBlocks, trustsClosingMark: Bool) {
@@ -180,7 +180,7 @@ private struct LogSearch {
     budget = LogReadBudget(fileByteCount: blocks.byteCount)
   }
 
-  /// The run of the newest state; nil if there is no checkpoint.
+  /// Returns the run of the newest state; nil if there is no checkpoint.
   mutating func newestChain() throws(StoreError) -> LogChain? {
     var start = try startFromAnchors()
     if start == nil { start = try startFromWalk() }
@@ -228,8 +228,8 @@ private struct LogSearch {
     return try newestChain(of: evidence)
   }
 
-  /// The run of the newest checkpoint that has one. Records that an earlier crash left may have higher
-  /// numbers, but are in an earlier use.
+  /// Returns the run of the newest checkpoint that has one. Records that an earlier crash left may have
+  /// higher numbers, but are in an earlier use.
   private func newestChain(of evidence: Evidence) throws(StoreError) -> LogChain? {
     let newestFirst = evidence.checkpoints.sorted {
       ($0.use.epoch, $0.sequence) > ($1.use.epoch, $1.sequence)
@@ -242,8 +242,8 @@ private struct LogSearch {
     return nil
   }
 
-  /// Whether the store was closed after the chain's checkpoint, so that nothing follows it. The log must
-  /// confirm this: an old sector that reappeared may bring an old closing mark back.
+  /// Returns whether the store was closed after the chain's checkpoint, so that nothing follows it. The log
+  /// must confirm this: an old sector that reappeared may bring an old closing mark back.
   private func isClosed(_ chain: LogChain) -> Bool {
     guard trustsClosingMark, let anchor = blocks.anchors.newest, anchor.isClosed else { return false }
     // guard: check-closing-mark
@@ -263,7 +263,7 @@ private struct LogSearch {
     dropDuplicates()
   }
 
-  /// The uses of the log extents that the chain's checkpoint lists, and of those allocated since.
+  /// Collects the uses of the log extents that the chain's checkpoint lists, and of those allocated since.
   private mutating func collectUses(beside chain: LogChain) throws(StoreError) {
     for extent in chain.checkpoint.content.logExtents {
       try budget.spend(UInt64(ExtentHeader.byteCount))
@@ -274,7 +274,7 @@ private struct LogSearch {
     try collectUses(walkingFrom: chain.checkpoint.content.end)
   }
 
-  /// O(*n* log *n*).
+  /// Removes duplicate uses. O(*n* log *n*).
   private mutating func dropDuplicates() {
     uses.sort {
       ($0.extent.offset, $0.epoch, $0.extent.byteCount, $0.salt)
@@ -287,7 +287,7 @@ private struct LogSearch {
     }
   }
 
-  /// The evidence after the end of a chain: in the rest of its last extent, and in newer uses.
+  /// Returns the evidence after the end of a chain: in the rest of its last extent, and in newer uses.
   private func evidence(beyond chain: LogChain) throws(StoreError) -> Evidence {
     let tail = chain.tail.position
     var evidence = Evidence()

@@ -1,8 +1,8 @@
 /// Applies the log's transactions to the trees of a checkpoint.
 ///
-/// No reader sees the versions between, so that all transactions are replayed as one: a page that many of
-/// them change is copied once. The changes are collected and applied in the order of their keys
-/// (``ReplayBatch``). Every page is stamped with the last transaction's commit.
+/// No reader sees the versions between, so all transactions are replayed as one: a page that many of them
+/// change is copied once. The changes are collected and applied in the order of their keys (``ReplayBatch``).
+/// Every page is stamped with the last transaction's commit.
 final class Replay {
   /// The version that results from the transactions.
   private(set) var version: Version
@@ -117,8 +117,8 @@ final class Replay {
     at offset: UInt64
   ) throws(StoreError) {
     guard let tree else { throw Self.unselected(at: offset) }
-    // The tree would refuse the key, but not if a later change of it, or the dropping of the tree, replaces
-    // this one.
+    // The tree would refuse the key, but only if this change reaches it: a later change of the key, or the
+    // dropping of the tree, may replace this one.
     guard change.key.count <= StoreLimits.keyByteCount else {
       throw Self.damaged("a key has \(change.key.count) bytes", at: offset)
     }

@@ -1,5 +1,5 @@
-/// Changes of one tree, collected from the log in the order of time, and applied in the order of their keys:
-/// each leaf is searched for once for all its changes, and only the last of several changes of a key is
+/// Changes of one tree, collected from the log in the order of time, and applied in the order of their keys.
+/// Each leaf is searched for once for all its changes, and only the last of several changes of a key is
 /// applied.
 ///
 /// Keys and values are pointers into the log's bytes.
@@ -41,7 +41,7 @@ struct ReplayBatch {
     }
   }
 
-  /// The order of the changes' keys: negative, zero or positive.
+  /// Returns the order of the changes' keys: negative, zero or positive.
   private func order(_ left: Rank, _ right: Rank) -> Int {
     if left.head != right.head { return left.head < right.head ? -1 : 1 }
     return ByteComparison.compare(changes[Int(left.position)].key, changes[Int(right.position)].key)

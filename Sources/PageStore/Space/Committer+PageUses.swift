@@ -1,5 +1,5 @@
 extension Committer {
-  /// The uses of all pages. Called with `state` held.
+  /// Returns the uses of all pages. Called with `state` held.
   ///
   /// The pages in use follow from the record of the last checkpoint. It doesn't distinguish header pages from
   /// those of trees; the extents' headers do. Pages in no list are being written or cut off, or belong to a
@@ -55,7 +55,7 @@ extension Committer {
     return pages
   }
 
-  /// The pages before the first extent, and the header pages of page extents.
+  /// Returns the pages before the first extent, and the header pages of page extents.
   func headerPages(
     among recorded: PageBitmap,
     _ log: PageBitmap,

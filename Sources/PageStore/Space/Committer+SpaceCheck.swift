@@ -1,6 +1,6 @@
-/// Checks of the last checkpoint's record of pages in use, before a page is overwritten because of it. They
-/// need what opening has read, that record, and the headers of extents, but no page of a tree.
-/// Docs/Decisions/0027.
+/// Checks of the last checkpoint's record of pages in use, made before a page is overwritten because of this
+/// record. They need the data that opening has read, the record, and the headers of extents, but no page of a
+/// tree. Docs/Decisions/0027.
 extension Committer {
   /// Throws `corrupt` if pages of the trees might be taken for free ones.
   ///

@@ -1,10 +1,10 @@
 import Synchronization
 
-/// When a store makes its file shorter by itself while it is in use: as `Store.compact(progress:)` does,
-/// without packing.
+/// The conditions under which a store makes its file shorter by itself while it is in use. It does so as
+/// `Store.compact(progress:)` does, without packing.
 ///
 /// Later checkpoints reuse free pages. Compaction is for a file that once had much more data than now. It
-/// writes the file's live bytes at most; with the default share, one and a half times as many bytes must
+/// writes at most the file's live bytes. With the default share, one and a half times as many bytes must
 /// become loose before the next compaction.
 public struct CompactionPolicy: Sendable, Hashable {
   /// The share of the file, from 0 to 1, that must be free, dead or log. A file with random writes everywhere
@@ -14,20 +14,20 @@ public struct CompactionPolicy: Sendable, Hashable {
   public var looseShare: Double = 0.6
   /// The least number of free, dead and log bytes.
   public var leastLooseBytes: UInt64 = 16 << 20
-  /// How long nothing must have been committed. Zero doesn't wait for an idle store.
+  /// The time for which nothing must have been committed. With zero, the store need not be idle.
   public var idleTime: Duration = .seconds(2)
 
   /// Makes the default policy.
   public init() {}
 
-  /// Whether a file of `total` bytes, of which `loose` could be given back, should be made shorter.
+  /// Returns whether a file of `total` bytes, of which `loose` could be given back, should be made shorter.
   func asksForCompaction(loose: UInt64, of total: UInt64) -> Bool {
     loose >= leastLooseBytes && Double(loose) >= looseShare * Double(total)
   }
 }
 
 extension SharedStore {
-  /// Schedules a look at whether the file should be made shorter.
+  /// Schedules a check of whether the file should be made shorter.
   func tidyLater() {
     guard let policy = options.compaction, !isTidying.exchange(true, ordering: .acquiringAndReleasing) else {
       return
@@ -43,13 +43,13 @@ extension SharedStore {
     }
   }
 
-  /// The shortest time between two looks at the file's size.
+  /// The shortest time between two checks of the file's size.
   private static let leastTidyingMilliseconds = 20
 
   /// Makes the log and the file shorter if they are much too long. After a failure they stay as they are; a
   /// failure of the log has fenced the store.
   func tidy(_ policy: CompactionPolicy) {
-    // A compaction under way ends early after a commit; that commit needs another look later.
+    // A compaction under way ends early after a commit; that commit needs another check later.
     guard !isCompacting.exchange(true, ordering: .acquiringAndReleasing) else { return tidyLater() }
     defer { isCompacting.store(false, ordering: .releasing) }
     do {

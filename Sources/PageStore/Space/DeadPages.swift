@@ -8,7 +8,8 @@ struct PageRun: Hashable, Sendable {
 
   var range: Range<UInt64> { first..<first + count }
 
-  /// The pages of runs, each of them once if the runs are more than there are pages: forged ones overlap, and reach beyond the file's end.
+  /// Returns the pages of runs that lie before `end`. Each page is returned once if the runs together have
+  /// more pages than there are before `end`: forged runs overlap, and reach beyond the file's end.
   static func pages(of runs: [PageRun], before end: UInt64) -> [Range<UInt64>] {
     let ranges = runs.map { $0.range.clamped(to: 0..<end) }
     if ranges.reduce(0, { $0 + ($1.upperBound - $1.lowerBound) }) <= end { return ranges }
@@ -30,7 +31,7 @@ struct PageRun: Hashable, Sendable {
 /// checkpoint *n* − 1 and the log behind it lead to the same state as checkpoint *n*, even if the page is
 /// overwritten.
 struct DeadPages {
-  /// The pages that a version is the first not to reach.
+  /// The pages that died with one version, which is the first that doesn't reach them.
   struct Deaths {
     /// The first generation that doesn't reach them.
     var generation: UInt64
@@ -54,7 +55,7 @@ struct DeadPages {
     recent = []
   }
 
-  /// Adds pages that the checkpoint that is being written doesn't reach.
+  /// Adds pages that the checkpoint in progress doesn't reach.
   mutating func addDying(_ runs: [PageRun], from generation: UInt64) {
     if !runs.isEmpty { dying.append(Deaths(generation: generation, runs: runs)) }
   }

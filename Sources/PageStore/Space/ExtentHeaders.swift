@@ -32,9 +32,9 @@ struct ExtentHeaders {
   private var changes: [Change] = []
   /// False if an earlier process may have written headers that aren't durable.
   private var isDurable: Bool
-  /// Whether headers of new extents were written since the last sync began.
+  /// True if headers of new extents were written since the last sync began.
   private var hasNew = false
-  /// Whether headers of new extents were written before the sync in progress began.
+  /// True if headers of new extents were written before the sync in progress began.
   private var areNewBeingSynced = false
 
   /// - Parameter synchronize: syncs the file, and fences the store if that fails.
@@ -94,7 +94,7 @@ struct ExtentHeaders {
     isDurable = true
   }
 
-  /// The copy to write first: the illegible or older one, as a crash may leave it.
+  /// Returns the copy to write first: the illegible or older one, as a crash may leave it.
   private static func dispensable(_ copies: [ExtentHeader?]) -> Copy {
     guard let first = copies.first ?? nil else { return .first }
     guard let second = copies.last ?? nil else { return .second }
@@ -104,7 +104,7 @@ struct ExtentHeaders {
   /// Forgets pending changes of headers that are cut off, because other data may soon be there.
   mutating func forget(behind offset: UInt64) { changes.removeAll { $0.extent.offset >= offset } }
 
-  /// Whether a checkpoint must sync the file even if it writes no page: headers of new extents were written.
+  /// True if a checkpoint must sync the file even if it writes no page: headers of new extents were written.
   /// A new header page may be one that was cut off before, so that the record of pages in use need not
   /// change.
   var needsSync: Bool { hasNew || areNewBeingSynced }

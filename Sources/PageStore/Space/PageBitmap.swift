@@ -15,7 +15,7 @@ struct PageBitmap: Hashable, Sendable {
 
   var isEmpty: Bool { count == 0 }
 
-  /// The bits of 64 pages; zero after the last word.
+  /// Returns the bits of 64 pages; zero after the last word.
   func word(_ index: Int) -> UInt64 { index < words.count ? words[index] : 0 }
 
   func contains(_ page: UInt64) -> Bool {
@@ -66,7 +66,7 @@ struct PageBitmap: Hashable, Sendable {
     count = words.reduce(0) { $0 + UInt64($1.nonzeroBitCount) }
   }
 
-  /// The number of pages of `range` that are in the set.
+  /// Returns the number of pages of `range` that are in the set.
   func count(in range: Range<UInt64>) -> UInt64 {
     let bounded = range.clamped(to: 0..<UInt64(words.count) * 64)
     var found: UInt64 = 0
@@ -74,7 +74,7 @@ struct PageBitmap: Hashable, Sendable {
     return found
   }
 
-  /// The first page at or after `page` that is in the set; nil if there is none.
+  /// Returns the first page at or after `page` that is in the set; nil if there is none.
   func first(from page: UInt64) -> UInt64? {
     var index = Int(page / 64)
     guard index < words.count else { return nil }
@@ -87,7 +87,7 @@ struct PageBitmap: Hashable, Sendable {
     return UInt64(index) * 64 + UInt64(word.trailingZeroBitCount)
   }
 
-  /// The run of pages in the set that begins at `page`, cut to `limit` pages.
+  /// Returns the run of pages in the set that begins at `page`, cut to `limit` pages.
   func run(from page: UInt64, limit: UInt64 = .max) -> Range<UInt64> {
     var end = page
     while end - page < limit, contains(end) {
@@ -97,10 +97,10 @@ struct PageBitmap: Hashable, Sendable {
     return page..<(page + min(end - page, limit))
   }
 
-  /// The first run at or after `page`; nil if there is none.
+  /// Returns the first run at or after `page`; nil if there is none.
   func nextRun(from page: UInt64) -> Range<UInt64>? { first(from: page).map { run(from: $0) } }
 
-  /// The runs inside a range, in order.
+  /// Returns the runs inside a range, in order.
   func runs(in range: Range<UInt64>) -> [Range<UInt64>] {
     var found: [Range<UInt64>] = []
     var page = range.lowerBound

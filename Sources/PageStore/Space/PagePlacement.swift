@@ -18,7 +18,7 @@ struct PagePlacement {
     }
   }
 
-  /// All pages from `first` on, in their order.
+  /// Returns all pages from `first` on, in their order.
   static func consecutive(from first: UInt64) -> PagePlacement {
     PagePlacement(singles: [first..<PageTable.count])
   }

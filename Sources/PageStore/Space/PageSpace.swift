@@ -15,7 +15,7 @@ struct PageSpace {
   private var surplusEnd: UInt64?
   private let file: StoreFile
 
-  /// Bytes kept for transactions that only remove, so that they succeed on a full disk.
+  /// Returns the number of bytes kept for transactions that only remove, so that they succeed on a full disk.
   static func removalReserve(pageSize: UInt64) -> UInt64 { max(128 << 10, 8 * pageSize) }
 
   /// The file grows in steps of a sixty-fourth of its length, within these limits.
@@ -121,7 +121,7 @@ struct PageSpace {
   mutating func hold(_ pages: PageBitmap) -> [Range<UInt64>] { map.hold(pages) }
 
   /// Gives the blocks of ready pages back to the file system, where `leastRun` or more are adjacent. The
-  /// first `kept` ready pages keep theirs. The pages stay free.
+  /// first `kept` ready pages keep their blocks. The pages stay free.
   mutating func punchHoles(keeping kept: UInt64, leastRun: UInt64) throws(StoreError) {
     var rest = kept
     for run in map.ready.runs(in: 0..<map.end) {
@@ -170,13 +170,12 @@ struct PageSpace {
     let tailOffset: UInt64
   }
 
-  /// Takes the free pages at the end of the file, except `keeping` of them. Nil if there are no more than
-  /// that, or if pages after `recordedEnd` are in use, which the checkpoint that would record the cut doesn't
-  /// know.
+  /// Takes the free pages at the end of the file, except `keeping` of them. Nil if there are no more free
+  /// pages than that. Also nil if pages after `recordedEnd` are in use, because the checkpoint that would
+  /// record the cut doesn't know them.
   ///
   /// - Parameters:
-  ///   - reserved: the number of pages that stay ready, because commits were accepted for which they were set
-  ///     aside.
+  ///   - reserved: the number of pages that stay ready, because they were set aside for accepted commits.
   ///   - runs: the overflows among them.
   mutating func beginCut(
     keeping: UInt64,
@@ -241,9 +240,9 @@ struct PageSpace {
     map.cut(to: newEnd)
   }
 
-  /// Gives a part of what was cut off, up to `limit` bytes, back to the file system; false when nothing is
-  /// left. In parts, because a file system takes a while to free many blocks. If the file has grown again,
-  /// the growth reuses the rest.
+  /// Gives up to `limit` bytes of the part that was cut off back to the file system; false when nothing is
+  /// left. It works in pieces, because a file system takes a while to free many blocks. If the file has grown
+  /// again, the growth reuses the rest.
   mutating func truncate(upTo limit: UInt64) throws(StoreError) -> Bool {
     guard let surplusEnd else { return false }
     guard surplusEnd > end else {
@@ -258,7 +257,7 @@ struct PageSpace {
 
   // MARK: Headers
 
-  /// Whether headers must be synced before a checkpoint records them.
+  /// True if headers must be synced before a checkpoint records them.
   var needsSync: Bool { headers.needsSync }
 
   /// Notes that a sync of the headers written so far begins.
@@ -269,8 +268,9 @@ struct PageSpace {
 
   // MARK: Log extents
 
-  /// Takes room for a log extent at the end of the file, and has `initialise` write to it. There recovery finds extents that a
-  /// checkpoint doesn't list: it walks on from the end that the checkpoint knows. If `initialise` throws, nothing is taken.
+  /// Takes room for a log extent at the end of the file, and has `initialise` write to it. Recovery finds
+  /// extents there that a checkpoint doesn't list, because its walk continues from the end that the
+  /// checkpoint knows. If `initialise` throws, nothing is taken.
   mutating func takeLogExtent<Result>(
     byteCount: UInt64,
     _ initialise: (Extent) throws(StoreError) -> Result
@@ -290,8 +290,9 @@ struct PageSpace {
     )
   }
 
-  /// Takes room for a log extent from free pages inside a page extent, which is divided, and has `initialise` write to it: for
-  /// when the file can't grow. Throws `diskFull`, with nothing taken. After another error of `initialise` the room stays unused.
+  /// Takes room for a log extent from free pages inside a page extent, which is divided, and has `initialise`
+  /// write to it. Used when the file can't grow. Throws `diskFull`, with nothing taken. After another error
+  /// of `initialise` the room stays unused.
   mutating func takeLogExtentAmongPages<Result>(
     byteCount: UInt64,
     _ initialise: (Extent) throws(StoreError) -> Result
@@ -324,11 +325,12 @@ struct PageSpace {
     return Extent(offset: start, byteCount: rest.offset - start)
   }
 
-  /// Runs `body`, and if it throws makes the map as before. What was written of headers stays noted, because it may not be
-  /// durable.
+  /// Runs `body`; if it throws, restores the map. Headers that were written stay noted, because they may not
+  /// be durable.
   ///
-  /// - Parameter divided: the page extent that `body` divides. If its header can't be made whole again, the room stays unused until
-  ///   the store is opened again; also after a failure that isn't a full disk, which may have fenced the store.
+  /// - Parameter divided: the page extent that `body` divides. If its header can't be restored, the room
+  ///   stays unused until the store is opened again. The room also stays unused after a failure other than a
+  ///   full disk, which may have fenced the store.
   private mutating func undoingTake<Result>(
     of divided: Extent?,
     _ body: (inout PageSpace) throws(StoreError) -> Result
@@ -364,8 +366,8 @@ struct PageSpace {
 
   // MARK: What recovery found
 
-  /// Extends the tiled part of the file over what recovery found after its end: log extents, and other room
-  /// up to `byteCount`, which becomes page extents.
+  /// Extends the tiled part of the file over the room that recovery found after its end: log extents, and
+  /// other room up to `byteCount`, which becomes page extents.
   mutating func takeUp(_ logExtents: [Extent], upTo byteCount: UInt64, isReadOnly: Bool) throws(StoreError) {
     for extent in logExtents.sorted(by: { $0.offset < $1.offset }) where extent.offset >= end {
       try tile(upTo: extent.offset, isReadOnly: isReadOnly)
@@ -393,8 +395,10 @@ struct PageSpace {
     }
   }
 
-  /// Corrects the header of the page extent at the end of the file, if it gives another length: rewriting it may have failed, in this process or an earlier one. Later extents must
-  /// not lie inside that one. Or a process may have died that had begun to make the file longer: what it wrote need not be durable, though the store was closed before.
+  /// Corrects the header of the page extent at the end of the file, if it gives another length. Rewriting the
+  /// header may have failed, in this process or an earlier one; later extents must not lie inside this
+  /// extent. Or a process may have died after it had begun to make the file longer. Then the header that it
+  /// wrote need not be durable, though the store was closed before.
   mutating func mendTailHeader() throws(StoreError) {
     guard let tail else { return }
     let header = try ExtentWalk.extent(at: tail.offset, in: file, headers.identity)?.header
@@ -403,15 +407,15 @@ struct PageSpace {
     try headers.rewrite(tail)
   }
 
-  /// Writes the header of the page extent at the end of the file again, even if it is right: after a sync that failed while the store was closed, the system may treat its cached
-  /// bytes as written.
+  /// Writes the header of the page extent at the end of the file again, even if it is right. After a sync
+  /// that failed while the store was closed, the system may treat its cached bytes as written.
   mutating func rewriteTailHeader() throws(StoreError) {
     try mendTailHeader()
     if let tail { try headers.rewrite(tail) }
   }
 
   /// Rewrites the headers of page extents according to the last checkpoint: a crash, or a failed sync, may
-  /// have come between the two. No page extent reaches over a log extent.
+  /// have come between that checkpoint and the headers. No page extent reaches over a log extent.
   ///
   /// - Parameter wasClosed: true to rewrite only headers of former log extents that still say "log". Closing a store may leave one, because it gives log extents up.
   mutating func mendHeaders(_ logExtents: [Extent], wasClosed: Bool) throws(StoreError) {

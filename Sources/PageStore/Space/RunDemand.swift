@@ -17,8 +17,8 @@ struct RunDemand: Hashable {
     longest = max(longest, count)
   }
 
-  /// Removes an overflow of `count` pages. The others may all be shorter than ``longest`` says then, but have
-  /// no more pages than that many together.
+  /// Removes an overflow of `count` pages. Afterwards ``longest`` may be more than the pages of any other
+  /// overflow, but it is never more than the pages of all others together.
   mutating func remove(overflowOf count: UInt64) {
     guard count > 1 else { return }
     pageCount -= min(pageCount, count)
@@ -42,8 +42,8 @@ extension SpaceMap {
     var end: UInt64
   }
 
-  /// The room for the overflows of `runs`, in whatever order each takes the first run of ready pages in which
-  /// it fits.
+  /// Returns the room for the overflows of `runs`, in whatever order each takes the first run of ready pages
+  /// in which it fits.
   ///
   /// An overflow of *p* pages that doesn't fit has found less than *p* pages left in each run. So the others
   /// have taken at least *n* − *p* + 1 pages of each run of *n* pages, and they have *p* pages less than all

@@ -10,7 +10,7 @@ public struct SpaceLedger: Sendable, Hashable {
   public var pinnedBytes: UInt64 = 0
   /// Log extents, in use or free.
   public var logBytes: UInt64 = 0
-  /// Free pages that are kept for pages that are only in memory, and for removals on a full disk; and pages
+  /// Free pages that are kept for pages that are only in memory, and for removals on a full disk. Also pages
   /// that a checkpoint being written, a transaction that isn't committed yet, or a cut of the file has taken.
   public var reservedBytes: UInt64 = 0
   /// Other free pages.
@@ -34,7 +34,7 @@ public struct SpaceLedger: Sendable, Hashable {
   /// Bytes of the file, up to the end of its last extent.
   public var totalBytes: UInt64 { PageUse.allCases.reduce(0) { $0 + byteCount(of: $1) } }
 
-  /// Bytes of the pages of one use.
+  /// Returns the number of bytes of the pages of one use.
   public func byteCount(of use: PageUse) -> UInt64 {
     switch use {
     case .live: liveBytes
@@ -61,7 +61,7 @@ public struct SnapshotReader: Sendable, Hashable {
   public var pinnedBytes: UInt64
   /// Bytes of memory, or of the file to which it is spilled, that are kept because of that version.
   public var heldBytes: UInt64
-  /// Whether the lifetime of the snapshot has passed, so that nothing is kept for it.
+  /// True if the lifetime of the snapshot has passed, so that nothing is kept for it.
   public var hasExpired: Bool
 }
 
@@ -73,7 +73,8 @@ extension Committer {
     return try withSpace { (space) throws(StoreError) in ledger(of: space) }
   }
 
-  /// The snapshots that are alive, and what each keeps. Called with `state` held.
+  /// Returns the snapshots that are alive, and the bytes that each keeps from being reused. Called with
+  /// `state` held.
   func readers() -> [SnapshotReader] {
     reclaimUnread()
     return versions.leases.map { (lease, hasEnded) in
@@ -124,7 +125,7 @@ extension Committer {
     return ledger
   }
 
-  /// The number of free pages that are kept in reserve. Called with `state` held.
+  /// Returns the number of free pages that are kept in reserve. Called with `state` held.
   func reservedFreePageCount(of space: PageSpace) -> UInt64 {
     min(space.map.freeCount, reservedPageCount(end: space.map.end))
   }

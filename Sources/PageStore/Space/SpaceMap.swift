@@ -1,4 +1,4 @@
-/// What every page of the file is used for, in memory. A part of ``PageSpace``, and like it guarded by
+/// The use of every page of the file, in memory. A part of ``PageSpace``, and like it guarded by
 /// ``Committer/state``.
 ///
 /// Each page below ``end`` is in use or free. A free page is *ready* if the file system has allocated its
@@ -9,7 +9,7 @@ struct SpaceMap {
   private(set) var end: UInt64
   /// Free pages that have blocks.
   private(set) var ready = PageBitmap()
-  /// Free pages that may have none.
+  /// Free pages that may have no blocks.
   private(set) var bare = PageBitmap()
   /// The pages in use according to the last durable checkpoint: those that it reaches, and header pages of
   /// page extents.
@@ -71,7 +71,7 @@ struct SpaceMap {
     return free
   }
 
-  /// The number of free pages below `page`.
+  /// Returns the number of free pages below `page`.
   func freeCount(before page: UInt64) -> UInt64 { ready.count(in: 0..<page) + bare.count(in: 0..<page) }
 
   // MARK: Taking
@@ -84,8 +84,8 @@ struct SpaceMap {
     return taken
   }
 
-  /// The next `count` free pages that will be taken one by one; fewer if there are fewer. Ready pages come
-  /// first, then bare ones, each lowest first.
+  /// Returns the next `count` free pages that will be taken one by one; fewer if there are fewer. Ready pages
+  /// come first, then bare ones, each lowest first.
   func nextToBeTaken(_ count: UInt64) -> PageBitmap {
     var pages = PageBitmap()
     for run in Self.lowest(count, in: ready) { pages.insert(run) }
@@ -113,15 +113,15 @@ struct SpaceMap {
     return run
   }
 
-  /// The lowest end of the file from `least` on before which `count` pages are ready, among them those of the
-  /// overflows of `runs`; nil if there are not so many.
+  /// Returns the lowest end of the file, at least `least`, before which `count` pages are ready, among them
+  /// those of the overflows of `runs`. Nil if there is no such end.
   func end(from least: UInt64, keepingReady count: UInt64, runs: RunDemand) -> UInt64? {
     let room = room(for: runs)
     guard ready.count >= count, room.shortfall == 0 else { return nil }
     return max(least, Self.lowest(count, in: ready).last?.upperBound ?? 0, room.end)
   }
 
-  /// The first `count` adjacent free pages, ready or bare; nil if there are none.
+  /// Returns the first `count` adjacent free pages, ready or bare; nil if there are none.
   func firstFreeRun(of count: UInt64) -> Range<UInt64>? {
     Self.firstRun(of: count, in: free)
   }
@@ -184,7 +184,7 @@ struct SpaceMap {
   /// The page after the last one in use.
   var usedEnd: UInt64 { usedEnd(before: end) }
 
-  /// The page after the last one in use, among those below `limit`.
+  /// Returns the page after the last one in use, among those below `limit`.
   func usedEnd(before limit: UInt64) -> UInt64 {
     let free = free
     var page = limit

@@ -9,11 +9,11 @@ enum SpaceTree {
   static let valueByteCount = 512
   private static let wordsPerChunk = valueByteCount / 8
 
-  /// Entries in the tree of a file with `end` pages.
+  /// Returns the number of entries in the tree of a file with `end` pages.
   static func chunkCount(end: UInt64) -> UInt64 { (end + chunkPageCount - 1) / chunkPageCount }
 
-  /// The most pages that the tree of a file with `end` pages can have: a leaf has at least three entries,
-  /// unless there are fewer, and a branch eight.
+  /// Returns the most pages that the tree of a file with `end` pages can have: a leaf has at least three
+  /// entries, unless there are fewer, and a branch eight.
   static func largestPageCount(end: UInt64) -> UInt64 {
     var level = (chunkCount(end: end) + 2) / 3
     var count = level
@@ -30,7 +30,7 @@ enum SpaceTree {
 
   // MARK: Reading
 
-  /// The pages that a checkpoint reaches. Throws `corrupt`.
+  /// Returns the pages that a checkpoint reaches. Throws `corrupt`.
   static func read(_ root: TreeRoot, pool: PagePool) throws(StoreError) -> PageBitmap {
     guard root.height <= TreeLimits.height, root.count <= chunkCount(end: PageTable.count) else {
       throw damaged("it has \(root.count) entries")
@@ -60,8 +60,8 @@ enum SpaceTree {
 
   // MARK: Changing
 
-  /// Changes the tree of `editor`, which records `old`, to record `new`, and adds to `new` what changes for
-  /// its own pages, which it takes from the front of `spare`. Returns the pages that it took.
+  /// Changes the tree of `editor`, which records `old`, to record `new`. Takes pages for the tree itself from
+  /// the front of `spare`, and updates `new` for the tree's own pages. Returns the pages that it took.
   static func update(
     _ editor: TreeEditor,
     from old: PageBitmap,

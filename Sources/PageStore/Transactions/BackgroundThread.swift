@@ -81,7 +81,7 @@ final class BackgroundThread: @unchecked Sendable {
 extension Duration {
   /// The duration of a timer in milliseconds, rounded down; 0 if it is negative, and a year at most.
   var timerMilliseconds: Int {
-    // A year serves for any longer time, and its milliseconds can't overflow.
+    // A longer time is cut to a year, whose milliseconds can't overflow.
     let (seconds, attoseconds) = min(max(self, .zero), .seconds(31_536_000)).components
     return Int(seconds) * 1_000 + Int(attoseconds / 1_000_000_000_000_000)
   }

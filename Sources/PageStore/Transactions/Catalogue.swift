@@ -106,7 +106,8 @@ enum Catalogue {
     return content
   }
 
-  /// The name of a tree with these bytes; nil if they aren't UTF-8, or not a possible number of bytes.
+  /// Returns the name of a tree with these bytes; nil if they aren't UTF-8, or not a possible number of
+  /// bytes.
   static func name(_ bytes: UnsafeRawBufferPointer) -> String? {
     guard !bytes.isEmpty, bytes.count <= TransactionState.nameByteLimit else { return nil }
     return String(validating: bytes, as: UTF8.self)

@@ -61,7 +61,7 @@ struct CheckpointPlan {
 }
 
 extension TreeEditor {
-  /// Ends the editing of one of the store's own trees, and frees what it has allocated.
+  /// Ends the editing of one of the store's own trees, and frees the memory that it has allocated.
   func abandon() {
     end()
     dirty.abort()
@@ -88,13 +88,13 @@ struct WrittenCheckpoint {
   var pages: CheckpointPages
   var space: SealedSpace
 
-  /// Whether the file was synced for the checkpoint.
+  /// True if the file was synced for the checkpoint.
   var isSynced: Bool { pages.count > 0 || space.needsSync }
 }
 
 /// The state of the file that a checkpoint records.
 struct SealedSpace {
-  /// Whether the checkpoint records headers of extents that aren't synced yet.
+  /// True if the checkpoint records headers of extents that aren't synced yet.
   var needsSync: Bool
   /// The pages that the checkpoint reaches, and header pages.
   var reached: PageBitmap
@@ -182,7 +182,7 @@ extension Committer {
     pages.catalogue.note(written: catalogue.pageCount, replaced: replacedCount)
   }
 
-  /// The number of pages in the file that each tree of the draft keeps, by slot.
+  /// Returns the number of pages in the file that each tree of the draft keeps, by slot.
   private func pageCounts(beforeWriting plan: CheckpointPlan) -> [Int] {
     let roots = plan.draft.roots
     var counts: [Int] = roots.indices.map { slot in
@@ -198,7 +198,7 @@ extension Committer {
     return counts
   }
 
-  /// Settles what the checkpoint says of the pages in use and of the file. Called with `checkpointing` and
+  /// Settles the checkpoint's record of the pages in use and of the file. Called with `checkpointing` and
   /// `state` held.
   private func seal(_ plan: CheckpointPlan, _ pages: CheckpointPages) throws(StoreError) -> SealedSpace {
     let deaths = filePages(of: plan.replaced)

@@ -28,7 +28,8 @@ final class CommitLink: Sendable {
     if link !== self { next.withLock { $0 = link } }
   }
 
-  /// The attachments of the commits after this one, up to and including `last`, in order. O(commits between).
+  /// Returns the attachments of the commits after this one, up to and including `last`, in order. O(commits
+  /// between).
   func attachments(through last: UInt64) -> [any Sendable] {
     var found: [any Sendable] = []
     var link = self

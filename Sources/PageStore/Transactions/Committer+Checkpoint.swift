@@ -1,14 +1,14 @@
-/// Checkpoints that hold `checkpointing` and `state` throughout, so that nothing is committed meanwhile: what
-/// the newest version has only in memory becomes pages of the file, the version itself is replaced by one of
-/// these pages, and the log before it is no longer needed. Closing, large transactions and
-/// `Store.checkpoint()` write such checkpoints. What a store writes by itself is concurrent:
+/// Checkpoints that hold `checkpointing` and `state` throughout, so that nothing is committed meanwhile. The
+/// parts of the newest version that are only in memory become pages of the file, a version of these pages
+/// replaces it, and the log before it is no longer needed. Closing, large transactions and
+/// `Store.checkpoint()` write such checkpoints. The checkpoints that a store writes by itself are concurrent:
 /// ``checkpointConcurrently(if:)``.
 ///
 /// They are safe because of the order of their steps. (1) Everything in the log is made durable. (2) Pages go
 /// to space that nothing refers to, and are synced. (3) The checkpoint record goes to the log, synced. (4)
-/// The older anchor is rewritten. It needs no sync of its own until the store is closed: until it is durable,
-/// the other anchor and the log lead to the same state, and the next checkpoint's step 2 comes before
-/// anything that the other anchor needs is reused.
+/// The older anchor is rewritten. The anchor needs no sync of its own until the store is closed. Until it is
+/// durable, the other anchor and the log lead to the same state. And step 2 of the next checkpoint comes
+/// before anything that the other anchor needs is reused.
 extension Committer {
   /// Makes the newest version the one that recovery begins with. Called with the writer lock held, or before
   /// the store is shared.
@@ -63,8 +63,9 @@ extension Committer {
     }
   }
 
-  /// Whether the last checkpoint contains the newest version, and no record follows the start of its replay.
-  /// False after a concurrent checkpoint, whose own record does. Called with `state` held.
+  /// True if the last checkpoint contains the newest version, and no record follows the start of its replay.
+  /// False after a concurrent checkpoint, because its own record follows that start. Called with `state`
+  /// held.
   var isCheckpointed: Bool { log.bytesSinceCheckpoint == 0 && checkpointCommit == versions.latest.commit }
 
   func checkpointLatest() throws(StoreError) {
@@ -90,10 +91,10 @@ extension Committer {
     }
   }
 
-  /// Commits a transaction that is too large for a log record, or has a value that is, as a checkpoint of all
-  /// commits up to and including it: so large data is written once. If it throws, the caller aborts the
-  /// transaction, or retries it if nothing of it was written (``DirtySet/isUsedUp``). Called with the writer
-  /// lock held.
+  /// Commits a transaction that is too large for a log record, or has a value that is too large, as a
+  /// checkpoint of all commits up to and including it. So large data is written once. If it throws, the
+  /// caller aborts the transaction, or retries it if nothing of it was written (``DirtySet/isUsedUp``).
+  /// Called with the writer lock held.
   func checkpoint(including transaction: TransactionState, timestamp: Int64) throws(StoreError) -> Version {
     let draft = Draft(committing: transaction, timestamp: timestamp)
     let version = try checkpointing.withLock { () throws(StoreError) in
@@ -121,12 +122,12 @@ extension Committer {
     var link: CommitLink
     /// The changes of a transaction that the checkpoint commits, or of a relocation.
     var changes: DirtySet?
-    /// Whether the checkpoint commits a transaction, so that no reader sees its changes yet.
+    /// True if the checkpoint commits a transaction, so that no reader sees its changes yet.
     var isUnseen = false
     /// The page from which on pages of the store's own trees move to the front of the file.
     var relocationLimit: UInt64?
 
-    /// A version, as a checkpoint of `generation` has it.
+    /// Makes the draft of a version, as a checkpoint of `generation` has it.
     init(_ version: Version, generation: UInt64) {
       commit = version.commit
       timestamp = version.timestamp
@@ -137,7 +138,7 @@ extension Committer {
       link = version.link
     }
 
-    /// The state after a transaction, which the checkpoint commits.
+    /// Makes the draft of the state after a transaction, which the checkpoint commits.
     init(committing transaction: TransactionState, timestamp: Int64) {
       commit = transaction.commit
       self.timestamp = timestamp
@@ -222,7 +223,7 @@ extension Committer {
     pagesWritten += pages.count
   }
 
-  /// The record of a checkpoint. Its replay begins at `replayStart`; nil for the record after it.
+  /// Returns the record of a checkpoint. Its replay begins at `replayStart`; nil for the record after it.
   func record(_ draft: Draft, _ written: WrittenCheckpoint, replayStart: LogTail? = nil) -> CheckpointRecord {
     CheckpointRecord(
       commit: draft.commit,

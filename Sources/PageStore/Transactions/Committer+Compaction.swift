@@ -1,5 +1,5 @@
-/// Compaction: half-empty leaves are packed, pages at the end of the file are copied to free room before
-/// them, the log continues in the first of its extents, and the free end of the file is given back.
+/// Compaction: half-empty leaves are packed, and pages at the end of the file are copied to free room before
+/// them. The log continues in the first of its extents, and the free end of the file is given back.
 ///
 /// A page is moved by copying it in memory, with its path from the root, into a version with the same
 /// contents and the same commit number. The next checkpoint writes the copies, like all changed pages, to the
@@ -29,8 +29,8 @@ extension Committer {
     }
   }
 
-  /// The lowest page from which on all pages can move to free ones before it. Nil if the file would hardly
-  /// get shorter. Called with `state` held.
+  /// Returns the lowest page from which on all pages can move to free ones before it. Nil if the file would
+  /// hardly get shorter. Called with `state` held.
   func compactionLimit() throws(StoreError) -> UInt64? {
     try withSpace { (space) throws(StoreError) in
       let map = space.map
@@ -173,7 +173,8 @@ extension Committer {
 
   private static let roundLimit = 4
 
-  /// Whether the file is longer than its contents by a sixteenth of them, or by 256 KiB if that is more.
+  /// Returns whether the file is longer than its contents by a sixteenth of them, or by 256 KiB if that is
+  /// more.
   private func isLoose() throws(StoreError) -> Bool {
     try withSpace { (space) throws(StoreError) in
       let stored = space.map.recorded.count * pageSize + FileLayout.firstExtentOffset(pageSize: pageSize)
@@ -211,8 +212,8 @@ extension Committer {
     }
   }
 
-  /// Gives the blocks of free pages back to the file system that lie between pages which can't move, because
-  /// snapshots read them.
+  /// Gives the blocks of free pages back to the file system. These pages lie between pages that can't move,
+  /// because snapshots read them.
   private func punchHoles() throws(StoreError) {
     let leastRun = max(2, Self.leastHoleByteCount / pageSize)
     try withSpace { (space) throws(StoreError) in
@@ -220,7 +221,7 @@ extension Committer {
     }
   }
 
-  /// A hole costs as much as writing a few pages.
+  /// The least bytes of a hole, because a hole costs as much as writing a few pages.
   private static let leastHoleByteCount: UInt64 = 64 << 10
 
   private func restateAlone() throws(StoreError) {
@@ -240,8 +241,8 @@ extension Committer {
 }
 
 extension Version {
-  /// A version with the same contents as the transaction's base, and with the copies of its pages that the
-  /// transaction has made.
+  /// Makes a version with the same contents as the transaction's base, and with the copies of its pages that
+  /// the transaction has made.
   convenience init(relocating transaction: TransactionState) {
     let base = transaction.base
     self.init(

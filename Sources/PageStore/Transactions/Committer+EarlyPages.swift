@@ -5,9 +5,9 @@
 /// to the pages of the file, and the frames are part of the cache. The transaction is committed as a checkpoint
 /// (``checkpoint(including:timestamp:)``), whose sync makes the pages durable.
 extension Committer {
-  /// Writes what a transaction has in memory to the file. Stops while a checkpoint is being written, or if the disk has no
-  /// room. If it throws, the trees can't be used any more. Called by the thread that runs the transaction, with the
-  /// writer lock held.
+  /// Writes the pages that a transaction has in memory to the file. Stops while a checkpoint is being
+  /// written, or if the disk has no room. If it throws, the trees can't be used any more. Called by the
+  /// thread that runs the transaction, with the writer lock held.
   func writeEarly(_ transaction: TransactionState, _ editors: [TreeEditor]) throws(StoreError) {
     try log.checkFence()
     let (dirty, limit) = (transaction.dirty, limits.transactionByteCount)
@@ -112,10 +112,11 @@ extension Committer {
     state.withLock { pagesWritten += writer.pageCount }
   }
 
-  /// Makes the pages free that the transaction has taken and that nothing refers to. Called with `state` held.
+  /// Makes the pages free that the transaction has taken and to which nothing refers. Called with `state`
+  /// held.
   func giveBackUnusedEarlyPages(of dirty: DirtySet) { giveBack(earlyPages: dirty.early.takeUnused()) }
 
-  /// Makes all pages free that a transaction has written which takes no effect.
+  /// Makes all pages free that a transaction without effect has written.
   func giveBackEarlyPages(of transaction: TransactionState) {
     let runs = transaction.dirty.early.all
     if runs.isEmpty { return }

@@ -3,8 +3,8 @@
 extension Committer {
   /// Begins a use of a free log extent, or of a new one. New extents double in size, up to a limit.
   ///
-  /// A free extent of half the size will do: the limit follows the store's size, and where a store grows slowly
-  /// each extent would be a little too short for the next limit. New ones lie at the end of the file.
+  /// A free extent of half the size is enough: the limit follows the store's size, and where a store grows
+  /// slowly each extent would be a little too short for the next limit. New ones lie at the end of the file.
   func nextLogExtent(forRecord byteCount: Int) throws(StoreError) -> LogExtentUse {
     try checkSpace()
     let needed = LogWriter.extentByteCount(forRecord: byteCount)
@@ -35,7 +35,8 @@ extension Committer {
     return try newLogExtent(byteCount: needed)
   }
 
-  /// Begins a use of a small log extent when the file can't grow: in room that was set aside for pages, or, if none is adjacent, of any free extent.
+  /// Begins a use of a small log extent when the file can't grow: in adjacent pages that were set aside, or,
+  /// if there are none, in any free extent.
   func logExtentOnFullDisk(forRecord byteCount: Int) throws(StoreError) -> LogExtentUse {
     let needed = Self.smallLogExtentByteCount(forRecord: byteCount)
     do throws(StoreError) {
@@ -50,9 +51,9 @@ extension Committer {
 
   /// Bytes of free log extents that checkpoints keep for the log.
   ///
-  /// A log that once was longer, because checkpoints took long, will be so again. New extents lie at the end
-  /// of the file, and extents that are given up become page extents: without a reserve the file would grow
-  /// each time.
+  /// A log that once was longer, because checkpoints took long, will become as long again. New extents lie at
+  /// the end of the file, and extents that are given up become page extents: without a reserve the file would
+  /// grow each time.
   var keptLogByteCount: UInt64 {
     if !keepsFreeLog { return 0 }
     let limit = limits.logByteCount(storing: storedPageCount * pageSize)

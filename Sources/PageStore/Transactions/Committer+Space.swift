@@ -48,9 +48,10 @@ extension Committer {
     let before = try SpaceTree.read(lastRecord.previousSpaceTree.root, pool: pool)
     dead.setAwaiting(space.hold(before))
     if !isReadOnly {
-      // Headers that this process writes need not be durable when it dies, and the next one must know that.
+      // Headers that this process writes need not be durable when it dies, and the next process must know
+      // that.
       try log.removeClosingMark()
-      // If what follows throws, the next attempt doesn't know what this one has written.
+      // If a later step throws, the next attempt doesn't know which headers this one has written.
       areHeadersDurable = false
       try space.rewriteTailHeader()
       try space.mendHeaders(logExtents, wasClosed: wasClosed)
@@ -66,8 +67,8 @@ extension Committer {
 
   // MARK: Deaths
 
-  /// The pages of the file of dead memory: pages that died, and the pages to which a checkpoint has written
-  /// dead frames and buffers.
+  /// Returns the pages of the file of dead memory: pages that died, and the pages to which a checkpoint has
+  /// written dead frames and buffers.
   func filePages(of memory: RetiredMemory) -> [PageRun] {
     var runs = memory.pages
     for item in memory.frames { append(pool.storedPlace(ofPage: item.reference), item, count: 1, to: &runs) }
@@ -87,8 +88,8 @@ extension Committer {
     )
   }
 
-  /// Accounts for the memory and the pages of a transaction that has become `version`: what it has made, and what later versions don't reach.
-  /// Called with `state` held.
+  /// Accounts for the memory and the pages of a transaction that has become `version`: those that it has
+  /// made, and those that later versions don't reach. Called with `state` held.
   func account(for transaction: TransactionState, dirtyAfter byteCount: UInt64, in version: Version) {
     dirtyByteCount = byteCount
     dirtyRuns = dirtyRuns + transaction.dirty.runs
@@ -129,7 +130,7 @@ extension Committer {
     var blobs: [UInt64: (generation: UInt64, item: RetiredItem)] = [:]
   }
 
-  /// Frees what no snapshot reaches any more.
+  /// Frees memory and pages that no snapshot reaches any more.
   func reclaimUnread() {
     versions.expire(pool.readers)
     giveBack(reclamation.reclaim(versions.holders))
@@ -161,10 +162,10 @@ extension Committer {
     giveBack(reclamation.settle(settled, versions.holders))
   }
 
-  /// Writes the last checkpoint's record again: then two durable checkpoints don't reach the pages that it
-  /// has replaced, so that they are free at once instead of after the next checkpoint. It takes two synced
+  /// Writes the last checkpoint's record again. Then two durable checkpoints don't reach the pages that it
+  /// has replaced, so these pages are free at once instead of after the next checkpoint. It takes two synced
   /// writes. If pages at the end of the file are free afterwards, they are cut off, except `keeping` of them
-  /// and the room that was set aside for commits since; ``truncateFile(_:)`` then makes the file shorter.
+  /// and the room that was set aside for commits since. ``truncateFile(_:)`` then makes the file shorter.
   /// Called with `checkpointing` held.
   func restate(keeping: UInt64, withState: WithState) throws(StoreError) {
     var record = lastRecord
@@ -220,8 +221,8 @@ extension Committer {
       try withState { () throws(StoreError) in
         isThereMore = try space?.truncate(upTo: Self.truncatedByteCount) ?? false
       }
-      // A thread that waits for `state` sleeps; without the pause this one would take `state` again before
-      // that is awake.
+      // A thread that waits for `state` sleeps; without the pause, this thread would take `state` again
+      // before that one is awake.
       if isThereMore { usleep(Self.truncationPause) }
     }
   }
@@ -260,7 +261,7 @@ extension Committer {
     space?.giveBack(sealed.extra)
   }
 
-  /// Gives back what a failed checkpoint has taken.
+  /// Gives back the memory and the pages that a failed checkpoint has taken.
   func giveUp(_ plan: CheckpointPlan) {
     for editor in [plan.editor, plan.spaceEditor] { editor.abandon() }
     dead.cancelCheckpoint()

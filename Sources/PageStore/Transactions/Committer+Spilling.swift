@@ -5,8 +5,8 @@
 /// ``StoreOptions/dirtyMemoryBytes`` they are written to the ``SpillFile``; from then on they are part of the
 /// cache, like pages that a checkpoint has written.
 extension Committer {
-  /// Writes what snapshots hold and no file has, if that has become much. Called with `state` held. After a
-  /// failure it stays in memory until more has gathered.
+  /// Writes the memory that snapshots hold and that no file has, if its amount has grown enough. Called with
+  /// `state` held. After a failure that memory stays until more has gathered.
   func spillIfNeeded() {
     guard reclamation.newlyHeldByteCount > limits.heldByteCount else { return }
     reclamation.newlyHeldByteCount = 0
@@ -32,7 +32,7 @@ extension Committer {
     events.spilled(byteCount: spill.byteCount)
   }
 
-  /// The bytes of dead memory that would be spilled if snapshots held it for long.
+  /// Returns the number of bytes of dead memory that would be spilled if snapshots held it for long.
   static func spillableByteCount(of memory: RetiredMemory, in pool: PagePool) -> Int {
     let frames = memory.frames.reduce(0) {
       $0 + (isSpillable(frame: $1, in: pool) ? pool.geometry.pageSize : 0)
@@ -42,8 +42,8 @@ extension Committer {
     }
   }
 
-  /// Whether a frame can be spilled: it must be a leaf without overflow that is only in memory. Branches and
-  /// other leaves refer to pages that may be alive.
+  /// Returns whether a frame can be spilled: it must be a leaf without overflow that is only in memory.
+  /// Branches and other leaves refer to pages that may be alive.
   private static func isSpillable(frame item: RetiredItem, in pool: PagePool) -> Bool {
     pool.arena.canGiveBack && pool.storedPlace(ofPage: item.reference).isNone && pool.isLone(item.number)
   }

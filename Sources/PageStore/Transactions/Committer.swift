@@ -28,7 +28,7 @@ final class Committer: @unchecked Sendable {
   /// The room in the file; nil until it is needed.
   var space: PageSpace?
   var dead = DeadPages()
-  /// Whether checkpoints keep free log extents for the log.
+  /// True if checkpoints keep free log extents for the log.
   var keepsFreeLog = true
   var diedMeanwhile = DiedMeanwhile()
   var extents: LogExtentTable
@@ -37,9 +37,9 @@ final class Committer: @unchecked Sendable {
   /// The end of the extents that recovery found, which may be after the end that the checkpoint knows.
   let foundEnd: UInt64
   let isReadOnly: Bool
-  /// Whether the store was closed before it was opened, and not left by a crash.
+  /// True if the store was closed before it was opened, and not left by a crash.
   let wasClosed: Bool
-  /// Whether the headers of extents in the file are durable. Only used when ``space`` is loaded.
+  /// True if the headers of extents in the file are durable. Only used when ``space`` is loaded.
   var areHeadersDurable: Bool
   var catalogued: Catalogue.Content
   var anchors: LegibleAnchors
@@ -47,7 +47,7 @@ final class Committer: @unchecked Sendable {
   /// False while the newest anchor may exist only in the system's page cache, as it may after another process
   /// died.
   var isAnchorDurable = false
-  /// Whether the store is closed. Guarded by `checkpointing`.
+  /// True if the store is closed. Guarded by `checkpointing`.
   var isClosed = false
   var checkpointCount: UInt64 = 0
   var pagesWritten: UInt64 = 0
@@ -63,7 +63,7 @@ final class Committer: @unchecked Sendable {
   var dirtyRuns = RunDemand()
   /// Frames whose birth is this commit or an earlier one are written or being written.
   var dirtyAfterCommit: UInt64
-  /// What a concurrent checkpoint is writing.
+  /// The version that a concurrent checkpoint is writing; nil if there is none.
   var beingWritten: BeingWritten?
   /// The record buffer of the last transaction, reused by the next one.
   private var spareRecord: [UInt8] = []
@@ -194,7 +194,7 @@ final class Committer: @unchecked Sendable {
       } catch  where !log.isFenced {
         throw error
       }
-      // Frees what snapshots held that were released since.
+      // Frees memory and pages of snapshots that were released since.
       state.withLock { reclaimUnread() }
       return try commit()
     }
@@ -282,21 +282,22 @@ final class Committer: @unchecked Sendable {
     return grown
   }
 
-  /// The number of pages of the catalogue and the space tree that a checkpoint may write.
+  /// Returns the number of pages of the catalogue and the space tree that a checkpoint may write.
   private func checkpointOverhead(end: UInt64, _ directory: TreeDirectory) -> UInt64 {
     // Sixteen short names fit into half a leaf. A long one may take a share of a leaf and a page of its own.
     UInt64(4 + directory.names.count / 16 + 2 * directory.longNameCount)
       + spaceTreePageLimit(end: end)
   }
 
-  /// The most pages that a checkpoint may write of the space tree: all of the largest that this version makes, or of the present one, which in a file from elsewhere may be
-  /// thinner, with those that it gets.
+  /// Returns the most pages that a checkpoint may write of the space tree: all pages of the largest space
+  /// tree that this version of the library makes. The present tree may have more, because in a file from
+  /// elsewhere its pages may be less full; then its pages are added.
   func spaceTreePageLimit(end: UInt64) -> UInt64 {
     let (largest, present) = (SpaceTree.largestPageCount(end: end), lastRecord.spaceTree)
     return present.pageCount <= largest ? largest : largest + present.pageCount
   }
 
-  /// The number of pages that are kept free in a file with `end` pages.
+  /// Returns the number of pages that are kept free in a file with `end` pages.
   func reservedPageCount(end: UInt64) -> UInt64 {
     (dirtyByteCount + PageSpace.removalReserve(pageSize: pageSize)) / pageSize
       + checkpointOverhead(end: end, versions.latest.directory)
@@ -312,8 +313,8 @@ final class Committer: @unchecked Sendable {
     case overdue
   }
 
-  /// How urgent a checkpoint is, according to the lengths of the log and of the pages that are only in
-  /// memory. Takes `state`.
+  /// Returns how urgent a checkpoint is, according to the lengths of the log and of the pages that are only
+  /// in memory. Takes `state`.
   func checkpointNeed() -> UpkeepNeed {
     let log = log.bytesSinceCheckpoint
     state.lock()
@@ -332,8 +333,8 @@ final class Committer: @unchecked Sendable {
     return log >= logLimit || dirty >= dueLimit ? .due : .none
   }
 
-  /// How urgent a sync is, according to the memory that waits for one: a relaxed commit keeps what it
-  /// replaces until it is durable. Takes `state`.
+  /// Returns how urgent a sync is, according to the memory that waits for one: the memory that a relaxed
+  /// commit replaces is kept until the commit is durable. Takes `state`.
   func syncNeed() -> UpkeepNeed {
     let due = limits.unsettledByteCount / 2
     let byteCount = state.withLock {

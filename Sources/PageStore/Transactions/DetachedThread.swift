@@ -13,7 +13,7 @@ enum DetachedThread {
     if !start(body) { body() }
   }
 
-  /// Runs `body` on a thread of its own while the task is suspended; returns or throws what it does.
+  /// Runs `body` on a thread of its own while the task is suspended; returns its result, or throws its error.
   /// Cancelling the task has no effect on it.
   static func result<Value: Sendable, Failure: Error>(
     of body: @escaping @Sendable () throws(Failure) -> Value

@@ -8,7 +8,7 @@ struct RetiredItem: Hashable, Sendable {
   var number: UInt64 { reference.location.number }
 }
 
-/// Memory and pages that a version doesn't need, while an older one may.
+/// Memory and pages that a version doesn't need, but an older version may need.
 struct RetiredMemory: Sendable {
   var frames: [RetiredItem] = []
   /// Buffers of overflow.
@@ -37,7 +37,7 @@ struct RetiredMemory: Sendable {
 /// since are freed at once, however long the snapshot lives.
 ///
 /// An item that can't be freed is assigned to the newest held version that reaches it, and is examined again
-/// when that version is released: adding and releasing cost O(1) an item for each assignment. Cached pages of
+/// when that version is released. Adding and releasing cost O(1) an item for each assignment. Cached pages of
 /// the file are an exception: those that a snapshot reaches are left to the cache, which evicts them like
 /// others.
 struct Reclamation {
@@ -56,8 +56,8 @@ struct Reclamation {
   private var held: [UInt64: [Deaths]] = [:]
   /// Pages of the file that only snapshots reach.
   private(set) var heldPageCount: UInt64 = 0
-  /// Bytes that exist only in memory and came to be held since this was last set to zero, whether or not they
-  /// still are.
+  /// Bytes that exist only in memory and that versions have begun to hold since this was last set to zero.
+  /// Some of them may no longer be held.
   var newlyHeldByteCount = 0
   private let pageSize: Int
   /// Counts the bytes that exist only in memory.
@@ -134,17 +134,17 @@ struct Reclamation {
   /// Pages of the file that only snapshots reach.
   var heldRoom: [PageRun] { held.values.flatMap { $0.flatMap(\.memory.room) } }
 
-  /// The number of pages of the file that are assigned to the version of a generation.
+  /// Returns the number of pages of the file that are assigned to the version of a generation.
   func heldPageCount(by generation: UInt64) -> UInt64 {
     (held[generation] ?? []).reduce(0) { $0 + $1.memory.roomPageCount }
   }
 
-  /// Bytes that exist only in memory and are assigned to the version of a generation.
+  /// Returns the number of bytes that exist only in memory and are assigned to the version of a generation.
   func heldByteCount(by generation: UInt64) -> Int {
     (held[generation] ?? []).reduce(0) { $0 + bytesOnlyInMemory($1.memory) }
   }
 
-  /// The memory that versions older than `generation` hold.
+  /// Returns the memory that versions older than `generation` hold.
   func held(before generation: UInt64) -> RetiredMemory {
     var memory = RetiredMemory()
     for (holder, deaths) in held where holder < generation {

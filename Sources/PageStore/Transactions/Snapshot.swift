@@ -25,7 +25,7 @@ public final class Snapshot: Sendable {
     (version, lease) = store.versions.lease("", nil, ofLatest: true)
   }
 
-  /// A thousand years serve for any longer time, and can be added to any moment.
+  /// A longer lifetime is cut to a thousand years, which can be added to any moment.
   private static let longestLifetime = Duration.seconds(31_536_000_000)
 
   deinit { store.versions.release(lease: lease) }
@@ -36,10 +36,10 @@ public final class Snapshot: Sendable {
   /// the commit before.
   public var timestamp: Int64 { version.timestamp }
 
-  /// The attachments of the commits after `other`, another snapshot of the store, up to and including this
-  /// one, in order. If `other` is the later one, because the store has taken commits back, those of the
-  /// commits that were taken back. None after a snapshot with a lifetime, which keeps no attachments in
-  /// memory. O(commits between).
+  /// Returns the attachments of the commits after `other`, another snapshot of the store, up to and including
+  /// this one, in order. If `other` is the later one, because the store has taken commits back, returns the
+  /// attachments of those commits. Returns none if the earlier snapshot has a lifetime: such a snapshot keeps
+  /// no attachments in memory. O(commits between).
   package func attachments(after other: Snapshot) -> [any Sendable] {
     let (first, last) = other.commit <= commit ? (other, self) : (self, other)
     return first.version.link.attachments(through: last.commit)
@@ -53,16 +53,16 @@ public final class Snapshot: Sendable {
     }
   }
 
-  /// Whether the snapshot's lifetime has passed. Calls that read its pages then throw `snapshotExpired`.
+  /// True if the snapshot's lifetime has passed. Calls that read its pages then throw `snapshotExpired`.
   public var hasExpired: Bool { expiry?.hasExpired ?? false }
 
-  /// The tree of this name. Throws `noSuchTree`.
+  /// Returns the tree of this name. Throws `noSuchTree`.
   public func tree(_ name: String) throws(StoreError) -> TreeReader {
     guard let tree = try treeIfPresent(name) else { throw .noSuchTree(name) }
     return tree
   }
 
-  /// The tree of this name, or nil.
+  /// Returns the tree of this name, or nil.
   public func treeIfPresent(_ name: String) throws(StoreError) -> TreeReader? {
     try store.file.checkOpen()
     guard let slot = version.directory.slot(of: name) else { return nil }

@@ -6,9 +6,10 @@ extension Store {
   /// recovers the store. If the process has it open already, this gives another handle, which has to be
   /// closed as well.
   ///
-  /// Throws `storeInUse` while another process has the store open for writing (or at all, if this opening is
-  /// for writing), or while this process has it open with options that differ in more than
-  /// `createsIfMissing`; `notAStore`; `unsupportedFormat`; `corrupt`; `inputOutput`.
+  /// Throws `storeInUse` while another process has the store open for writing, or has it open at all if this
+  /// opening is for writing. Throws `storeInUse`, too, while this process has the store open with options
+  /// that differ in more than `createsIfMissing`. Throws `notAStore`, `unsupportedFormat`, `corrupt` and
+  /// `inputOutput`.
   ///
   /// The `logger` gets the store's events: recovery, checkpoints, failures. A store that the process has open
   /// already keeps the logger that it has. It is called with locks of the store held, so its handler mustn't use the store.
@@ -47,8 +48,7 @@ extension Store {
       var environment = StoreEnvironment.system
       environment.logger = logger
       environment.makeSpillFile = { () throws(StoreError) in try PosixFile.openUnnamed(beside: path) }
-      // If the path is a link, the folder to sync is that of the file, which is the one that the link leads
-      // to now.
+      // If the path is a link, the folder to sync is that of the file to which the link leads now.
       let resolvedPath = Result { () throws(StoreError) in try PosixFile.resolved(path) }
       environment.synchronizeFolder = { () throws(StoreError) in
         try PosixFile.synchronizeFolder(of: resolvedPath.get())

@@ -46,7 +46,7 @@ struct StoreOpener {
     let pool = PagePool(
       pageSize: Int(blocks.identity.pageSize),
       loader: FilePageLoader(file, pageSize: blocks.identity.pageSize, spill: spill),
-      cacheByteBudget: options.cacheBytes
+      cacheBudget: options.cache
     )
     let checkpoint = recovery.chain.checkpoint
     let filePageCount = blocks.byteCount / UInt64(blocks.identity.pageSize)
@@ -230,7 +230,7 @@ extension StoreOptions {
         "the owner of a store reads and writes it, which the permissions \(String(filePermissions, radix: 8)) don't allow"
       )
     }
-    guard checkpointLogBytes >= 0, dirtyMemoryBytes >= 1 << 20, cacheBytes >= 64 << 10,
+    guard checkpointLogBytes >= 0, dirtyMemory.isAtLeast(1 << 20), cache.isAtLeast(64 << 10),
       initialLogByteCount >= 16 << 10,
       initialLogByteCount <= 4 << 20
     else {

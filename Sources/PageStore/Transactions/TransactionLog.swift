@@ -2,11 +2,11 @@
 struct TransactionLog {
   /// The record's bytes, which begin with room for the header.
   private(set) var record: [UInt8]
-  /// Whether the transaction is too long for a record, or has a value that is: then it has to be written as a
-  /// checkpoint.
+  /// True if the transaction, or one of its values, is too long for a record. The transaction then has to be
+  /// written as a checkpoint.
   private(set) var isTooLarge = false
   private(set) var isEmpty = true
-  /// Whether anything was added, and not only removed.
+  /// True if anything was added, and not only removed.
   private(set) var hasAdditions = false
   private var selectedTree: UInt32?
 

@@ -1,5 +1,5 @@
-/// What the handles of one write transaction share. Used by the thread that holds the writer lock, or by the
-/// one that opens the store, to replay its log.
+/// The state that the handles of one write transaction share. Used by the thread that holds the writer lock,
+/// or by the one that opens the store, to replay its log.
 final class TransactionState {
   /// The number that the transaction gets when it is committed, with which its pages are stamped. It may be
   /// that of its base.
@@ -164,7 +164,7 @@ extension TransactionState: ChangeRecorder {
 }
 
 extension TreeRoot {
-  /// A tree without entries.
+  /// Returns a tree without entries.
   static func empty(treeID: UInt32) -> TreeRoot {
     TreeRoot(
       treeID: treeID,

@@ -3,17 +3,18 @@
 /// The options set limits. Shares of the store's size, with a least amount, set lower ones: the pages that a
 /// checkpoint writes need room in addition to those that they replace, and so do the pages that are changed
 /// meanwhile, and a small file must not become a large one because of that. With these shares a file takes
-/// about twice its live pages at most. An option above its default is used as it is: a program that sets it
-/// wants fewer checkpoints and has the room.
+/// about twice its live pages at most. An option that is set to a large value is used as it is: a program that
+/// sets it wants fewer checkpoints and has the room.
 ///
 /// Pages that snapshots pin take room as well. The more pages are pinned, the fewer may be changed before a
 /// checkpoint: so the room for a checkpoint isn't added to that of a second copy of the store that a snapshot
 /// keeps. There are more checkpoints then, each of which writes less.
 struct UpkeepLimits {
   private let checkpointLogBytes: UInt64
-  private let dirtyMemoryBytes: UInt64
+  private let dirtyMemory: MemoryBudget
+  private let chosenTransactionByteCount: Int?
 
-  private static let defaults = StoreOptions()
+  private static let defaultLog = UInt64(StoreOptions().checkpointLogBytes)
   private static let smallestLog: UInt64 = 1 << 20
   private static let smallestDirty: UInt64 = 4 << 20
   /// Subtracted from the larger share, because single transactions and the log weigh more in a small store.
@@ -22,17 +23,22 @@ struct UpkeepLimits {
 
   init(_ options: StoreOptions) {
     checkpointLogBytes = UInt64(options.checkpointLogBytes)
-    dirtyMemoryBytes = UInt64(options.dirtyMemoryBytes)
-    transactionByteCount = options.transactionByteCount ?? options.dirtyMemoryBytes
-    lendsCacheToTransactions = options.transactionByteCount == nil
+    dirtyMemory = options.dirtyMemory
+    chosenTransactionByteCount = options.transactionByteCount
   }
+
+  private var dirtyMemoryBytes: UInt64 { UInt64(dirtyMemory.byteCount) }
+
+  /// True if changed pages may take what the program has chosen, however small the store is. No share of the
+  /// memory is so large.
+  private var ignoresStoredBytes: Bool { dirtyMemory.isAtLeast(SystemMemory.largestShare + 1) }
 
   /// Commits wait for a checkpoint when the log is so many times as long as the log that makes one due.
   static let overdueLogShare: UInt64 = 4
 
   /// Bytes of log after which a store with `stored` bytes of pages needs a checkpoint.
   func logByteCount(storing stored: UInt64) -> UInt64 {
-    if checkpointLogBytes > Self.defaults.checkpointLogBytes { return checkpointLogBytes }
+    if checkpointLogBytes > Self.defaultLog { return checkpointLogBytes }
     return min(checkpointLogBytes, max(Self.smallestLog, stored / 16))
   }
 
@@ -49,25 +55,32 @@ struct UpkeepLimits {
   /// Bytes of changed pages after which a store needs a checkpoint, if it has `stored` bytes of pages, and
   /// `pinned` bytes of pages that only snapshots reach.
   func dirtyByteCount(storing stored: UInt64, pinning pinned: UInt64) -> UInt64 {
-    if dirtyMemoryBytes > Self.defaults.dirtyMemoryBytes { return dirtyMemoryBytes / 2 }
+    min(dirtyMemoryBytes / 2, checkpointShare(storing: stored, pinning: pinned))
+  }
+
+  /// Bytes of changed pages for which the file has room.
+  private func checkpointShare(storing stored: UInt64, pinning pinned: UInt64) -> UInt64 {
+    if ignoresStoredBytes { return .max }
     let unpinned = max(
       Self.smallestDirty,
       stored / 16 * 9,
       stored / 8 * 7 - min(stored / 8 * 7, Self.dirtyAllowance)
     )
-    if pinned == 0 { return min(dirtyMemoryBytes / 2, unpinned) }
+    if pinned == 0 { return unpinned }
     let left = unpinned - min(unpinned, min(pinned, stored) / 4 * 3)
-    return min(dirtyMemoryBytes / 2, max(Self.smallestPinnedDirty, stored / 48, left))
+    return max(Self.smallestPinnedDirty, stored / 48, left)
   }
 
   /// Bytes of pages that can be changed while a checkpoint is being written, or is due and hasn't begun,
   /// before commits wait for it.
   func dirtyByteCountMeanwhile(storing stored: UInt64, pinning pinned: UInt64) -> UInt64 {
-    if dirtyMemoryBytes > Self.defaults.dirtyMemoryBytes { return dirtyMemoryBytes / 2 }
-    let due = dirtyByteCount(storing: stored, pinning: pinned)
+    let share = checkpointShare(storing: stored, pinning: pinned)
+    let due = min(dirtyMemoryBytes / 2, share)
+    if ignoresStoredBytes { return due }
     // Pages may be changed before a checkpoint begins and again while it is written: with pinned pages, half
-    // of the limit each time.
-    return min(pinned == 0 ? due : due / 2, max(Self.smallestDirty, stored / 8))
+    // of the limit each time. If memory makes a checkpoint due earlier than the file's room, the rest of this
+    // room is for what is changed meanwhile.
+    return min(pinned == 0 ? due : due / 2, max(Self.smallestDirty, stored / 8) + share - due)
   }
 
   /// Bytes that snapshots may come to hold only in memory before they are spilled.
@@ -77,9 +90,9 @@ struct UpkeepLimits {
   var memoryByteCount: UInt64 { dirtyMemoryBytes }
 
   /// Bytes of memory that a transaction may take before it writes pages to the file.
-  let transactionByteCount: Int
+  var transactionByteCount: Int { chosenTransactionByteCount ?? Int(dirtyMemoryBytes) }
   /// True if a transaction may also take the bytes of the cache's budget that no page takes.
-  let lendsCacheToTransactions: Bool
+  var lendsCacheToTransactions: Bool { chosenTransactionByteCount == nil }
 
   /// Bytes of memory that may wait for a sync before commits wait for it.
   var unsettledByteCount: Int { Int(dirtyMemoryBytes / 4) }

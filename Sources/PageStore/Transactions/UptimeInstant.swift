@@ -1,7 +1,7 @@
 import Glibc
 
-/// A moment of the clock that `ContinuousClock` reads, which goes on while the system sleeps. `Instant` has a
-/// layout that is known only at run time, so that a type with one takes longer to make than a snapshot.
+/// A moment of the clock that `ContinuousClock` reads, which continues while the system sleeps. `Instant` has
+/// a layout that is known only at run time, so that a type with one takes longer to make than a snapshot.
 struct UptimeInstant: Sendable {
   private let nanoseconds: Int64
 

@@ -40,7 +40,7 @@ struct TreeDirectory: Sendable {
   /// The number of trees.
   var count: Int { sortedSlots.count }
 
-  /// The slot of the tree with this name. O(log n).
+  /// Returns the slot of the tree with this name. O(log n).
   func slot(of name: String) -> Int? {
     let (rank, isFound) = rank(of: name)
     return isFound ? sortedSlots[rank] : nil
@@ -67,8 +67,8 @@ struct TreeDirectory: Sendable {
   /// The names of the trees, in order of their bytes.
   var sortedNames: [String] { sortedSlots.compactMap { names[$0] } }
 
-  /// The rank of the name among the sorted ones, or the rank that it would have. Names are compared by bytes:
-  /// canonically equivalent strings are different names.
+  /// Returns the rank of the name among the sorted ones, or the rank that it would have. Names are compared
+  /// by bytes: canonically equivalent strings are different names.
   private func rank(of name: String) -> (rank: Int, isFound: Bool) {
     var name = name
     return name.withUTF8 { wanted in
@@ -130,7 +130,7 @@ final class Version: Sendable {
     self.link = link
   }
 
-  /// The same state with a link of its own, which no later commit is added to.
+  /// Returns the same state with a link of its own, to which no later commit is added.
   func withoutLaterCommits() -> Version {
     Version(
       commit: commit,

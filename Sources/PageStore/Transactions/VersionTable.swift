@@ -56,9 +56,9 @@ final class VersionTable: Sendable {
     }
   }
 
-  /// Replaces the newest version, `base`, by one with the same contents, which is durable and published as
-  /// soon as that is. False, with nothing changed, if `base` isn't the newest version any more, because it was
-  /// taken back.
+  /// Replaces the newest version, `base`, by one with the same contents. The new version is durable and
+  /// published as soon as `base` would be. False, with nothing changed, if `base` isn't the newest version
+  /// any more, because it was taken back.
   func supersede(_ base: Version, with version: Version) -> Bool {
     state.withLock { state in
       guard state.latest === base else { return false }
@@ -142,7 +142,8 @@ final class VersionTable: Sendable {
     }
   }
 
-  /// Holds a version until ``release(lease:)``, or until the snapshot has expired: the published one, or the latest.
+  /// Holds the published version, or the latest one, until ``release(lease:)``, or until the snapshot has
+  /// expired.
   func lease(
     _ label: String,
     _ expiry: SnapshotExpiry?,
@@ -199,12 +200,12 @@ final class VersionTable: Sendable {
     }
   }
 
-  /// Whether there are expired snapshots that hold nothing: their cursors may still protect memory by its
+  /// True if there are expired snapshots that hold nothing: their cursors may still protect memory by its
   /// address.
   var hasEndedLeases: Bool { state.withLock { $0.limited.contains { $0.stage == .ended } } }
 
-  /// The next deadline, if the caller has to set a timer for it; otherwise nil. If it has passed while a
-  /// reader is still there, the timer is a little later.
+  /// Returns the next deadline, if the caller has to set a timer for it; otherwise nil. If the deadline has
+  /// passed and a reader still uses the version, the timer is set a little later.
   func takeNextDeadline() -> ContinuousClock.Instant? {
     state.withLock { state in
       let deadlines = state.limited.lazy.filter { $0.stage != .ended }.map(\.expiry.deadline)
@@ -275,15 +276,15 @@ final class VersionTable: Sendable {
 
   /// The versions that may still be read.
   struct Holders {
-    /// The generation of the oldest version that stays without being held.
+    /// The generation of the oldest version that stays even if no snapshot holds it.
     var oldestUnheld: UInt64
     /// The held versions, oldest first.
     var held: [Holder]
 
-    /// Whether a snapshot holds the version of this generation. O(log n).
+    /// Returns whether a snapshot holds the version of this generation. O(log n).
     func holds(_ generation: UInt64) -> Bool { newest(before: generation + 1)?.generation == generation }
 
-    /// The newest version that is held and older than `generation`. O(log n).
+    /// Returns the newest version that is held and older than `generation`. O(log n).
     func newest(before generation: UInt64) -> Holder? {
       var low = 0
       var high = held.count

@@ -1,8 +1,8 @@
 /// The write transaction that `Store.write(durability:timeout:_:)` passes to its closure. There is one at a
 /// time.
 ///
-/// It sees the store after the last commit, with its own changes. Other threads don't see those before they
-/// are committed.
+/// It sees the store after the last commit, with its own changes. Other threads don't see its changes before
+/// they are committed.
 public struct WriteTransaction: ~Copyable {
   let state: TransactionState
 
@@ -15,20 +15,20 @@ public struct WriteTransaction: ~Copyable {
   /// The number of the commit that it builds on.
   public var baseCommit: UInt64 { state.base.commit }
 
-  /// Attaches an object to the commit, for ``Snapshot/attachments(after:)``. It is there before any reader
-  /// sees the commit.
+  /// Attaches an object to the commit, for ``Snapshot/attachments(after:)``. The object is attached before
+  /// any reader sees the commit.
   package mutating func attach(_ attachment: any Sendable) { state.attachment = attachment }
 
   /// The names of all trees, in order of their bytes.
   public var treeNames: [String] { state.directory.sortedNames }
 
-  /// The tree of this name, which is created if there is none. A name has 1 to 1,024 bytes.
+  /// Returns the tree of this name, which is created if there is none. A name has 1 to 1,024 bytes.
   public mutating func tree(_ name: String) throws(StoreError) -> WriteTree {
     if let tree = try treeIfPresent(name) { return tree }
     return WriteTree(editor: try state.editor(state.createTree(name)), recorder: state)
   }
 
-  /// The tree of this name, or nil.
+  /// Returns the tree of this name, or nil.
   public mutating func treeIfPresent(_ name: String) throws(StoreError) -> WriteTree? {
     guard let slot = try state.slot(of: name) else { return nil }
     return WriteTree(editor: try state.editor(slot), recorder: state)

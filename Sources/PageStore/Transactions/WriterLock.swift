@@ -19,11 +19,11 @@ final class WriterLock: @unchecked Sendable {
   private final class Waiter {
     let condition = Monitor.Condition()
     let thread = pthread_self()
-    /// Whether the lock was handed to it.
+    /// True if the lock was handed to the thread.
     var isServed = false
-    /// Whether it was woken and hasn't locked `monitor` since.
+    /// True if the thread was woken and hasn't locked `monitor` since.
     var isWoken = false
-    /// How often another thread took the lock while it was the first in the queue.
+    /// How often another thread took the lock while this one was the first in the queue.
     var bypassCount = 0
   }
 
@@ -49,10 +49,10 @@ final class WriterLock: @unchecked Sendable {
   /// How many rounds to spin: twice as many as last time if that helped, half as many if it didn't.
   private lazy var spin = Self.longestUsefulSpin
   private var isSpinning = false
-  /// Whether ``holder`` is nil, for the thread that spins without `monitor`.
+  /// True if ``holder`` is nil, for the thread that spins without `monitor`.
   private let isFree = Atomic(true)
 
-  /// Waits for the lock. Throws `nestedWrite` if this thread holds it, because it would wait for itself;
+  /// Waits for the lock. Throws `nestedWrite` if this thread holds it, because that would be a deadlock;
   /// `timedOut` if `timeout` passes first.
   func acquire(timeout: Duration? = nil) throws(StoreError) {
     monitor.lock()
@@ -72,7 +72,7 @@ final class WriterLock: @unchecked Sendable {
       guard isTaken || !isInTime else { continue }
       waiting.removeAll { $0 === waiter }
       if isTaken { return }
-      // The next one may have to watch a reservation.
+      // The next waiter may have to watch a reservation.
       wakeFirst()
       throw StoreError(.timedOut, "others have been writing for too long")
     }
@@ -97,14 +97,14 @@ final class WriterLock: @unchecked Sendable {
   /// Takes the lock if it is free. Never waits.
   func acquireIfFree() -> Bool { monitor.withLock { takeIfFree() } }
 
-  /// Returns when no thread sleeps until it gets the lock, or after `limit`: for work that can wait.
+  /// Waits until no thread sleeps in the queue for the lock, or for `limit`. Used for work that can wait.
   func letOthersGoFirst(for limit: Duration) {
     guard sleeperCount > 0 else { return }
     let end = ContinuousClock.now + limit
     while sleeperCount > 0, ContinuousClock.now < end { usleep(50) }
   }
 
-  /// The number of threads that sleep until they get the lock.
+  /// The number of threads that sleep in the queue for the lock.
   var sleeperCount: Int { monitor.withLock { waiting.count } }
 
   /// Releases the lock, or hands it to the first in the queue if that was passed over too often.
@@ -129,14 +129,14 @@ final class WriterLock: @unchecked Sendable {
     if wakes { first.condition.wakeOne() }
   }
 
-  /// Called with `monitor` locked.
+  /// Wakes the first waiter unless it was woken. Called with `monitor` locked.
   private func wakeFirst() {
     guard let first = waiting.first, !first.isWoken else { return }
     first.isWoken = true
     first.condition.wakeOne()
   }
 
-  /// Called with `monitor` locked.
+  /// Makes the lock free. Called with `monitor` locked.
   private func free() {
     holder = nil
     isFree.store(true, ordering: .relaxed)
@@ -212,7 +212,7 @@ final class WriterLock: @unchecked Sendable {
 
   private static func time(after duration: Duration) -> timespec {
     var time = now()
-    // A year serves for any longer time, and can be added to any moment.
+    // A longer time is cut to a year, which can be added to any moment.
     let (seconds, attoseconds) = min(max(duration, .zero), .seconds(31_536_000)).components
     time.tv_sec += Int(seconds)
     time.tv_nsec += Int(attoseconds / 1_000_000_000)

@@ -24,13 +24,13 @@ public struct KeyRange: Hashable, Sendable {
   /// Every key.
   public static let all = KeyRange()
 
-  /// The keys that begin with `prefix`.
+  /// Returns the keys that begin with `prefix`.
   public static func prefix(_ prefix: [UInt8]) -> KeyRange {
     KeyRange(lower: prefix.isEmpty ? .unbounded : .including(prefix), upper: successor(ofPrefix: prefix))
   }
 
-  /// The upper bound of the keys that begin with `prefix`: the shortest byte string above all of them, or
-  /// unbounded if the prefix is all 0xFF.
+  /// Returns the upper bound of the keys that begin with `prefix`: the shortest byte string above all of
+  /// them, or unbounded if the prefix is all 0xFF.
   public static func successor(ofPrefix prefix: [UInt8]) -> Bound {
     var bytes = prefix
     while let last = bytes.last {

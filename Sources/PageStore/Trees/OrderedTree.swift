@@ -4,7 +4,7 @@ public protocol OrderedTree {
   /// transaction.
   var core: TreeCore { get throws(StoreError) }
 
-  /// A cursor over the entries whose key is in `range`.
+  /// Returns a cursor over the entries whose key is in `range`.
   func cursor(in range: KeyRange) throws(StoreError) -> TreeCursor
 }
 
@@ -14,11 +14,11 @@ extension OrderedTree {
     get throws(StoreError) { try core.count }
   }
 
-  /// A cursor over all entries.
+  /// Returns a cursor over all entries.
   public func cursor() throws(StoreError) -> TreeCursor { try cursor(in: .all) }
 
-  /// The value for `key`, without a copy wherever possible; nil if there is none. In a write transaction it
-  /// is valid until the tree's next change. O(log *n*).
+  /// Returns the value for `key`, without a copy wherever possible; nil if there is none. In a write
+  /// transaction it is valid until the tree's next change. O(log *n*).
   package func find(_ key: UnsafeRawBufferPointer) throws(StoreError) -> FoundValue? {
     try core.find(key)
   }
@@ -31,7 +31,7 @@ extension OrderedTree {
     }
   }
 
-  /// A copy of the value for `key`; nil if there is none. O(log *n*).
+  /// Returns a copy of the value for `key`; nil if there is none. O(log *n*).
   public func value(for key: [UInt8]) throws(StoreError) -> [UInt8]? {
     try key.withBytes { key throws(StoreError) in
       guard let value = try core.find(key) else { return nil }
@@ -39,27 +39,27 @@ extension OrderedTree {
     }
   }
 
-  /// Whether the tree has `key`. O(log *n*).
+  /// Returns whether the tree has `key`. O(log *n*).
   public func contains(_ key: [UInt8]) throws(StoreError) -> Bool {
     try key.withBytes { bytes throws(StoreError) in try core.contains(bytes) }
   }
 
-  /// The number of entries whose key is in `range`. O(log *n*), however many they are.
+  /// Returns the number of entries whose key is in `range`. O(log *n*), however many they are.
   public func count(in range: KeyRange) throws(StoreError) -> Int { try core.count(in: range) }
 
-  /// The number of entries whose key is below `key`. O(log *n*).
+  /// Returns the number of entries whose key is below `key`. O(log *n*).
   public func rank(of key: [UInt8]) throws(StoreError) -> Int {
     try key.withBytes { bytes throws(StoreError) in try core.rank(of: bytes) }
   }
 
-  /// ``rank(of:)`` for borrowed bytes.
+  /// Does what ``rank(of:)`` does, for borrowed bytes.
   package func rank(of key: UnsafeRawBufferPointer) throws(StoreError) -> Int { try core.rank(of: key) }
 
-  /// ``contains(_:)-(Array<UInt8>)`` for borrowed bytes.
+  /// Does what ``contains(_:)-(Array<UInt8>)`` does, for borrowed bytes.
   package func contains(_ key: UnsafeRawBufferPointer) throws(StoreError) -> Bool { try core.contains(key) }
 
-  /// Copies of key and value of the entry that has `position` entries before it; nil if there is none. O(log
-  /// *n*).
+  /// Returns copies of key and value of the entry that has `position` entries before it; nil if there is
+  /// none. O(log *n*).
   public func entry(at position: Int) throws(StoreError) -> (key: [UInt8], value: [UInt8])? {
     var cursor = try cursor(in: .all)
     guard try cursor.seek(toPosition: position) else { return nil }
@@ -91,7 +91,7 @@ public struct TreeReader: OrderedTree, Sendable {
     self.owner = owner
   }
 
-  /// A cursor over the entries whose key is in `range`.
+  /// Returns a cursor over the entries whose key is in `range`.
   public func cursor(in range: KeyRange = .all) -> TreeCursor {
     TreeCursor(core: core, range: range, owner: owner, changes: core.pool.unchanging)
   }

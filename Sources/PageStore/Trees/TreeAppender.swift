@@ -80,7 +80,7 @@ struct TreeAppender: ~Copyable {
 }
 
 extension TreeEditor {
-  /// The tree's last key, or nil if it is empty.
+  /// Returns the tree's last key, or nil if it is empty.
   fileprivate func lastKey() throws(StoreError) -> [UInt8]? {
     guard height > 0 else { return nil }
     return try reading { () throws(StoreError) in
@@ -100,7 +100,7 @@ extension TreeEditor {
     return true
   }
 
-  /// Whether an entry takes no overflow pages.
+  /// Returns whether an entry takes no overflow pages.
   @inline(__always)
   private func isPlain(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
     key.count <= geometry.inlineKeyLimit

@@ -20,14 +20,17 @@ struct SearchKeys {
 }
 
 extension TreeCore {
-  /// The most keys whose pages are asked for before the first is read: as many as ``leaves(of:in:)`` has room for.
+  /// The most keys whose pages are prefetched before the first is read: as many as ``leaves(of:in:)`` has
+  /// room for.
   private static let groupCount = 16
 
-  /// Calls `body` with the place and the value of each key, or with nil for a key that the tree doesn't have, in the order of the keys,
-  /// until it returns false. A value is valid during the call.
+  /// Calls `body` with the position of each key among the keys and its value, or nil for a key that the tree
+  /// doesn't have. The calls are in the order of the keys, until `body` returns false. A value is valid
+  /// during the call.
   ///
-  /// A lookup waits for memory most of the time: for the leaf's heads, then for the entry. Here the leaves of a group of keys are asked
-  /// for together, and then their entries, so that the group waits about as long as one key would.
+  /// A lookup waits for memory most of the time: for the leaf's heads, then for the entry. Here the leaves of
+  /// a group of keys are prefetched together, and then their entries. So the group waits about as long as one
+  /// key would.
   func forEachValue(
     of keys: SearchKeys,
     _ body: (_ place: Int, _ value: UnsafeRawBufferPointer?) -> Bool
@@ -43,7 +46,7 @@ extension TreeCore {
     }
   }
 
-  /// ``forEachValue(of:_:)`` for one group, in a read section. Returns false if `body` did.
+  /// Does what ``forEachValue(of:_:)`` does, for one group, in a read section. Returns false if `body` did.
   private func forEachValue(
     of keys: SearchKeys,
     in group: Range<Int>,
@@ -61,7 +64,8 @@ extension TreeCore {
     return true
   }
 
-  /// The leaves in which the keys of a group are or would be, by their addresses. Their memory and that of the entries has been asked for.
+  /// Returns the addresses of the leaves in which the keys of a group are or would be. The memory of the
+  /// leaves and of the entries is being prefetched.
   private func leaves(
     of keys: SearchKeys,
     in group: Range<Int>
@@ -69,7 +73,7 @@ extension TreeCore {
     let top = try rootPage().base
     var leaves = InlineArray<16, UnsafeRawPointer>(repeating: top)
     guard root.height > 1 else { return leaves }
-    // First the references to the leaves, of which nothing is read yet.
+    // First the references to the leaves are found; nothing is read of the leaves yet.
     var references = leaves
     var last: (parent: PageImage, index: Int)?
     for place in group {
@@ -84,7 +88,7 @@ extension TreeCore {
       pages.prefetch(referredToAt: found.parent.reference(found.index))
     }
     for index in 0..<group.count {
-      // A leaf is looked up once for all its keys: the cache would take more for another use.
+      // A leaf is looked up once for all its keys: the cache would take another lookup for another use.
       if index > 0, references[index] == references[index &- 1] {
         leaves[index] = leaves[index &- 1]
       } else {
@@ -97,11 +101,12 @@ extension TreeCore {
 }
 
 extension OrderedTree {
-  /// Calls `body` with the place and the value of each of several keys of eight bytes, or with nil for one that the tree doesn't have, in
-  /// their order, until it returns false. A value is valid during the call.
+  /// Calls `body` with the position of each of several keys of eight bytes and its value, or nil for a key
+  /// that the tree doesn't have. The calls are in the order of the keys, until `body` returns false. A value
+  /// is valid during the call.
   ///
-  /// The keys may be in any order. Several are looked up side by side, which takes a fraction of the time of as many lookups where the
-  /// tree is larger than the processor's caches.
+  /// The keys may be in any order. Several keys are looked up side by side. Where the tree is larger than the
+  /// processor's caches, this takes a fraction of the time of as many single lookups.
   ///
   /// In a write transaction, `body` must not change any tree.
   ///

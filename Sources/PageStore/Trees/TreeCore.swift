@@ -43,25 +43,25 @@ public struct TreeCore: Sendable {
     return try body()
   }
 
-  /// The identity of the tree's pages of `level`.
+  /// Returns the identity of the tree's pages of `level`.
   @inline(__always)
   func identity(_ level: Int) -> UInt64 {
     PageImage.identity(treeID: root.treeID, level: UInt8(truncatingIfNeeded: level))
   }
 
-  /// The root page; the tree isn't empty.
+  /// Returns the root page; the tree isn't empty.
   @inline(__always)
   func rootPage() throws(StoreError) -> PageImage {
     try pages.page(root.reference, identity: identity(Int(root.height) &- 1))
   }
 
-  /// The child at `index` of a branch of `level`.
+  /// Returns the child at `index` of a branch of `level`.
   @inline(__always)
   func child(_ page: PageImage, _ index: Int, below level: Int) throws(StoreError) -> PageImage {
     try pages.page(referredToAt: page.reference(index), identity: identity(level &- 1))
   }
 
-  /// The leaf in which `key` is or would be; the tree isn't empty.
+  /// Returns the leaf in which `key` is or would be; the tree isn't empty.
   @inline(__always)
   private func leaf(for key: SearchKey) throws(StoreError) -> PageImage {
     if root.height == 1 { return try rootPage() }
@@ -69,7 +69,8 @@ public struct TreeCore: Sendable {
     return try child(parent, index, below: 1)
   }
 
-  /// The parent of the leaf in which `key` is or would be, and the leaf's index there; the tree has branches.
+  /// Returns the parent of the leaf in which `key` is or would be, and the leaf's index there; the tree has
+  /// branches.
   @inline(__always)
   func leafPlace(for key: SearchKey) throws(StoreError) -> (parent: PageImage, index: Int) {
     var level = Int(root.height) &- 1
@@ -82,7 +83,7 @@ public struct TreeCore: Sendable {
     }
   }
 
-  /// The value for `key`; nil if there is none. O(log *n*).
+  /// Returns the value for `key`; nil if there is none. O(log *n*).
   func find(_ key: UnsafeRawBufferPointer) throws(StoreError) -> FoundValue? {
     guard root.height > 0 else { return nil }
     let reader = pages.enter()
@@ -108,7 +109,7 @@ public struct TreeCore: Sendable {
     return isEqual ? try value(leaf, leaf.slot(index)) : nil
   }
 
-  /// Whether the tree has `key`. O(log *n*).
+  /// Returns whether the tree has `key`. O(log *n*).
   func contains(_ key: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
     guard root.height > 0 else { return false }
     let key = SearchKey(key)
@@ -117,7 +118,7 @@ public struct TreeCore: Sendable {
     }
   }
 
-  /// The value of a leaf's entry.
+  /// Returns the value of a leaf's entry.
   @inline(__always)
   func value(_ leaf: PageImage, _ slot: PageSlotWord) throws(StoreError) -> ValueBytes {
     let payload = leaf.leafPayload(slot)
@@ -127,7 +128,7 @@ public struct TreeCore: Sendable {
 }
 
 extension TreeCore {
-  /// The number of entries whose key is below `key`, or not above it if `inclusive`. O(log *n*).
+  /// Returns the number of entries whose key is below `key`, or not above it if `inclusive`. O(log *n*).
   func rank(of key: UnsafeRawBufferPointer, inclusive: Bool = false) throws(StoreError) -> Int {
     guard root.height > 0 else { return 0 }
     return try reading { () throws(StoreError) in try rank(of: SearchKey(key), inclusive: inclusive) }
@@ -150,15 +151,15 @@ extension TreeCore {
     return Int(truncatingIfNeeded: rank) &+ index &+ (inclusive && isEqual ? 1 : 0)
   }
 
-  /// The number of entries whose key is in `range`. O(log *n*).
+  /// Returns the number of entries whose key is in `range`. O(log *n*).
   func count(in range: KeyRange) throws(StoreError) -> Int {
     let upper = try rank(of: range.upper, ifUnbounded: count, includesEqual: true)
     guard upper > 0 else { return 0 }
     return max(0, upper &- (try rank(of: range.lower, ifUnbounded: 0, includesEqual: false)))
   }
 
-  /// The number of entries before a bound. The key of an `including` bound itself counts if `includesEqual`,
-  /// that of an `excluding` one if not.
+  /// Returns the number of entries before a bound. The key of an `including` bound itself counts if
+  /// `includesEqual`, that of an `excluding` one if not.
   func rank(
     of bound: KeyRange.Bound,
     ifUnbounded: Int,
@@ -177,8 +178,8 @@ extension TreeCore {
 }
 
 extension PageImage {
-  /// The number of entries below the children of a branch before `index`; `total` are below all children.
-  /// Counts from the nearer end.
+  /// Returns the number of entries below the children of a branch before `index`; `total` are below all
+  /// children. Counts from the nearer end.
   @inline(__always)
   func entries(before index: Int, of total: UInt64) -> UInt64 {
     let count = self.count
@@ -199,7 +200,7 @@ extension PageImage {
     return total &- sum
   }
 
-  /// Entries below a branch's child.
+  /// Returns the number of entries below a branch's child.
   @inline(__always)
   func count(ofChild index: Int) -> UInt64 {
     reference(index).loadLittle(24, as: UInt64.self) & PageLocation.numberMask
@@ -207,7 +208,7 @@ extension PageImage {
 }
 
 extension Array where Element: BitwiseCopyable {
-  /// `withUnsafeBytes` with a typed error.
+  /// Does what `withUnsafeBytes` does, with a typed error.
   @inline(__always)
   package func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
     let result = withUnsafeBytes { bytes in

@@ -1,8 +1,8 @@
 // Lookups that begin at the cursor's position.
 
 extension TreeCursor {
-  /// The value for a key; nil if there is none. The cursor moves to the first entry of its range that isn't
-  /// below the key.
+  /// Returns the value for a key; nil if there is none. The cursor moves to the first entry of its range that
+  /// isn't below the key.
   ///
   /// A key in the current leaf, or in the next one, is found without a search from the root: for ascending
   /// keys that are close together, a lookup costs a step. Keys in any other order are found as well. The
@@ -53,7 +53,7 @@ extension TreeCursor {
     }
   }
 
-  /// The position of a key in the leaf.
+  /// Returns the position of a key in the leaf.
   private mutating func position(of key: SearchKey) throws(StoreError) -> (index: Int, isEqual: Bool) {
     // Only keys that overflow need pages other than the leaf.
     if leaf.flags & PageFlags.hasOverflow == 0 { return try leaf.lowerBound(of: key, in: core.pages) }

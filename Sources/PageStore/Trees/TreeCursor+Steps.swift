@@ -39,8 +39,8 @@ extension TreeCursor {
     }
   }
 
-  /// Asks the processor for the beginning of the entry that is so many steps ahead, or back for a negative number, if the leaf has it. It comes while the caller works on the
-  /// entries before.
+  /// Prefetches the beginning of the entry that is `distance` steps ahead, or back for a negative number, if
+  /// the leaf has this entry. The processor loads it while the caller works on the entries before.
   package func prefetch(ahead distance: Int) {
     let place = index &+ distance
     guard place >= lowest, place < end else { return }
@@ -209,7 +209,7 @@ extension TreeCursor {
     path[turn.level] = after ? path[turn.level] &+ 1 : path[turn.level] &- 1
     let child = Int(path[turn.level])
     let start = try core.child(turn.page, child, below: turn.level)
-    // A walk goes on, most of the time.
+    // Most walks continue with the next leaf.
     let next = after ? child + 1 : child - 1
     if turn.level == 1, next >= 0, next < turn.page.count {
       core.pages.prefetch(referredToAt: turn.page.reference(next))
@@ -227,8 +227,8 @@ extension TreeCursor {
     self.end = end
   }
 
-  /// The index of a bound in `page`; nil if it is unbounded. The key of an `including` bound itself is
-  /// skipped if `inclusiveSkips`, that of an `excluding` one if not.
+  /// Returns the index of a bound in `page`; nil if it is unbounded. The key of an `including` bound itself
+  /// is skipped if `inclusiveSkips`, that of an `excluding` one if not.
   private func index(
     of bound: KeyRange.Bound,
     in page: PageImage,
@@ -248,8 +248,8 @@ extension TreeCursor {
 }
 
 extension PageImage {
-  /// The child of a branch below which the entry is that has `position` entries of the branch before it. Sets
-  /// `position` to the number of entries before it within the child.
+  /// Returns the index of the branch's child that holds the entry with `position` entries of the branch
+  /// before it. Sets `position` to the number of entries before that entry within the child.
   fileprivate func child(holding position: inout UInt64) -> Int {
     var child = 0
     let last = count - 1

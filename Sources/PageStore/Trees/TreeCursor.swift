@@ -210,7 +210,8 @@ public struct TreeCursor: ~Copyable {
   /// The current key, if it has overflow pages, or the buffer is too small for it.
   @usableFromInline
   mutating func unusualKey() throws(StoreError) -> UnsafeRawBufferPointer {
-    try walking { cursor throws(StoreError) in
+    try checkUnchanged()
+    return try walking { cursor throws(StoreError) in
       let slot = cursor.leaf.slot(cursor.index)
       var rest: ValueBytes?
       if slot.keyOverflows {
@@ -239,7 +240,8 @@ public struct TreeCursor: ~Copyable {
   /// The current value, if it or its key has overflow pages.
   @usableFromInline
   mutating func unusualValue() throws(StoreError) -> UnsafeRawBufferPointer {
-    try walking { cursor throws(StoreError) in
+    try checkUnchanged()
+    return try walking { cursor throws(StoreError) in
       let value = try cursor.core.value(cursor.leaf, cursor.leaf.slot(cursor.index))
       cursor.reader?.protect(value: value.base)
       cursor.loaded = value

@@ -2,7 +2,8 @@
 struct EarlySubtree {
   let editor: TreeEditor
   let root: TreeRoot
-  /// The page of the transaction that refers to the subtree's root, and the index there; nil if that is the tree's root.
+  /// The page of the transaction that refers to the subtree's root, and the index there; nil if the subtree
+  /// is the whole tree.
   fileprivate let parent: (page: PageImage, index: Int)?
 
   /// Makes the tree refer to the page to which the subtree's root was written.
@@ -17,11 +18,11 @@ struct EarlySubtree {
 }
 
 extension TreeEditor {
-  /// The subtrees that consist of the transaction's own pages: branches of level 1 with their leaves, which can be packed,
-  /// and lone leaves.
+  /// Returns the subtrees that consist of the transaction's own pages: branches of level 1 with their leaves,
+  /// which can be packed, and lone leaves.
   ///
-  /// There are none if a cursor may move on in the tree, or in the middle of a change. Where an operation needs the path
-  /// afterwards (``isPathInUse``), the path's pages are left out.
+  /// There are none if a cursor over the tree may still be moved, or in the middle of a change. Where an
+  /// operation needs the path afterwards (``isPathInUse``), the path's pages are left out.
   func earlySubtrees() -> [EarlySubtree] {
     guard height > 0, isIntact, !hasValidCursor else { return [] }
     var found: [EarlySubtree] = []

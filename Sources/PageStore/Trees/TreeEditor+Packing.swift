@@ -1,6 +1,6 @@
 /// Packing of half-empty leaves, for compaction.
 extension TreeEditor {
-  /// Lays the entries of adjacent leaves out in fewer ones, nearly full, where that saves at least one page
+  /// Lays the entries of adjacent leaves out in fewer, nearly full leaves where that saves at least one page
   /// in twelve (``LeafPacking``). The tree keeps its entries. Stops when the transaction has changed
   /// `pageLimit` pages, or this call has examined as many leaves.
   ///
@@ -27,8 +27,8 @@ extension TreeEditor {
   /// Leaves that are packed at once.
   private static let packedLeafCount = 32
 
-  /// The first key of the child at `index` of the path's lowest branch; without such a child, that of the
-  /// next branch. Nil at the end of the tree.
+  /// Returns the first key of the child at `index` of the path's lowest branch, or of the next branch if
+  /// there is no such child. Nil at the end of the tree.
   private func firstKey(behind index: Int) throws(StoreError) -> [UInt8]? {
     for level in 1..<height {
       let page = path[level].page

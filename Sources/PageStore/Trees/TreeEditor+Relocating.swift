@@ -25,7 +25,7 @@ extension TreeEditor {
     }
   }
 
-  /// Whether a page of the path, or overflow to which it refers, is at `limit` or after it.
+  /// Returns whether a page of the path, or overflow to which it refers, is at `limit` or after it.
   private func isPathBehind(_ limit: UInt64) -> Bool {
     (0..<height).contains { level in
       isBehind(limit, pool.filePage(reference(level)))
@@ -35,7 +35,7 @@ extension TreeEditor {
 
   private func isBehind(_ limit: UInt64, _ page: UInt64?) -> Bool { page.map { $0 >= limit } ?? false }
 
-  /// The offsets in a page of references to overflow at `limit` or after it.
+  /// Returns the offsets in a page of references to overflow at `limit` or after it.
   private func overflowBehind(_ limit: UInt64, in page: PageImage) -> [Int] {
     page.overflowReferences.filter { offset in
       isBehind(limit, pool.filePage(ofOverflow: ChildReference(loading: page.base + offset)))
@@ -57,7 +57,7 @@ extension TreeEditor {
     }
   }
 
-  /// The first key of the next leaf that may have to move; nil if there is none.
+  /// Returns the first key of the next leaf that may have to move; nil if there is none.
   private func nextKey(behind limit: UInt64) throws(StoreError) -> [UInt8]? {
     for level in stride(from: 1, to: height, by: 1) {
       let step = path[level]
@@ -74,14 +74,14 @@ extension TreeEditor {
 }
 
 extension PagePool {
-  /// The page of the store's file to which a reference leads, or to which its frame was written; nil if there
-  /// is none.
+  /// Returns the page of the store's file to which a reference leads, or to which its frame was written; nil
+  /// if there is none.
   func filePage(_ reference: ChildReference) -> UInt64? {
     reference.location.isFrame ? filePage(storedPlace(ofPage: reference)) : reference.location.number
   }
 
-  /// The first page of the store's file to which a reference to overflow leads, or to which its buffer was
-  /// written; nil if there is none.
+  /// Returns the first page of the store's file to which a reference to overflow leads, or to which its
+  /// buffer was written; nil if there is none.
   func filePage(ofOverflow reference: ChildReference) -> UInt64? {
     reference.location.isFrame ? filePage(storedPlace(ofOverflow: reference)) : reference.location.number
   }

@@ -15,7 +15,8 @@ extension TreeEditor {
     }
   }
 
-  /// Does what ``remove(_:)`` does, for a key that is probably near that of the last change: the path to that one is reused if it leads to the key.
+  /// Does what ``remove(_:)`` does, for a key that is probably near the key of the last change: the path of
+  /// that change is reused if it leads to `key`.
   @discardableResult
   func remove(near key: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
     guard key.count <= StoreLimits.keyByteCount, let position = try fingerPosition(of: SearchKey(key)) else {

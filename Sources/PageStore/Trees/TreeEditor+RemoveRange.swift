@@ -182,8 +182,8 @@ extension TreeEditor {
     }
   }
 
-  /// The highest level at which the path's page or its right neighbour is underfull and can be mended; nil if
-  /// there is none.
+  /// Returns the highest level at which the path's page or its right neighbour is underfull and can be
+  /// mended; nil if there is none.
   private func levelToMend() throws(StoreError) -> Int? {
     for level in (0..<(height - 1)).reversed() {
       let parent = path[level + 1]

@@ -1,5 +1,6 @@
 extension TreeEditor {
-  /// Replaces the value of a key, which is probably near that of the last change, by what `body` makes of it; nil leaves it as it is.
+  /// Replaces the value of a key by the value that `body` returns for it. If `body` returns nil, the value
+  /// stays. The key is probably near the key of the last change.
   ///
   /// - Returns: whether the tree has the key.
   func replace(

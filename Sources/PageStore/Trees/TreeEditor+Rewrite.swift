@@ -167,7 +167,7 @@ extension TreeEditor {
     }
   }
 
-  /// The complete key of an entry.
+  /// Returns the complete key of an entry.
   func wholeKey(_ entry: PageEntry) throws(StoreError) -> [UInt8] {
     var key = [UInt8](unsafeUninitializedCapacity: entry.keyCount) { buffer, count in
       if let target = buffer.baseAddress { entry.copyKey(from: 0, to: UnsafeMutableRawPointer(target)) }

@@ -1,6 +1,6 @@
 /// Changes one tree within one write transaction.
 ///
-/// The version with which the transaction began doesn't change: before its first change a page is copied to a
+/// The version with which the transaction began doesn't change. Before its first change a page is copied to a
 /// frame of the transaction, and so are the pages above it; afterwards it is changed in place. Every rewrite
 /// of pages (division, merge, evening out, removal of garbage) lists their entries as ``PageEntry``s and lays
 /// them out in new frames.
@@ -16,11 +16,11 @@ final class TreeEditor {
   /// False after a failure in the middle of a change.
   private(set) var isIntact = true
 
-  /// True if an operation will need the path when its caller has done something else: between two entries of a bulk append,
-  /// and while ``replace(near:_:)`` runs its closure, which may change other trees.
+  /// True if an operation will need the path again after its caller has done other work: between two entries
+  /// of a bulk append, and while ``replace(near:_:)`` runs its closure, which may change other trees.
   var isPathInUse = false
 
-  /// Whether a bulk append waits for its next entry. The tree's counts aren't up to date then.
+  /// True if a bulk append waits for its next entry. The tree's counts aren't up to date then.
   var isAppending = false
 
   /// The value of ``changes`` for which the path leads to the last change, through frames of the transaction;
@@ -109,8 +109,8 @@ final class TreeEditor {
     }
   }
 
-  /// Does what ``put(_:_:)`` does, for a key that is probably near the last one: the path to that one is
-  /// reused if it leads to the key.
+  /// Does what ``put(_:_:)`` does, for a key that is probably near the key of the last change: the path of
+  /// that change is reused if it leads to `key`.
   @discardableResult
   func put(
     near key: UnsafeRawBufferPointer,
@@ -125,8 +125,8 @@ final class TreeEditor {
     return position.isEqual
   }
 
-  /// The position of a key in the path's leaf, if that is the leaf in which the last change was made and the key surely belongs there; else nil. The path's
-  /// pages are the transaction's own then.
+  /// Returns the position of a key in the path's leaf if the last change was made in this leaf and the key
+  /// surely belongs there; otherwise nil. If there is a position, the path's pages are the transaction's own.
   func fingerPosition(of key: SearchKey) throws(StoreError) -> (index: Int, isEqual: Bool)? {
     guard fingerChanges == changes.pointee else { return nil }
     let position = try reading { () throws(StoreError) in
@@ -145,7 +145,7 @@ final class TreeEditor {
   /// Makes the next change search from the root: the path's pages may have been written and freed.
   func forgetFinger() { fingerChanges = Self.noFinger }
 
-  /// The path leads to a change that was just made in its leaf, and stays valid for the next one.
+  /// Keeps the path, which leads to a change that was just made in its leaf, for the next change.
   func keepFinger() { fingerChanges = changes.pointee }
 
   /// Ends the editor with its transaction: all later calls throw.
@@ -240,7 +240,7 @@ final class TreeEditor {
     }
   }
 
-  /// The reference by which the path's page of `level` is reached.
+  /// Returns the reference by which the path's page of `level` is reached.
   @inline(__always)
   func reference(_ level: Int) -> ChildReference {
     if level == height &- 1 { return root.reference }
@@ -319,7 +319,7 @@ final class TreeEditor {
     }
   }
 
-  /// An editor of a page that the transaction owns.
+  /// Returns an editor of a page that the transaction owns.
   @inline(__always)
   func editor(_ page: PageImage) -> PageEditor {
     PageEditor(UnsafeMutableRawPointer(mutating: page.base), geometry)
@@ -369,7 +369,8 @@ final class TreeEditor {
     return entry
   }
 
-  /// The payload of a leaf's entry: the value, or a reference to its overflow. Valid until the next call.
+  /// Returns the payload of a leaf's entry: the value, or a reference to its overflow. Valid until the next
+  /// call.
   @inline(__always)
   private func makePayload(
     _ value: UnsafeRawBufferPointer,
@@ -446,12 +447,13 @@ final class TreeEditor {
     }
   }
 
-  /// Whether the path leads to the tree's last leaf.
+  /// True if the path leads to the tree's last leaf.
   private var isPathAtEnd: Bool {
     (1..<max(1, height)).allSatisfy { path[$0].index == path[$0].page.count - 1 }
   }
 
-  /// Whether an insertion continues an ascending or descending sequence at an end of the whole tree.
+  /// Returns the bias that shows whether an insertion continues an ascending or descending sequence at an end
+  /// of the whole tree.
   func bias(ofInsertionAt index: Int, level: Int) -> Partition.Bias {
     let count = path[level].page.count
     let upper = (level + 1)..<max(level + 1, height)

@@ -51,7 +51,7 @@ struct TreeVerifier {
   private struct Walk {
     let core: TreeCore
     let name: String
-    /// Whether the tree is marked as having overflow, or is one of the store's own, which have no mark.
+    /// True if the tree is marked as having overflow, or is one of the store's own, which have no mark.
     var hasOverflow: Bool
 
     init(core: TreeCore, name: String, hasOverflow: Bool) {
@@ -67,8 +67,8 @@ struct TreeVerifier {
     problems.append(IntegrityProblem(message: message, tree: walk.name, page: page, of: pageSize))
   }
 
-  /// Reports the error with which a page couldn't be read. For an overflow, its context may name a later page
-  /// than the first.
+  /// Reports the error with which a page couldn't be read. For an overflow, the error's context may name a
+  /// later page than the first.
   private mutating func report(_ error: StoreError, _ walk: Walk, _ location: PageLocation) {
     report(error.message, walk, error.context.page.map(PageLocation.page) ?? location)
   }
@@ -137,7 +137,7 @@ struct TreeVerifier {
     return true
   }
 
-  /// The complete keys of a page; nil for a key that can't be read.
+  /// Returns the complete keys of a page; nil for a key that can't be read.
   private mutating func keys(
     of page: PageImage,
     _ reference: ChildReference,

@@ -36,8 +36,8 @@ public struct WriteTree: OrderedTree {
     }
   }
 
-  /// A cursor over the entries whose key is in `range`. Throws `.transactionEnded` after the transaction,
-  /// `.nestedWrite` in a bulk append.
+  /// Returns a cursor over the entries whose key is in `range`. Throws `.transactionEnded` after the
+  /// transaction, `.nestedWrite` in a bulk append.
   public func cursor(in range: KeyRange = .all) throws(StoreError) -> TreeCursor {
     let core = try core
     editor.cursorChanges = editor.changes.pointee
@@ -60,7 +60,7 @@ extension WriteTree {
     }
   }
 
-  /// ``put(_:_:)`` for borrowed bytes.
+  /// Does what ``put(_:_:)`` does, for borrowed bytes.
   @discardableResult
   package func put(
     _ key: UnsafeRawBufferPointer,
@@ -84,9 +84,10 @@ extension WriteTree {
     return isReplaced
   }
 
-  /// Replaces the value of a key, which is probably near the one before, by what `body` makes of it; nil leaves it as it is. `body` mustn't use the tree.
+  /// Replaces the value of a key by the value that `body` returns for it. If `body` returns nil, the value
+  /// stays. The key is probably near the key of the last change. `body` mustn't use the tree.
   ///
-  /// One search does for both.
+  /// The key is searched for only once.
   ///
   /// - Returns: whether the tree has the key.
   package func replace(
@@ -102,16 +103,17 @@ extension WriteTree {
     return isThere
   }
 
-  /// Records a change before it is made, because the change moves the bytes if they are the tree's own. If
-  /// the change fails, the transaction can only be aborted, so no recorded change is ever missing in the
-  /// tree.
+  /// Records a change before it is made, because the change moves the key's and the value's bytes if they are
+  /// the tree's own. If the change fails, the transaction can only be aborted, so no recorded change is ever
+  /// missing in the tree.
   private func note(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(StoreError) {
     try editor.checkIntact()
     try TreeEditor.checkLengths(key, value)
     try recorder.recordPut(treeID: editor.root.treeID, key: key, value: value)
   }
 
-  /// Called after each change, when no operation needs the path, and no cursor over the tree is valid.
+  /// Writes pages early if the transaction takes more memory than it may. Called after each change, when no
+  /// operation needs the path, and no cursor over the tree is valid.
   @inline(__always)
   private func keepMemoryLimit() throws(StoreError) {
     if editor.dirty.isOverLimit { try recorder.writeEarly() }
@@ -124,7 +126,8 @@ extension WriteTree {
   /// log *m*) for *n* entries and *m* in the tree. Ascending keys are quicker: neighbours in one leaf share
   /// the search for it. Keys that are all above the tree's last are quicker still with ``append(sorted:)``.
   ///
-  /// Throws `.keyTooLong` or `.valueTooLong` at the first entry that is; the entries before it stay.
+  /// Throws `.keyTooLong` or `.valueTooLong` at the first entry whose key or value is too long; the entries
+  /// before it stay.
   @discardableResult
   public func put(
     contentsOf entries: some Sequence<(key: [UInt8], value: [UInt8])>
@@ -148,7 +151,7 @@ extension WriteTree {
     try key.withBytes { key throws(StoreError) in try remove(key) }
   }
 
-  /// ``remove(_:)`` for borrowed bytes.
+  /// Does what ``remove(_:)`` does, for borrowed bytes.
   @discardableResult
   package func remove(_ key: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
     guard try editor.remove(key) else { return false }
@@ -199,8 +202,8 @@ extension WriteTree {
     }
   }
 
-  /// ``append(sorted:)`` for borrowed bytes: `next` passes one entry to its argument and returns true, or
-  /// returns false if there are no more.
+  /// Does what ``append(sorted:)`` does, for borrowed bytes: `next` passes one entry to its argument and
+  /// returns true, or returns false if there are no more.
   @discardableResult
   package func append(
     _ next: (

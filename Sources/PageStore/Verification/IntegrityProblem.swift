@@ -2,7 +2,8 @@
 public struct IntegrityProblem: Sendable, Hashable, CustomStringConvertible {
   /// A sentence about the problem.
   public let message: String
-  /// Whether nothing is lost yet, but only one of two copies is left: further damage may lose it.
+  /// True if nothing is lost yet, but only one of two copies is left: further damage may destroy that copy,
+  /// too.
   public let isWarning: Bool
   /// The tree's name, if the problem is in a tree.
   public let tree: String?

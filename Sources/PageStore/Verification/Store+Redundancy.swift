@@ -1,5 +1,5 @@
 extension Store {
-  /// Warnings about everything that the file keeps twice and of which only one copy is legible.
+  /// Returns warnings about all data that the file keeps twice and of which only one copy is legible.
   func lastCopies() throws(StoreError) -> [IntegrityProblem] {
     guard case .store(let blocks) = try FixedBlocks.read(file) else { return [] }
     var warnings: [String] = []
@@ -22,7 +22,7 @@ extension Store {
     return warnings.map { IntegrityProblem(message: $0, isWarning: true) }
   }
 
-  /// Whether both anchors were ever written: a new store has only one.
+  /// Returns whether both anchors were ever written: a new store has only one.
   private func hasTwoAnchors() throws(StoreError) -> Bool {
     let block = UnsafeMutableRawBufferPointer.allocate(
       byteCount: FormatIdentity.blockByteCount,

@@ -101,7 +101,7 @@ extension Store {
     return problems
   }
 
-  /// The extents in use that have a legible header.
+  /// Returns the extents in use that have a legible header.
   func extents() throws(StoreError) -> [ExtentHeader] {
     let end = endOfExtents
     let first = FileLayout.firstExtentOffset(pageSize: committer.pageSize)

@@ -3,8 +3,8 @@ extension Store {
   /// the file and in memory. Returns all problems; none if the store is sound. Data that can't be read is a
   /// problem, too, and the rest is checked nevertheless.
   ///
-  /// Writers, checkpoints and questions for the store's statistics wait meanwhile. O(size of the store), even
-  /// if the file is forged.
+  /// Writers, checkpoints and reads of the store's statistics wait meanwhile. O(size of the store), even if
+  /// the file is forged.
   ///
   /// - Parameter includingWarnings: whether to return warnings, too: about sound data of which only the last
   ///   of two copies is left. A crash may leave that; the next checkpoints mend it.
@@ -22,7 +22,8 @@ extension Store {
     }
   }
 
-  /// The problems that `part` of the verification returns, or the one that it throws.
+  /// Returns the problems that `part` of the verification returns, or one problem for the error that it
+  /// throws.
   func problems(
     _ tree: String? = nil,
     _ part: () throws(StoreError) -> [IntegrityProblem]

@@ -1,6 +1,7 @@
 extension TreeReader {
   /// Calls `body` with every entry that can be read, in order. Pages that can't be read are skipped, and no
-  /// page is visited twice: so the walk ends where ``forEach(in:reversed:_:)`` would throw, or never end.
+  /// page is visited twice: so the walk ends even where ``forEach(in:reversed:_:)`` would throw, or would
+  /// never end.
   ///
   /// Returns whether every page was read. O(pages). Adds nothing to the cache.
   package func forEachReadable(

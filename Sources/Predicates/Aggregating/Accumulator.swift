@@ -1,11 +1,12 @@
 import Foundation
 
-/// The state of an aggregate, of rows and groups as of the elements of a collection in a predicate: values are added one after the other.
+/// The state of an aggregate: of rows, of groups, or of the elements of a collection in a predicate. Values are added one after the
+/// other.
 ///
-/// What is added, and what is asked for at the end, is the same in each place where an aggregate stands, so that the results are the same
-/// too: ``AggregateStep`` adds what rows hold, ``add(_:to:)`` adds values at hand.
+/// All uses of aggregates share this type, so that their results are equal: ``AggregateStep`` adds the values of rows, ``add(_:to:)``
+/// adds other values.
 struct Accumulator {
-  /// How many values took part.
+  /// The number of values that took part.
   private(set) var count = 0
   /// None or one: an array, so that it takes a pointer where nothing is kept, and is copied together with the accumulator.
   private var kept: [Kept] = []
@@ -13,12 +14,12 @@ struct Accumulator {
   private var whole: Int128 = 0
   private var real = RealSum()
 
-  /// What only some aggregates need, and has no fixed size.
+  /// The state that only some aggregates need, and that has no fixed size.
   private struct Kept {
     var decimals = DecimalSum()
-    /// Of the least or greatest value.
+    /// The bytes of the least or greatest value.
     var bytes: [UInt8] = []
-    /// Those of all values, for a median.
+    /// The words of all values, for a median.
     var words: [Int64] = []
     /// All values, or the one that was chosen.
     var values: [AttributeValue] = []
@@ -80,7 +81,7 @@ extension Accumulator {
     }
   }
 
-  /// Adds a value to those whose median is asked for.
+  /// Adds a value to those of a median.
   @inline(__always)
   mutating func collect(_ word: Int64) {
     count += 1
@@ -102,7 +103,7 @@ extension Accumulator {
 // MARK: - Values
 
 extension Accumulator {
-  /// Adds a value. nil takes no part, and NaN in nothing but a count, except where a place is asked for.
+  /// Adds a value. nil takes no part, and NaN takes part only in a count. Both count for the aggregates that ask for a position.
   mutating func add(_ value: AttributeValue, to aggregate: PredicateAggregate) {
     switch aggregate {
     case .element(let index):
@@ -120,7 +121,7 @@ extension Accumulator {
     }
   }
 
-  /// Whether more values change nothing.
+  /// Returns whether more values change nothing.
   func isComplete(_ aggregate: PredicateAggregate) -> Bool {
     if case .element(let index) = aggregate { count > index } else { false }
   }
@@ -151,7 +152,7 @@ extension Accumulator {
 // MARK: - Results
 
 extension Accumulator {
-  /// The aggregate of what was added.
+  /// Returns the aggregate of the added values.
   ///
   /// - Parameter kind: that of the values; of several kinds of numbers the one that all have in common.
   func value(of aggregate: PredicateAggregate, _ kind: AttributeKind) -> AttributeValue {

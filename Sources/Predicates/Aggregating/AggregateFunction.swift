@@ -1,24 +1,24 @@
-/// What is computed of many values of an attribute.
+/// A function that computes one value from many values of an attribute.
 ///
-/// nil takes no part in any of them, and NaN in none but the count. A sum of nothing is 0; an average, a least or greatest value and a median of nothing are nil.
+/// nil takes part in none of them, and NaN only in the count. A sum of nothing is 0; an average, a least or greatest value and a median of nothing are nil.
 public enum AggregateFunction: String, Sendable, Hashable, Codable, CaseIterable {
-  /// How many rows there are; of an attribute, how many values.
+  /// The number of rows; for an attribute, the number of values.
   case count
-  /// Of numbers; nil where `NumericAttribute._Sum` doesn't hold it. Exact for integers; of Float and Double a Double, with the rounding
-  /// of each step made good; of Decimals the Decimal nearest to the exact sum.
+  /// The sum of numbers; nil where `NumericAttribute._Sum` can't hold it. It is exact for integers. For Float and Double it is a
+  /// Double, with compensation of the rounding of each step. For Decimals it is the Decimal nearest to the exact sum.
   case sum
-  /// Of numbers, as a Double; of Decimals as a Decimal.
+  /// The average of numbers, as a Double; for Decimals as a Decimal.
   case average = "avg"
   /// The least value.
   case minimum = "min"
   /// The greatest value.
   case maximum = "max"
-  /// The value in the middle of the sorted ones, or the mean of the two in the middle: of numbers, as a Double; of Decimals as a Decimal.
+  /// The middle one of the sorted values, or the mean of the two in the middle: for numbers as a Double, for Decimals as a Decimal.
   case median
 }
 
 extension AggregateFunction {
-  /// What a predicate calls it.
+  /// The aggregate of predicates for this function.
   var aggregate: PredicateAggregate {
     switch self {
     case .count: .count
@@ -34,7 +34,7 @@ extension AggregateFunction {
 /// An aggregate whose path was found in the schema, and whose kind goes with its function.
 package struct ResolvedAggregate: Sendable, Hashable {
   package let function: AggregateFunction
-  /// What it is of; nil for the rows.
+  /// The path of the values; nil for the rows.
   package let path: ResolvedPath?
   /// The column's name: `count`, `avg(arrDelay)`, or another that was given to it.
   package let name: String
@@ -71,7 +71,7 @@ package struct ResolvedAggregate: Sendable, Hashable {
     }
   }
 
-  /// What the result is.
+  /// The kind of the result.
   package var kind: AttributeKind {
     guard let path else { return .int64 }
     switch function {

@@ -1,4 +1,4 @@
-/// An aggregate of what rows hold in a field. What is done with a row is chosen once for all rows.
+/// An aggregate of the values of a field. The operation on a row is chosen once for all rows.
 struct AggregateStep: Sendable {
   private enum Action {
     case countRow
@@ -41,7 +41,7 @@ struct AggregateStep: Sendable {
     return field.kind.isInteger ? .sumSigned(field) : .sumReal(field)
   }
 
-  /// Adds what the row holds. nil takes no part, and NaN in nothing but a count.
+  /// Adds the value of the row. nil takes no part, and NaN takes part only in a count.
   @inline(__always)
   func add(_ row: inout RowReader, to accumulator: inout Accumulator) throws {
     switch action {
@@ -91,7 +91,7 @@ struct AggregateStep: Sendable {
 }
 
 extension RowReader {
-  /// The word of what a field of fixed width holds; nil for nil and NaN.
+  /// Returns the word of the value in a field of fixed width; nil for nil and NaN.
   @inline(__always)
   fileprivate mutating func number(of field: RowField) throws -> Int64? {
     guard case .word(let word) = try content(of: field) else { return nil }

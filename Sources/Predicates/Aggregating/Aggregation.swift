@@ -4,10 +4,10 @@ package struct Aggregation {
   /// Nil where all rows are one group.
   private var groups: RowGroups?
   private var groupCount = 0
-  /// Those of the first group, one for each aggregate, those of the second, …
+  /// The accumulators of the first group, one for each aggregate, those of the second, …
   private var accumulators: [Accumulator] = []
 
-  /// - Parameter paths: what is read of the rows is added.
+  /// - Parameter paths: receives the paths that are read of the rows.
   package init(
     _ aggregates: [ResolvedAggregate],
     by keys: [ResolvedPath],
@@ -42,7 +42,7 @@ package struct Aggregation {
 // MARK: - Results
 
 extension Aggregation {
-  /// How many groups there are. They are numbered in the order in which they were first seen.
+  /// The number of groups. They are numbered in the order in which they were first seen.
   package var count: Int { groupCount }
 
   /// The row of a group: the values of the keys first, and then the aggregates.

@@ -1,8 +1,8 @@
 import Foundation
 
 extension AttributeValue {
-  /// The number half way between two, as a Double, or as a Decimal if both are Decimals: exact before it is rounded where they are integers
-  /// or Decimals, and no further than between them where they are not.
+  /// Returns the number half way between two, as a Double, or as a Decimal if both are Decimals. For integers and Decimals, it is the exact
+  /// result, rounded once. For other numbers, it lies between the two.
   package static func mean(_ first: AttributeValue, _ second: AttributeValue) -> AttributeValue {
     if case .decimal(let a) = first, case .decimal(let b) = second {
       guard let a = DecimalParts(a), let b = DecimalParts(b) else { return .null }

@@ -10,14 +10,14 @@ package struct GroupColumns: SchemaProviding {
     }
   }
 
-  /// What conditions are resolved for.
+  /// The entity for which conditions are resolved.
   package var entity: EntitySchema { entities[0] }
   private let places: [String: Int]
-  /// The row, and what the first parts of names stand for.
+  /// The row's entity, and the entities that the first parts of names stand for.
   private let entities: [EntitySchema]
   private let ordinals: [String: Int]
 
-  /// - Parameter title: what to call a row in messages.
+  /// - Parameter title: the name of a row in messages.
   package init(_ columns: [Column], title: String) {
     places = Dictionary(columns.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
     var owners = Owners(title)
@@ -59,7 +59,7 @@ package struct GroupColumns: SchemaProviding {
   }
 }
 
-/// Collects properties by what they belong to: the row, or the first part of a name.
+/// Collects properties by their owner: the row, or the first part of a name.
 private struct Owners {
   private(set) var ordinals: [String: Int]
   private var names: [String]

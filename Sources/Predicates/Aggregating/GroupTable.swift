@@ -1,14 +1,14 @@
 /// Numbers byte strings in the order in which they are first seen: a hash table with open addressing.
 struct GroupTable {
   private(set) var count = 0
-  /// For each place the upper half of a hash and one more than the number it belongs to; 0 where the place is free. At most half are
-  /// taken. The same half says where a byte string is looked for first, so that growing needs no bytes.
+  /// For each slot of the table, the upper half of a hash and its number plus 1; 0 if the slot is free. At most half of the slots
+  /// are used. The upper half also determines the first slot of a search, so the table can grow without reading the byte strings.
   private var places: [UInt64] = Array(repeating: 0, count: 64)
-  /// Where each number's bytes end in `bytes`; they begin where those before end.
+  /// The end of each number's bytes in `bytes`; they begin at the end of the bytes before.
   private var ends: [Int] = []
   private var bytes: [UInt8] = []
 
-  /// Another one in each process, so that hostile values can't be chosen to collide.
+  /// A different seed in each process, so that hostile values can't be chosen to collide.
   private static let seed = UInt64.random(in: .min ... .max)
   private static let hashHalf: UInt64 = 0xFFFF_FFFF_0000_0000
 

@@ -1,11 +1,13 @@
-/// A sum of Doubles that makes the rounding of each step good (Neumaier, Zeitschrift für angewandte Mathematik und Mechanik 54, 1974).
+/// A sum of Doubles that compensates the rounding of each step (Neumaier, Zeitschrift für angewandte Mathematik und Mechanik 54,
+/// 1974).
 ///
-/// A step may lie beyond the greatest Double: only the result has to be one. Infinities among the values add up as IEEE 754 says.
+/// An intermediate sum may exceed the greatest Double: only the result must not. Infinities among the values add up as IEEE 754
+/// says.
 struct RealSum {
   private var total = 0.0
-  /// What rounding has taken from `total` so far.
+  /// The accumulated rounding error of `total`.
   private var compensation = 0.0
-  /// What was taken from `total` so that it stays finite, in units.
+  /// The amount taken from `total` to keep it finite, in units.
   private var carries = 0
 
   /// No two Doubles below it have a sum beyond the greatest Double.
@@ -21,7 +23,7 @@ struct RealSum {
     total = sum
   }
 
-  /// Takes a unit from one of the two that is a unit at least, which is exact, and adds them again.
+  /// Subtracts a unit from one of the two numbers that is at least a unit, which is exact, and adds them again.
   @inline(never)
   private mutating func addBeyondRange(_ value: Double) {
     let sign = value < 0 ? -1 : 1
@@ -35,7 +37,7 @@ struct RealSum {
     }
   }
 
-  /// The sum; nil where finite values have one beyond the greatest Double.
+  /// The sum; nil if the sum of finite values exceeds the greatest Double.
   var value: Double? {
     if !total.isFinite { return total }
     let sum = carries == 0 ? total + compensation : scaledSum / Self.scale

@@ -1,5 +1,5 @@
-/// Remembers the groups of rows by the object that they refer to: what groups are told apart by is read once for each object rather
-/// than for each row.
+/// A cache of the groups of rows by the object that they refer to: the group's fields are read once for each object instead of for
+/// each row.
 struct ReferencedGroups {
   private let reference: RowField
   private var objects = GroupTable()
@@ -16,15 +16,15 @@ struct ReferencedGroups {
     self.reference = reference
   }
 
-  /// The object's place among those seen; nil where the row refers to none.
+  /// Returns the object's position among those seen; nil if the row refers to none.
   mutating func object(of row: inout RowReader) throws -> Int? {
     guard case .word(let word) = try row.content(of: reference) else { return nil }
     return withUnsafeBytes(of: word) { objects.number(of: $0) }
   }
 
-  /// Nil for the object that was seen last, if it is new.
+  /// Returns the group of an object; nil for the object that was seen last, if it is new.
   func group(of object: Int) -> Int? { object < groups.count ? groups[object] : nil }
 
-  /// Notes the group of the new object.
+  /// Adds the group of the new object.
   mutating func add(_ group: Int) { groups.append(group) }
 }

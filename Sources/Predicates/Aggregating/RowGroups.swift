@@ -1,10 +1,10 @@
 import Foundation
 
-/// Tells rows apart by the values of some fields: nil is a value, −0.0 is 0.0, 1.00 is 1, one NaN is like another, and strings are told
-/// apart by their bytes.
+/// Groups rows by the values of some fields: nil is a value, −0.0 equals 0.0, 1.00 equals 1, all NaNs are equal, and strings are
+/// compared by their bytes.
 package struct RowGroups {
   private let fields: [RowField]
-  /// Where all fields lie behind one reference of the row: the groups of the objects that it led to.
+  /// The groups of the objects that a reference led to, if all fields lie behind one reference of the row.
   private var referenced: ReferencedGroups?
   private var table = GroupTable()
   /// The group of the rows whose only field is nil.
@@ -24,7 +24,7 @@ package struct RowGroups {
 
   package var count: Int { table.count }
 
-  /// How many values tell a group.
+  /// The number of values that identify a group.
   var keyCount: Int { fields.count }
 
   /// The row's group, counted from 0 in the order in which they are first seen.
@@ -76,7 +76,7 @@ package struct RowGroups {
     }
   }
 
-  /// Each value with a marker and, if it is bytes, how many.
+  /// Collects each value with a marker and, for bytes, their count.
   private mutating func collectKey(_ row: inout RowReader) throws {
     key.removeAll(keepingCapacity: true)
     for field in fields {
@@ -99,7 +99,7 @@ package struct RowGroups {
 }
 
 extension RowField {
-  /// The value of what ``RowReader/content(of:)`` had, as bytes.
+  /// Returns the value of bytes from ``RowReader/content(of:)``.
   func value(ofContent bytes: UnsafeRawBufferPointer) -> AttributeValue {
     if kind == .decimal { return DecimalKey.read(bytes).map { .decimal($0.value) } ?? .null }
     return kind.hasBytes

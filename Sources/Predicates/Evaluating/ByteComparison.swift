@@ -9,10 +9,10 @@
 /// Strings as predicates see them: their UTF-8 bytes, folded first where options ask for it.
 ///
 /// The order of UTF-8 bytes is the order of Unicode scalars. `String`'s own `==` and `<` are not used: they
-/// take canonically equivalent strings for equal, which no index could follow byte by byte.
+/// treat canonically equivalent strings as equal, which an index that compares bytes can't do.
 package enum ByteComparison {
-  /// Less than, equal to or greater than 0: unsigned bytes from the left, a prefix before what it is a prefix
-  /// of.
+  /// Returns a number less than, equal to or greater than 0: unsigned bytes from the left, a prefix before
+  /// longer bytes.
   package static func order(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Int {
     let common = min(a.count, b.count)
     if common > 0, let first = a.baseAddress, let second = b.baseAddress {
@@ -45,8 +45,8 @@ package enum ByteComparison {
     return false
   }
 
-  /// Whether an operator holds between bytes that are folded already. What takes a pattern holds for nothing: patterns
-  /// are compiled, not compared.
+  /// Returns whether an operator holds between bytes that are folded already. Operators that take a pattern
+  /// return false: patterns are compiled, not compared.
   package static func matches(
     _ text: UnsafeRawBufferPointer,
     _ comparison: ComparisonOperator,

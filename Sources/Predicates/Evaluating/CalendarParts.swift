@@ -12,12 +12,12 @@ struct CalendarParts {
   /// 1 for Sunday to 7 for Saturday.
   let weekday: Int
 
-  /// Nil beyond some 3 million years from now, and for what is no instant.
+  /// Nil beyond some 3 million years from now, and for a date that isn't finite.
   init?(_ date: Date) {
     let seconds = date.timeIntervalSinceReferenceDate
     guard seconds.magnitude < 1e14 else { return nil }
     let days = (seconds / 86_400).rounded(.down)
-    // So shortly before 2001 that a Double can't tell the time from the end of the day.
+    // For an instant shortly before 2001, a Double may round the time to the end of the day.
     let rest = min(seconds - days * 86_400, (86_400.0).nextDown)
     let minutes = (rest / 60).rounded(.down)
     (year, month, day) = CivilDay.date(daysSince2001: Int(days))

@@ -1,6 +1,7 @@
 import Foundation
 
-/// The record that is made of an element of a list, so that what tests and reads records does so with elements too.
+/// The record that is made from an element of a list, so that the code that tests and reads records works with
+/// elements, too.
 final class ElementRecord {
   let kind: AttributeKind
   private let layout: RecordLayout

@@ -8,7 +8,7 @@ package struct ExpressionProgram: Sendable {
 
   /// Compiles expressions over records of an entity.
   ///
-  /// - Throws: what is wrong with a regular expression in a condition.
+  /// - Throws: the mistake in a regular expression in a condition.
   package init(
     compiling expressions: [ResolvedExpression],
     for entity: EntitySchema,

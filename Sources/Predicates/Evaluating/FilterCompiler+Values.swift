@@ -3,7 +3,7 @@ extension FilterCompiler {
   mutating func code(_ expression: ResolvedExpression) throws(QueryError) -> Range<Int> {
     var code: [FilterProgram.Instruction] = []
     try write(expression, to: &code)
-    // Loops and conditions inside have been laid out already: this one lies in one piece.
+    // Loops and conditions inside have been laid out already, so these instructions are contiguous.
     instructions += code
     return instructions.count - code.count..<instructions.count
   }

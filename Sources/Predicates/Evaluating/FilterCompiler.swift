@@ -3,7 +3,7 @@ import Foundation
 extension FilterProgram {
   /// Compiles a predicate on records of an entity.
   ///
-  /// - Throws: what is wrong with a regular expression.
+  /// - Throws: the mistake in a regular expression.
   package init(
     compiling predicate: ResolvedPredicate,
     for entity: EntitySchema,
@@ -12,7 +12,7 @@ extension FilterProgram {
     try self.init(compiling: Normaliser.normalise(predicate), paths: RowPaths(entity, in: schema))
   }
 
-  /// Compiles a predicate in normal form. What else is read of the rows may already be among the paths.
+  /// Compiles a predicate in normal form. `paths` may already contain paths that are read for other purposes.
   package init(compiling predicate: NormalPredicate, paths: RowPaths) throws(QueryError) {
     var compiler = FilterCompiler(paths: paths)
     let start = try compiler.compile(predicate, Outcome.accepted, Outcome.rejected)
@@ -37,7 +37,8 @@ extension FilterProgram {
   }
 }
 
-/// Lays out a program from its end: when a test is written, both steps that can follow it are known.
+/// A compiler that lays out a program from its end: when it writes a test, both steps that can follow are
+/// known.
 struct FilterCompiler {
   var paths: RowPaths
   var steps: [FilterProgram.Step] = []
@@ -101,7 +102,7 @@ struct FilterCompiler {
     case .exists(let collection):
       return append(.exists(loop: try loop(collection)), whenTrue, whenFalse)
     case .compare:
-      // A string operator on what is no string holds for nothing.
+      // A string operator on another value than a string is false.
       return whenFalse
     case .constant, .isNull, .among, .within, .not, .and, .or:
       return try compile(Normaliser.normalise(test), whenTrue, whenFalse)
@@ -123,7 +124,8 @@ struct FilterCompiler {
     return Int32(steps.count - 1)
   }
 
-  /// The test of a string against a text that no set of values expresses, and how the string is folded for it.
+  /// Returns the test of a string against a text that no set of values expresses, and the folding of the string
+  /// for this test.
   private mutating func test(
     _ comparison: ComparisonOperator,
     _ text: String,
@@ -173,7 +175,7 @@ extension FilterCompiler {
     return .bytes(set: byteSets.count - 1, orNull: set.includesNull)
   }
 
-  /// Tests of the record at hand before those that follow relationships, numbers before strings.
+  /// Sorts tests of the current record before those that follow relationships, and numbers before strings.
   private static func cheapestFirst(_ children: [NormalPredicate]) -> [NormalPredicate] {
     children.enumerated()
       .map { (cost: cost(of: $0.element), place: $0.offset, child: $0.element) }

@@ -1,18 +1,18 @@
-// What is calculated for a row: values on a stack, and loops over the elements of collections.
+// Calculations for a row: values on a stack, and loops over the elements of collections.
 extension FilterProgram {
   /// One step of a calculation.
   enum Instruction: Sendable {
     case push(AttributeValue)
     case load(RowField)
-    /// Takes so many values off the stack and puts the function's on it.
+    /// Pops `count` values from the stack and pushes the function's value.
     case call(PredicateFunction, count: Int)
     case aggregate(AggregateStep, loop: Int)
-    /// Goes on if the steps accept the row, else skips so many instructions.
+    /// Continues if the steps accept the row, else skips `skip` instructions.
     case branch(step: Int32, skip: Int)
     case skip(Int)
   }
 
-  /// The elements of a collection, and what is asked of each.
+  /// A loop over the elements of a collection, with their condition.
   struct Loop: Sendable {
     /// From one object to the elements of a to-many relationship, or from a list to its elements.
     struct Level: Sendable {
@@ -20,7 +20,7 @@ extension FilterProgram {
       let owner: RowField
       /// Nil for a list.
       let relationship: Int?
-      /// Which of the row's records an element is.
+      /// The index of an element's record among the row's records.
       let place: Int
     }
 
@@ -29,7 +29,7 @@ extension FilterProgram {
     let condition: Int32
     let value: RowField
     let isDistinct: Bool
-    /// The only level, if its objects are all that is asked for.
+    /// The only level, if the loop neither tests nor reads its objects.
     var counted: (owner: RowField, relationship: Int)? {
       guard levels.count == 1, condition == Outcome.accepted, value.isObjectID else { return nil }
       return levels[0].relationship.map { (levels[0].owner, $0) }
@@ -88,7 +88,7 @@ extension FilterProgram {
     return step.value(of: accumulator)
   }
 
-  /// Calls `body` for each element that counts, until it returns false. Returns false if it did.
+  /// Calls `body` for each element that counts, until `body` returns false. Returns false if `body` did.
   private func forEachElement(
     _ loop: Loop,
     from level: Int,

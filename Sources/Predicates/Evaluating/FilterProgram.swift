@@ -1,11 +1,11 @@
-/// A predicate compiled for records: a flat list of tests, each of which names the next one for either outcome.
+/// A predicate compiled for records: a flat list of tests. Each test names the next one for either outcome.
 ///
-/// A test loads a value from its place in the record's bytes and compares it with constants that the compiler laid out;
-/// nothing is allocated or decoded, but for strings that have to be folded and aren't ASCII, and for what is calculated.
-/// Conditions on the elements of collections are steps of the same list, which a step for the collection runs for each
-/// element. It means what ``ValueComparison`` means.
+/// A test loads a value from its position in the record's bytes and compares it with constants that the compiler laid
+/// out. Nothing is allocated or decoded, except for strings that must be folded and aren't ASCII, and for calculated
+/// values. Conditions on the elements of collections are steps of the same list; a step for the collection runs them for
+/// each element. The results are those of ``ValueComparison``.
 package struct FilterProgram: Sendable {
-  /// Where a finished program has arrived, in place of a step.
+  /// The outcome of a finished program, in place of a step.
   enum Outcome {
     static let accepted: Int32 = -1
     static let rejected: Int32 = -2
@@ -17,7 +17,7 @@ package struct FilterProgram: Sendable {
     var whenFalse: Int32
   }
 
-  /// What a step looks at.
+  /// The operand of a step.
   enum Action: Sendable {
     /// A stored value; a string is folded first.
     case field(RowField, Test, folding: StringOptions)
@@ -25,13 +25,13 @@ package struct FilterProgram: Sendable {
     case calculated(Range<Int>, Test, folding: StringOptions)
     /// Two calculated values.
     case values(Range<Int>, ComparisonOperator, Range<Int>, StringOptions)
-    /// Whether a loop comes to an element that counts.
+    /// True if a loop reaches an element that counts.
     case exists(loop: Int)
   }
 
-  /// What is asked of a value. Numbers stand for constants of the program.
+  /// A test of a value. Numbers stand for constants of the program.
   enum Test: Sendable {
-    /// It is missing.
+    /// The value is missing.
     case isNull
     /// Its word is in the range; a missing value if `orNull`.
     case word(ClosedRange<Int64>, orNull: Bool)
@@ -41,17 +41,17 @@ package struct FilterProgram: Sendable {
     case equals(constant: Int)
     /// Its bytes are in a set.
     case bytes(set: Int, orNull: Bool)
-    /// Its bytes compare so with a constant's.
+    /// The operator holds between its bytes and a constant's.
     case search(ComparisonOperator, constant: Int)
     /// Its bytes fit a pattern with wildcards.
     case like(pattern: Int)
     /// The text fits a regular expression, which does its own folding.
     case regex(Int)
-    /// It compares so with the value of another field.
+    /// The operator holds between the value and that of another field.
     case pair(ComparisonOperator, field: Int, StringOptions)
   }
 
-  /// A set of byte strings: where membership changes, ascending.
+  /// A set of byte strings: the cuts at which membership changes, ascending.
   struct ByteSet: Sendable {
     struct Cut: Sendable {
       var bytes: [UInt8]
@@ -59,7 +59,7 @@ package struct FilterProgram: Sendable {
       var isAfter: Bool
     }
     var cuts: [Cut]
-    /// Whether what is below the first cut is in the set.
+    /// True if the byte strings below the first cut are in the set.
     var beginsInside: Bool
   }
 
@@ -73,17 +73,17 @@ package struct FilterProgram: Sendable {
   var patterns: [LikePattern]
   var regexes: [RegexPattern]
   var fields: [RowField]
-  /// Calculations, one behind the other.
+  /// The instructions of all calculations, one after the other.
   var instructions: [Instruction]
   var loops: [Loop]
 
-  /// Whether the row that the reader has begun matches. The reader must have the program's ``paths``, or ones that were
-  /// extended from them.
+  /// Returns whether the row that the reader has begun matches. The reader must have the program's ``paths``, or ones
+  /// that were extended from them.
   ///
   /// - Throws: ``DamagedRecord``, or what the reader's source throws.
   package func matches(_ row: inout RowReader) throws -> Bool { try holds(from: start, &row) }
 
-  /// Whether the steps from one on accept the row.
+  /// Returns whether the steps from one on accept the row.
   func holds(from start: Int32, _ row: inout RowReader) throws -> Bool {
     var next = start
     while next >= 0 {
@@ -142,7 +142,7 @@ extension FilterProgram {
     }
   }
 
-  /// For missing values: a comparison with one is false, nil apart.
+  /// Returns the result for a missing value: a comparison with it is false, except with nil.
   private func holdsForNull(_ test: Test, _ row: inout RowReader) throws -> Bool {
     switch test {
     case .isNull: true
@@ -193,7 +193,7 @@ extension FilterProgram {
     return ValueComparison.holds(value, comparison, try row.value(of: right), options)
   }
 
-  /// Whether one of `count` ascending ranges holds the word. O(log count).
+  /// Returns whether one of `count` ascending ranges holds the word. O(log count).
   private func contains(_ word: Int64, _ first: Int, _ count: Int) -> Bool {
     var (low, high) = (first, first + count)
     while low < high {

@@ -5,7 +5,8 @@ enum FilterWord {
   /// NaN's word: after infinity's, and before nothing.
   static let nan = Int64.max
 
-  /// The word of a Double: its bits, the ones below the sign turned over where it is negative. −0.0 is 0.0.
+  /// Returns the word of a Double: its bits, with the bits below the sign inverted if it is negative. −0.0 has the word
+  /// of 0.0.
   @inline(__always)
   static func word(_ value: Double) -> Int64 {
     if value.isNaN { return nan }
@@ -27,8 +28,8 @@ enum FilterWord {
   @inline(__always)
   static func word(_ value: UInt64) -> Int64 { Int64(bitPattern: value ^ 1 << 63) }
 
-  /// The word of what a record holds in a field; it isn't nil. What has no word, such as a string, is 0: the only range
-  /// that is asked about it is that of all words.
+  /// Returns the word of a field's value in a record; the value isn't nil. A value without a word, such as a string,
+  /// gives 0: it is only tested against the range of all words.
   @inline(__always)
   static func word(of field: RowField, in record: UnsafeRawBufferPointer) -> Int64 {
     switch field.kind {

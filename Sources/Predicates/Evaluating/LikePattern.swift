@@ -10,7 +10,7 @@ package struct LikePattern: Sendable, Hashable {
     case anyRun
   }
 
-  /// What of the pattern a set of strings expresses.
+  /// The part of the pattern that a set of strings can express.
   enum Shape {
     /// No wildcards.
     case literal
@@ -21,11 +21,11 @@ package struct LikePattern: Sendable, Hashable {
 
   /// No two runs are neighbours.
   private var elements: [Element] = []
-  /// What every string that fits begins with.
+  /// The prefix of every string that fits.
   private(set) var literalPrefix = ""
 
-  /// Every text is a pattern. What stands between its wildcards is folded as the options say, for texts that are folded
-  /// so. O(length).
+  /// Every text is a pattern. The text between its wildcards is folded as the options say, for texts with the same
+  /// folding. O(length).
   package init(_ text: String, _ options: StringOptions) {
     var literal = String.UnicodeScalarView()
     var isEscaped = false
@@ -65,10 +65,10 @@ package struct LikePattern: Sendable, Hashable {
     return wildcards.isEmpty ? .literal : Array(wildcards) == [.anyRun] ? .prefix : .other
   }
 
-  /// Whether the whole text, as UTF-8, fits.
+  /// Returns whether the whole text, as UTF-8, fits.
   package func matches(_ text: UnsafeRawBufferPointer) -> Bool {
     var (place, position) = (0, 0)
-    // After the last run: the element that follows it, and where in the text the run ends so far. If what follows doesn't
+    // After the last run: the element that follows it, and where in the text the run ends so far. If the rest doesn't
     // fit, the run takes one scalar more; earlier runs never have to.
     var retry: (place: Int, position: Int)?
     while position < text.count {

@@ -199,7 +199,7 @@ extension AttributeValue {
     Int64(exactly: value).map(AttributeValue.int) ?? UInt64(exactly: value).map(AttributeValue.uint) ?? .null
   }
 
-  /// The number; nil where finite arguments have led to none.
+  /// Returns the number; nil if finite arguments gave a result that isn't finite.
   static func real(_ value: Double, isFinite: Bool) -> AttributeValue {
     value.isFinite || !isFinite ? .double(value) : .null
   }

@@ -1,9 +1,9 @@
-/// Takes a predicate as far as a query takes it before rows are read; for fuzzing.
+/// Processes a predicate like a query up to the reading of rows; for fuzzing.
 @_spi(Testing)
 public enum PredicateProbe {
   /// Finds the predicate's names, brings it into normal form and compiles its filter.
   ///
-  /// - Throws: what is wrong with the predicate for this entity.
+  /// - Throws: the mistake in the predicate for this entity.
   public static func examine(
     _ tree: PredicateTree,
     for entity: EntitySchema,

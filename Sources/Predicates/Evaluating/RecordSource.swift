@@ -2,24 +2,24 @@ import Foundation
 
 /// Finds the objects and records that a row's relationships lead to.
 package protocol RecordSource: AnyObject {
-  /// The bytes of an object's record; nil when there is no such object. They stay where they are until
+  /// The bytes of an object's record; nil when there is no such object. The bytes stay valid until
   /// ``releaseRecords()``.
   ///
-  /// - Parameter place: which of ``RowPaths/places`` the record is wanted for; it says the entity.
+  /// - Parameter place: the index of the record's place in ``RowPaths/places``; it determines the entity.
   func record(_ number: ObjectNumber, at place: Int) throws -> UnsafeRawBufferPointer?
 
   /// The numbers of the objects that a to-many relationship of an object leads to, ascending.
   ///
-  /// - Parameter relationship: which of ``RowPaths/relationships``.
+  /// - Parameter relationship: the index in ``RowPaths/relationships``.
   func elements(of owner: ObjectNumber, in relationship: Int) throws -> [ObjectNumber]
 
-  /// How many there are.
+  /// Returns the number of these objects.
   func elementCount(of owner: ObjectNumber, in relationship: Int) throws -> Int
 
   /// The bytes of a value that lies outside of the record at a place of ``RowPaths/places``.
   func externalValue(_ reference: ExternalReference, at slot: Int, of place: Int) throws -> Data
 
-  /// The bytes that were handed out are not used any more.
+  /// Tells the source that the returned bytes are not used any more.
   func releaseRecords()
 }
 

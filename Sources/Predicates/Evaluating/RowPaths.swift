@@ -1,5 +1,5 @@
 /// The values that a query reads of each row, and the records that they lie in: the row's own, and those that its
-/// relationships lead to, each found once however many values are read from it.
+/// relationships lead to. Each record is found once, however many values are read from it.
 package struct RowPaths: Sendable {
   /// A record that belongs to a row.
   package struct Place: Sendable {
@@ -8,18 +8,18 @@ package struct RowPaths: Sendable {
     let parent: Int
     /// The reference, in the parent's record.
     let reference: RowField
-    /// Whether a collection's elements take this place, one after the other.
+    /// True if a collection's elements take this place, one after the other.
     let isElement: Bool
-    /// Whether the elements are values of a list, of which a record is made, and no objects.
+    /// True if the elements are values of a list, for which a record is made, and no objects.
     package let isValue: Bool
     /// No valid record is shorter.
     let byteCount: Int
   }
 
   package private(set) var places: [Place]
-  /// The to-many relationships that are gone through.
+  /// The to-many relationships that the paths follow.
   package private(set) var relationships: [ToManyID] = []
-  /// Bits of the slots that are read of the row's own record.
+  /// Bits of the slots that are read from the row's own record.
   package private(set) var ownSlots: UInt64 = 0
   /// The places of the elements by the scope of paths that start there; the row's own is that of scope 0.
   private var placesOfScopes: [Int: Int]
@@ -32,7 +32,8 @@ package struct RowPaths: Sendable {
     places = [Place(entity, parent: -1, reference: .objectID(at: 0), isElement: true)]
   }
 
-  /// The place that the elements of a collection step take, and which of ``relationships`` they are in; nil for a list.
+  /// Returns the place of the elements of a collection step, and the index of their relationship in
+  /// ``relationships``; nil for a list.
   mutating func addElements(of step: ResolvedCollection.Step) -> (place: Int, relationship: Int?) {
     let (entity, place) = (step.elementSchema(in: schema), places.count)
     let isValue = step.objects == nil
@@ -46,10 +47,10 @@ package struct RowPaths: Sendable {
     return (place, relationships.count - 1)
   }
 
-  /// Whether any record but the row's own is read.
+  /// True if any record but the row's own is read.
   package var followsRelationships: Bool { places.count > 1 }
 
-  /// Where the path's value is found.
+  /// Returns the field of the path's value.
   package mutating func field(for path: ResolvedPath) -> RowField {
     let path = path.shortened
     var place = placesOfScopes[path.scope] ?? 0
@@ -103,12 +104,12 @@ extension RowPaths.Place {
 
 /// A value's place in a row: plain numbers, so that reading it needs no lookup.
 package struct RowField: Sendable, Hashable {
-  /// Which of the row's records.
+  /// The index of the record among the row's records.
   let place: Int
   package let kind: AttributeKind
   /// −1 for the object's own ID, which stands in no record.
   let slot: Int
-  /// For a fixed width bytes from the record's start, else the ordinal among the values of variable width.
+  /// For a fixed width: bytes from the record's start. Otherwise: the ordinal among the values of variable width.
   let position: Int
   let nullByte: Int
   let nullMask: UInt8

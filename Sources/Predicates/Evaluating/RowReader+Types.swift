@@ -1,8 +1,8 @@
 import Foundation
 
 extension RowReader {
-  /// The value of a field as a type of a column. Nil where it is none of the type: missing, though the type has no nil, or a raw
-  /// value that no case has.
+  /// Returns the value of a field as a type of a column. Nil if the value isn't of the type: it is missing and the type has no
+  /// nil, or it is a raw value that no case has.
   package mutating func value<Value: ColumnType>(
     of field: RowField,
     as type: Value.Type,
@@ -21,14 +21,14 @@ extension RowReader {
     )
   }
 
-  /// What a field holds, for comparing and computing: nothing but decimals is decoded.
+  /// The content of a field, for comparing and computing: only decimals are decoded.
   enum Content {
     case null
     /// As ``FilterWord`` has it.
     case word(Int64)
-    /// Of a string, data or a UUID.
+    /// The bytes of a string, data or a UUID.
     case bytes(UnsafeRawBufferPointer)
-    /// Whose bytes say how it is spelled, too.
+    /// A decimal, which is decoded because equal decimals may have different bytes.
     case decimal(Decimal)
   }
 
@@ -58,7 +58,7 @@ extension RowReader {
 }
 
 extension AttributeKind {
-  /// Whether values compare by their bytes rather than by a word.
+  /// True if values compare by their bytes rather than by a word.
   @inline(__always)
   var hasBytes: Bool {
     self == .string || self == .data || self == .coded || self == .place || self == .uuid || isExternal

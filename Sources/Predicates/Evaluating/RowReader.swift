@@ -1,18 +1,18 @@
 import Foundation
 
-/// Reads the values of one row after the other, following relationships only where a value is asked for.
+/// A reader of the values of one row after the other. It follows relationships only when a value is needed.
 package struct RowReader {
   package let paths: RowPaths
-  /// Asked only when a relationship is followed; without one, every relationship leads nowhere.
+  /// The source of records at the other end of relationships; without one, every relationship leads nowhere.
   private let source: (any RecordSource)?
-  /// The objects whose records are at the places that elements take; none at all others.
+  /// The objects whose records are at the places of elements; ``ObjectNumber/none`` at all others.
   private var numbers: [ObjectNumber]
   /// The records found for this row, by place.
   private var records: [UnsafeRawBufferPointer?]
-  /// Which of them were looked for; a bit a place, the row's own always set.
+  /// True for each place whose record was looked up; always true for the row's own.
   private var isKnown: [Bool]
   private var hasFollowed = false
-  /// Values that a calculation has to hand; empty between two.
+  /// The stack of a calculation; empty between calculations.
   var stack: [AttributeValue] = []
 
   package init(_ paths: RowPaths, source: (any RecordSource)?) {
@@ -23,7 +23,7 @@ package struct RowReader {
     isKnown = Array(repeating: false, count: paths.places.count)
   }
 
-  /// Turns to the next row. The bytes must stay until the one after.
+  /// Begins the next row. The bytes must stay valid until the row after it begins.
   package mutating func begin(_ number: ObjectNumber, _ record: UnsafeRawBufferPointer) throws(DamagedRecord)
   {
     guard record.count >= paths.places[0].byteCount else {
@@ -70,7 +70,7 @@ package struct RowReader {
     return true
   }
 
-  /// The same for each element of a list, of which a record is made.
+  /// Calls `body` for each element of a list, for which a record is made.
   private mutating func forEachValue(
     of list: RowField,
     at place: Int,
@@ -80,7 +80,7 @@ package struct RowReader {
     guard let json = list.bytes(in: record) else { throw damage(of: list) }
     let element = ElementRecord(paths.places[place].entity.layout)
     var elements = ListElements(json, of: element.kind)
-    // Places that the element leads to are looked for anew with the next row.
+    // Records that the element leads to are looked up again for the next row.
     hasFollowed = true
     while let value = try nextElement(&elements, of: list) {
       numbers[place] = .none
@@ -98,13 +98,13 @@ package struct RowReader {
     do throws(ListElements.Damage) { return try elements.next() } catch { throw damage(of: list) }
   }
 
-  /// How many elements there are.
+  /// Returns the number of elements.
   mutating func elementCount(of owner: RowField, in relationship: Int) throws -> Int {
     guard case .reference(let number) = try value(of: owner), let source else { return 0 }
     return try source.elementCount(of: number, in: relationship)
   }
 
-  /// What an element's relationships led to. Places come after those that lead to them.
+  /// Forgets the records that an element's relationships led to. Places come after those that lead to them.
   private mutating func forgetRecords(behind place: Int) {
     isKnown[place] = false
     for other in place + 1..<max(place + 1, records.count) where !paths.places[other].isElement {
@@ -175,7 +175,7 @@ package struct RowReader {
 }
 
 extension RowReader {
-  /// The value of a field of an external kind that isn't nil. What lies outside of the record is read.
+  /// The value of a field of an external kind that isn't nil. A value outside of the record is read.
   private func external(_ field: RowField, in record: UnsafeRawBufferPointer) throws -> AttributeValue {
     switch field.bytes(in: record).flatMap(ExternalValue.init) {
     case .inline(let bytes)?: return field.kind.externalValue(bytes)

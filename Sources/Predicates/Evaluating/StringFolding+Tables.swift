@@ -1,18 +1,18 @@
 extension StringFolding {
-  /// By what strings are folded: the version of the rules of ``StringFolding``, and that of the Unicode tables which the
-  /// running standard library has, such as `1/16.0`. What was folded by the same folds to the same bytes.
+  /// The version of the folding: the version of the rules of ``StringFolding``, and that of the running standard
+  /// library's Unicode tables, such as `1/16.0`. Strings that are folded by equal versions have equal bytes.
   package static let tables: String = {
     let version = UnicodeTables.version { Unicode.Scalar($0)?.properties.age }
     return "1/\(version.major).\(version.minor)"
   }()
 }
 
-/// Finds out which version of Unicode some tables are of.
+/// Determines the Unicode version of some tables.
 ///
-/// The standard library doesn't say its version, but in which version each scalar came: the newest scalar tells. Every
-/// version of the last ten years whose scalars matter to folding has brought many columns of sixteen scalars in the first
-/// planes, so the first scalar of every second column is enough (Docs/Decisions/0024). Looking at every scalar takes most of
-/// the time in which a small store opens.
+/// The standard library doesn't give its version, but the version in which each scalar was added. The newest scalar gives
+/// the version of the tables. Every version of the last ten years whose scalars matter to folding has brought many columns
+/// of sixteen scalars in the first planes, so the first scalar of every second column is enough (Docs/Decisions/0024).
+/// Looking at every scalar takes most of the time in which a small store opens.
 enum UnicodeTables {
   /// Two columns of the code charts, by which scalars are assigned.
   static let usualStep = 32
@@ -21,7 +21,8 @@ enum UnicodeTables {
 
   /// The newest version among those of every `step`-th scalar.
   ///
-  /// - Parameter age: in which version a scalar came; nil for what is no scalar, or not assigned.
+  /// - Parameter age: returns the version in which a scalar was added; nil for a number that is no scalar, or not
+  ///   assigned.
   static func version(step: Int = usualStep, age: (UInt32) -> Unicode.Version?) -> Unicode.Version {
     var newest: Unicode.Version = (0, 0)
     for value in stride(from: 0, to: scalarCount, by: step) {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What `[c]`, `[d]` and `[n]` do to a string before it is compared.
+/// The folding of a string by `[c]`, `[d]` and `[n]` before it is compared.
 ///
 /// | options | result |
 /// |---|---|

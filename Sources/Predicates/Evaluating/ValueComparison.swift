@@ -1,14 +1,15 @@
 import Foundation
 
-/// What comparing values means, in one place: in a filter over records, in memory, and for sorting.
+/// The rules for comparing values, for filters over records, for values in memory, and for sorting.
 ///
 /// - Two-valued: nil equals nil and nothing else; every other comparison with nil is false, but `!=`, which is the
 ///   complement of `==`.
-/// - Numbers compare by value, exactly, whatever their types. NaN equals nothing, itself included, and is in no order.
+/// - Numbers compare by value, exactly, whatever their types. NaN equals nothing, not even itself, and has no
+///   order.
 /// - Strings and data compare by their bytes, UUIDs by the bytes of their text, dates as instants.
 /// - Values of different kinds are never equal and never in order; a resolved predicate doesn't compare them.
 package enum ValueComparison {
-  /// Whether the comparison holds.
+  /// Returns whether the comparison holds.
   package static func holds(
     _ left: AttributeValue,
     _ comparison: ComparisonOperator,
@@ -26,7 +27,7 @@ package enum ValueComparison {
     }
   }
 
-  /// Whether the values are equal; nil equals nil.
+  /// Returns whether the values are equal; nil equals nil.
   package static func areEqual(
     _ left: AttributeValue,
     _ right: AttributeValue,
@@ -36,7 +37,7 @@ package enum ValueComparison {
     return order(left, right, options) == 0
   }
 
-  /// Whether the value is in the range: never where it is nil or NaN.
+  /// Returns whether the value is in the range: never where it is nil or NaN.
   package static func contains(_ range: ValueRange, _ value: AttributeValue) -> Bool {
     if value.isNull || value.isNaN { return false }
     if let lower = range.lower {
@@ -52,8 +53,8 @@ package enum ValueComparison {
     return true
   }
 
-  /// Less than, equal to or greater than 0 as the left value is to the right one; nil where they are in no
-  /// order: with a nil, a NaN, or different kinds.
+  /// Returns a number less than, equal to or greater than 0, as the left value is to the right one; nil if they
+  /// have no order: for nil, NaN, or different kinds.
   package static func order(
     _ left: AttributeValue,
     _ right: AttributeValue,
@@ -62,7 +63,7 @@ package enum ValueComparison {
     switch (left, right) {
     case (.int(let a), .int(let b)): sign(a, b)
     case (.uint(let a), .uint(let b)): sign(a, b)
-    // An unsigned value is only ever one that no Int64 holds.
+    // A `uint` value is always greater than every Int64.
     case (.int, .uint): -1
     case (.uint, .int): 1
     case (.double(let a), .double(let b)): order(a, b)
@@ -141,7 +142,7 @@ extension ValueComparison {
     return sign(rank(left), rank(right))
   }
 
-  /// Whether the first value sorts strictly before the second.
+  /// Returns whether the first value sorts strictly before the second.
   package static func precedes(_ left: AttributeValue, _ right: AttributeValue) -> Bool {
     sortOrder(left, right) < 0
   }
@@ -163,7 +164,7 @@ extension ValueComparison {
 }
 
 extension AttributeValue {
-  /// Whether it is a number or an instant that has no place in any order.
+  /// True if it is a number or an instant that has no place in any order.
   package var isNaN: Bool {
     switch self {
     case .double(let value): value.isNaN

@@ -7,8 +7,8 @@ package protocol PredicateSubject {
 }
 
 extension ResolvedPredicate {
-  /// Whether the predicate holds for the subject. Values are read in the order of the predicate and only as
-  /// needed.
+  /// Returns whether the predicate holds for the subject. Values are read in the order of the predicate and
+  /// only as needed.
   package func matches<Subject: PredicateSubject>(_ subject: Subject) -> Bool {
     SubjectEvaluator(subject).holds(self)
   }
@@ -98,7 +98,8 @@ private struct SubjectEvaluator<Subject: PredicateSubject> {
     case value(AttributeValue)
   }
 
-  /// A list that can't be read has no elements: a subject's values have been decoded before.
+  /// A list that can't be read has no elements. This doesn't happen, because a subject's values have been
+  /// decoded before.
   private func elements(of step: ResolvedCollection.Step) -> [Element] {
     switch step.elements {
     case .objects(let relationship, _):
@@ -111,7 +112,8 @@ private struct SubjectEvaluator<Subject: PredicateSubject> {
     }
   }
 
-  /// Calls `body` in the scope of each element that counts, until it returns false. Returns false if it did.
+  /// Calls `body` in the scope of each element that counts, until `body` returns false. Returns false if `body`
+  /// did.
   private func forEachElement(
     _ collection: ResolvedCollection,
     from level: Int = 0,

@@ -1,10 +1,10 @@
-/// A condition whatever it is about: what ``Where`` is without its type.
+/// A condition on objects of any type: ``Where`` without its type.
 ///
-/// It isn't generic, so that the code of an app's module, which the functions of `Where` become part of, hands it on without metadata of types.
+/// It isn't generic, so that code of an app's module passes it on without type metadata; the functions of `Where` become part of that code.
 @usableFromInline
 package struct Condition: Sendable {
   package let content: Result<PredicateTree, QueryError>
-  /// How deep the tree is nested, so that combining doesn't have to walk it.
+  /// The nesting depth of the tree, so that combining doesn't have to walk it.
   private let depth: Int
 
   /// Matches everything.
@@ -49,7 +49,7 @@ package struct Condition: Sendable {
   /// - Throws: the first mistake that was made while the condition was built.
   package var tree: PredicateTree { get throws(QueryError) { try content.get() } }
 
-  /// Whether the condition is the constant `true`, which every query begins with.
+  /// True if the condition is the constant `true`, which every query begins with.
   package var isEverything: Bool { if case .success(.constant(true)) = content { true } else { false } }
 }
 
@@ -72,7 +72,7 @@ extension Condition {
     Condition(condition.content.map(PredicateTree.not), depth: condition.depth + 1)
   }
 
-  /// How many conditions `&&` or `||` join in a row: each operator copies those before it.
+  /// The greatest number of conditions that `&&` or `||` join in a row: each operator copies those before it.
   static let maximumJoinedCount = 4_096
 
   private static func join(
@@ -96,10 +96,9 @@ extension Condition {
     return Condition(tree, depth: conditions.map { $0.depth(in: tree) }.max() ?? 0)
   }
 
-  /// How deep the condition makes the one that it is joined in.
+  /// Returns the depth that the condition gives to the condition that it is joined in.
   ///
-  /// A side of the same kind is taken apart, not nested; counting it in full errs on the safe side only when the two kinds alternate,
-  /// which is when it nests.
+  /// A side of the same kind is taken apart, not nested; counting it in full overestimates only when the two kinds alternate.
   private func depth(in other: Result<PredicateTree, QueryError>) -> Int {
     isJoined(like: other) ? depth : depth + 1
   }

@@ -7,8 +7,8 @@
 /// let both = try long && (blue || Where(format: "title BEGINSWITH[c] %@", "car"))
 /// ```
 ///
-/// `&&`, `||` and `!` combine conditions whichever way they were spelled. A mistake that shows while a
-/// condition is built in Swift, such as a key path that is not persistent, is kept and thrown by ``tree``.
+/// `&&`, `||` and `!` combine conditions of any spelling. A mistake that is found while a condition is built in
+/// Swift, such as a key path that is not persistent, is kept and thrown by ``tree``.
 public struct Where<Root>: Sendable {
   @usableFromInline package let condition: Condition
 
@@ -31,12 +31,12 @@ public struct Where<Root>: Sendable {
     self = condition(ValueExpression<Root, Root>.object)
   }
 
-  /// Whether a Bool that a key path leads to is true: `\.isLate`.
+  /// Makes the condition that the Bool of a key path is true: `\.isLate`.
   public init(_ keyPath: KeyPath<Root, Bool>) where Root: PredicateRoot {
     self = ValueExpression<Root, Bool>(keyPath) == true
   }
 
-  /// Whether an optional Bool that a key path leads to is true: `\.origin?.isOpen`. Where it is missing it isn't.
+  /// Makes the condition that the optional Bool of a key path is true: `\.origin?.isOpen`. False where it is missing.
   public init(_ keyPath: KeyPath<Root, Bool?>) where Root: PredicateRoot {
     self = ValueExpression<Root, Bool>(keyPath) == true
   }
@@ -66,7 +66,7 @@ extension Where {
     Where(Condition.any(conditions.map { $0.condition }))
   }
 
-  /// How many conditions `&&` or `||` join in a row: each operator copies those before it.
+  /// The greatest number of conditions that `&&` or `||` join in a row: each operator copies those before it.
   public static var maximumJoinedCount: Int { Condition.maximumJoinedCount }
 
   /// The opposite: it holds exactly where the condition doesn't.

@@ -1,4 +1,4 @@
-/// What an attribute of a record holds.
+/// The kind of an attribute's values.
 public enum AttributeKind: UInt8, Sendable, Hashable, Codable, CaseIterable {
   /// A byte that is 0 or 1.
   case bool = 1
@@ -34,13 +34,13 @@ public enum AttributeKind: UInt8, Sendable, Hashable, Codable, CaseIterable {
   case reference = 16
   /// A Foundation `Decimal`: its sign, exponent and mantissa.
   case decimal = 17
-  /// A value that its type has encoded, as JSON in UTF-8: ``CodableAttribute``. It is told from nil, and compared with nothing else.
+  /// A value that its type has encoded, as JSON in UTF-8: ``CodableAttribute``. It can only be compared with nil.
   case coded = 18
-  /// Where an object is among those that an ordered relationship leads to: ``ListPlace``. The values of an object's own attributes are of the other kinds.
+  /// The position of an object in an ordered relationship: ``ListPlace``. The values of an object's own attributes are of the other kinds.
   case place = 19
-  /// Text of which long values are stored outside of records. It is told from nil, and compared with nothing else.
+  /// Text of which long values are stored outside of records. It can only be compared with nil.
   case externalString = 20
-  /// Bytes of which long values are stored outside of records. They are told from nil, and compared with nothing else.
+  /// Bytes of which long values are stored outside of records. They can only be compared with nil.
   case externalData = 21
 
   /// Bytes in the record's fixed section, or nil for a kind of variable width.
@@ -56,14 +56,14 @@ public enum AttributeKind: UInt8, Sendable, Hashable, Codable, CaseIterable {
     }
   }
 
-  /// Whether the values are integers, of any width.
+  /// True if the values are integers, of any width.
   public var isInteger: Bool {
     (AttributeKind.int8.rawValue...AttributeKind.uint64.rawValue).contains(rawValue)
   }
-  /// Whether sums and averages can be made of the values.
+  /// True if sums and averages can be made of the values.
   public var isNumeric: Bool { isInteger || self == .float || self == .double || self == .decimal }
-  /// Whether a list can say that its elements are of the kind.
+  /// True if a list can say that its elements are of the kind.
   public var isElementKind: Bool { self != .coded && self != .reference && self != .place && !isExternal }
-  /// Whether two values of the kind can be compared: queries sort and group by the others, and indexes are of them.
+  /// True if two values of the kind can be compared: queries sort and group by the others, and indexes are of them.
   public var isComparable: Bool { self != .coded && !isExternal }
 }

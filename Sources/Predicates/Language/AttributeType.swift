@@ -15,8 +15,8 @@ import Foundation
 /// }
 /// ```
 ///
-/// A type without a raw value conforms once it is given one. Equal values must have equal raw values, and come back from them as what they
-/// were:
+/// A type without a raw value conforms once it is given one. Equal values must have equal raw values, and a raw value must give back the
+/// value that it was made from:
 ///
 /// ```swift
 /// extension Version: RawRepresentable, AttributeType {
@@ -30,16 +30,16 @@ import Foundation
 ///
 /// A stored value whose raw value is refused makes its object's next fetch or save throw `corrupt`.
 ///
-/// The requirements with an underscore are the library's own: other types than those that it declares have them from their raw values. `tracerValue`
-/// is a program's to declare.
+/// The requirements with an underscore are for the library itself: types of a program get them from their raw values. A program may declare only
+/// `tracerValue`.
 public protocol AttributeType: ColumnType, PredicateArgument {
-  /// What the type's values are but for nil: of an optional what it wraps, else the type itself.
+  /// The type without nil: for an optional its wrapped type, else the type itself.
   associatedtype _Present: AttributeType = Self
-  /// How the type is stored. An optional has the kind of what it wraps.
+  /// The kind in which values are stored. An optional has the kind of its wrapped type.
   static var _attributeKind: AttributeKind { get }
-  /// How each element of a list or set is stored; nil for a type that isn't one, or whose elements queries don't compare.
+  /// The kind of each element of a list or set; nil for another type, or if queries don't compare the elements.
   static var _elementKind: AttributeKind? { get }
-  /// Whether nil is a value of the type.
+  /// True if nil is a value of the type.
   static var _isOptionalAttribute: Bool { get }
   /// The value outside a record; `null` for nil.
   var _attributeValue: AttributeValue { get }
@@ -47,14 +47,14 @@ public protocol AttributeType: ColumnType, PredicateArgument {
   init?(_attributeValue stored: AttributeValue)
   /// Reads the value at a slot of a record. Nil when it is missing, or not one of this type.
   ///
-  /// The default goes by way of ``init(_attributeValue:)``; types with a fixed width read their bytes.
+  /// The default uses ``init(_attributeValue:)``; types with a fixed width read their bytes.
   init?(_record record: borrowing RecordView, slot: Int)
-  /// Any value at all: what an attribute of a tracer object has while a key path is turned into names, and what a getter returns
-  /// where the store fails and the type has no nil. Never stored.
+  /// Any value. An attribute of a tracer object has it while a key path is converted into names, and a getter returns it if the
+  /// store fails and the type has no nil. It is never stored.
   ///
-  /// Nil where the type's initialiser takes none that the default can think of: a `RawRepresentable` type that refuses its raw type's
-  /// zero or empty value, and isn't an enum. No container takes a model with such an attribute, so the type gives one itself:
-  /// `static var tracerValue: Email? { Email(rawValue: "a@b.c") }`.
+  /// Nil if the type's initialiser accepts none of the values that the default tries: for a `RawRepresentable` type that refuses its
+  /// raw type's zero or empty value, and isn't an enum. No container accepts a model with such an attribute, so the type must
+  /// declare a value itself: `static var tracerValue: Email? { Email(rawValue: "a@b.c") }`.
   static var tracerValue: Self? { get }
 }
 
@@ -278,12 +278,12 @@ extension Optional: PredicateArgument where Wrapped: PredicateArgument {
 }
 
 extension Optional: AttributeType where Wrapped: AttributeType {
-  /// What the optional wraps.
+  /// The wrapped type.
   public typealias _Present = Wrapped
   @inlinable public static var _attributeKind: AttributeKind { Wrapped._attributeKind }
   public static var _elementKind: AttributeKind? { Wrapped._elementKind }
   public static var _isOptionalAttribute: Bool { true }
-  /// Some value: a key path that looks through the optional has to find one.
+  /// A value that isn't nil, because a key path through the optional has to find one.
   public static var tracerValue: Wrapped?? { Wrapped.tracerValue.map { .some($0) } }
   @inlinable
   public var _attributeValue: AttributeValue { self?._attributeValue ?? .null }
@@ -333,8 +333,8 @@ extension AttributeType where Self: RawRepresentable, RawValue: AttributeType {
   }
 }
 
-/// The value whose bytes are all zero: of an enum its first case, and a struct of plain values is made of zeros. It is only ever handed to a key
-/// path, never stored. Nil for a type that is more than plain bytes.
+/// Returns the value whose bytes are all zero: the first case of an enum, or a struct of zeros. It is only passed to a key path, never stored.
+/// Nil for a type that is more than plain bytes.
 func zeroBytes<Value>(of type: Value.Type = Value.self) -> Value? {
   guard _isPOD(type) else { return nil }
   return withUnsafeTemporaryAllocation(

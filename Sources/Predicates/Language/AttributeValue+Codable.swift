@@ -1,7 +1,7 @@
 import Foundation
 
 extension AttributeValue: Codable {
-  /// The value as one string, which every coder keeps: the case, a colon, the value. Decoding gives the value back to the last bit.
+  /// The value as one string, which every coder keeps: the case, a colon, the value. Decoding gives exactly the same value.
   ///
   /// | case | text |
   /// |---|---|

@@ -29,7 +29,7 @@ public enum AttributeValue: Sendable {
   /// The number of an object of a known entity.
   case reference(ObjectNumber)
 
-  /// Whether the value is missing.
+  /// True if the value is missing.
   public var isNull: Bool { if case .null = self { true } else { false } }
 
   /// The value of an unsigned integer: `int` where it fits.
@@ -40,7 +40,7 @@ public enum AttributeValue: Sendable {
 
 extension AttributeValue: Hashable {
   /// Identity of representation, for trees and tests: strings by their UTF-8 bytes, NaN equal to NaN, −0.0
-  /// equal to 0.0, a decimal to its other spellings. What a *predicate* means by equal is decided by the evaluator.
+  /// equal to 0.0, a decimal to its other spellings. The evaluator defines equality in *predicates*.
   public static func == (left: AttributeValue, right: AttributeValue) -> Bool {
     switch (left, right) {
     case (.null, .null): true

@@ -15,8 +15,9 @@ import Foundation
 /// }
 /// ```
 ///
-/// The type is a value: what it holds doesn't change behind the object's back. Queries can ask whether such an attribute is nil, and select it; they
-/// don't compare, sort or group it, and no index is of it. A type that they should compare gets a raw value instead: see ``AttributeType``.
+/// The type is a value type: its content doesn't change without the object's setter. Queries can ask whether such an attribute is nil, and select
+/// it; they don't compare, sort or group it, and no index is of it. For a type that queries should compare, declare a raw value instead: see
+/// ``AttributeType``.
 ///
 /// Dates keep all their digits, and numbers that are infinite or not a number are strings in the JSON. A save refuses a value that can't be encoded. A
 /// stored value that the type can't decode reads as nil, or as ``AttributeType/tracerValue`` where nil is none, and makes its object's next fetch or
@@ -28,7 +29,7 @@ public protocol CodableAttribute: AttributeType, Codable {}
 extension CodableAttribute {
   public static var _attributeKind: AttributeKind { .coded }
 
-  /// The JSON. Of a value that can't be encoded no bytes at all, which no attribute of the kind takes.
+  /// The JSON; empty data for a value that can't be encoded, which attributes of the kind refuse.
   public var _attributeValue: AttributeValue {
     guard let json = try? CodedValue.encoder.encode(self) else { return .data(Data()) }
     return .string(String(decoding: json, as: UTF8.self))
@@ -48,8 +49,8 @@ extension CodableAttribute {
     self = value
   }
 
-  /// The value that a decoder makes of zeros, empty strings, empty lists and nil; nil where the type refuses those, as an enum does whose cases have
-  /// payloads on the heap. Such a type gives one itself.
+  /// The value that a decoder makes of zeros, empty strings, empty lists and nil; nil if the type refuses those, for example an enum whose cases
+  /// have payloads on the heap. Such a type must declare a value itself.
   public static var tracerValue: Self? { try? PlaceholderDecoder().value(Self.self) }
 }
 
@@ -58,9 +59,9 @@ extension CodableAttribute where Self: CaseIterable {
   public static var tracerValue: Self? { allCases.first }
 }
 
-/// How attributes are encoded.
+/// The encoding of attributes.
 private enum CodedValue {
-  /// Sorted keys, so that equal values mostly have equal bytes: a value that is set to what it was is then no change.
+  /// Sorted keys, so that equal values mostly have equal bytes: setting a value to an equal one is then no change.
   static let encoder: JSONEncoder = {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -8,13 +8,13 @@ public protocol ColumnType: Sendable {
   init?(_record record: borrowing RecordView, slot: Int, of column: ColumnOrigin)
 }
 
-/// What a column's values don't say themselves: whose objects its references are.
+/// Information about a column that its values don't contain: the entity of its references.
 public struct ColumnOrigin: Sendable, Hashable {
-  /// Of the objects that the column refers to; nil for values.
+  /// The entity's name of the objects that the column refers to; nil for values.
   public let entityName: String?
   /// The ID of the store that the row comes from.
   public let storeID: UUID
-  /// How the store knows that entity; nil also where the schema is of no store.
+  /// The store's identity of that entity; nil also where the schema belongs to no store.
   package let entityIdentity: EntityIdentity?
   /// The identities of the classes of a hierarchy, by class tag; empty for an entity without a hierarchy.
   package let classIdentities: [UInt16: EntityIdentity]

@@ -3,11 +3,11 @@
 /// A literal is rounded only once, to the type of the attribute it is compared with; going by way of Double
 /// could round twice and land beside the nearest Float.
 public struct DecimalDigits: Sendable, Hashable {
-  /// Whether the number is below 0.
+  /// True if the number is below 0.
   public let isNegative: Bool
   /// Significant digits, without zeros at either end; empty for zero.
   public let digits: String
-  /// Where the point stands: before the first digit for 0, after it for 1.
+  /// The position of the point: before the first digit for 0, after it for 1.
   public let exponent: Int
 
   /// Reads `123`, `1.5`, `.5`, `1.`, `9.2e-5`. Nil for anything else, or an exponent beyond ±99,999.
@@ -105,7 +105,8 @@ public struct DecimalDigits: Sendable, Hashable {
 }
 
 extension AttributeValue {
-  /// The digits of a number; of a Double the shortest that name it. Nil for infinities, NaN and what is no number.
+  /// The digits of a number; of a Double the shortest that name it. Nil for infinities, NaN and values that are
+  /// no numbers.
   var decimalDigits: DecimalDigits? {
     switch self {
     case .int(let value): DecimalDigits("\(value)")

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Bytes that compare as the Decimals do that they stand for: for index keys and filters. Every spelling of a number has
-/// the same.
+/// Bytes in the order of the Decimals that they stand for, for index keys and filters. All spellings of a number have
+/// equal bytes.
 ///
 /// | value | bytes |
 /// |---|---|

@@ -25,7 +25,8 @@ extension DecimalParts {
   static func quotient(_ a: DecimalParts, _ b: DecimalParts) -> Decimal? {
     var (whole, rest) = a.mantissa.quotientAndRemainder(dividingBy: b.mantissa)
     var digits = String(whole)
-    // Behind up to 38 zeros come more digits than a mantissa has, and what is left after them says on which side of a half it is.
+    // After up to 38 zeros there are more digits than a mantissa has; the rest only decides on which side of a half the number
+    // is.
     let step = powersOfTen.count - 1
     for _ in 0..<3 {
       (whole, rest) = b.mantissa.dividingFullWidth(rest.multipliedFullWidth(by: powersOfTen[step]))

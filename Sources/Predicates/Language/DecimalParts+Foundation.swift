@@ -20,12 +20,12 @@ extension DecimalParts {
 
 // MARK: - By memory
 
-// Foundation has no public way to the mantissa but text, which takes twenty microseconds for a long one. So the way is
-// its memory; it is tried out first, and where it isn't as expected there is still the text. Nothing of this layout is
-// ever stored.
+// The only public access to the mantissa in Foundation is text, which takes twenty microseconds for a long one. So the
+// memory of a Decimal is read directly. Its layout is checked first; if it isn't as expected, the text is used.
+// Nothing of this layout is ever stored.
 
 extension DecimalParts {
-  /// How swift-foundation lays a Decimal out: 20 bytes.
+  /// The layout of a Decimal in swift-foundation: 20 bytes.
   private enum Memory {
     static let byteCount = 20
     static let exponent = 0
@@ -35,7 +35,7 @@ extension DecimalParts {
     static let mantissa = 4
   }
 
-  /// Whether Foundation's Decimals lie in memory as expected here.
+  /// True if Foundation's Decimals lie in memory as expected here.
   static let isMemoryKnown: Bool = {
     guard MemoryLayout<Decimal>.size == Memory.byteCount, _isPOD(Decimal.self) else { return false }
     let samples = ["-12345678901234567890123456789012345678e-3", "7e100", "-65537e-100", "0"]

@@ -1,4 +1,4 @@
-/// A decimal number taken apart: ± mantissa × 10^exponent, exactly. What a `Decimal` is when it is not NaN.
+/// A decimal number taken apart: ± mantissa × 10^exponent, exactly. The value of a `Decimal` that is not NaN.
 ///
 /// Foundation has arithmetic for Decimals but no order that includes other types, no bytes to store and no way to the
 /// digits but text. All of that is here.
@@ -58,14 +58,14 @@ extension DecimalParts {
   /// 1, 10, … 10^38: all that 128 bits hold.
   static let powersOfTen: [UInt128] = (0...38).map { (0..<$0).reduce(1) { power, _ in power * 10 } }
 
-  /// How many digits the mantissa has; none for 0.
+  /// The number of digits of the mantissa; 0 for a mantissa of 0.
   var digitCount: Int {
     // log10(2) ≈ 1233 / 4096, which is exact enough for 128 bits.
     let guess = ((UInt128.bitWidth - mantissa.leadingZeroBitCount) * 1233) >> 12
     return guess < Self.powersOfTen.count && mantissa >= Self.powersOfTen[guess] ? guess + 1 : guess
   }
 
-  /// Where the point stands from the first digit on: 1 for 1.25, 0 for 0.125.
+  /// The position of the point, counted from the first digit: 1 for 1.25, 0 for 0.125.
   var pointPosition: Int { digitCount + exponent }
 }
 

@@ -54,7 +54,8 @@ struct DecimalSum {
 
   /// The nearest Decimal to the sum divided by a count, which isn't 0.
   func average(of count: Int) -> Decimal? {
-    // More places than a Decimal has: what is cut off behind them only says on which side of a half it is.
+    // More places than a Decimal has: the digits that are cut off after them only decide on which side of a
+    // half the number is.
     quotient(UInt64(count), places: 2 * DecimalParts.powersOfTen.count)?.nearestDecimal
   }
 

@@ -1,8 +1,9 @@
-/// How a store knows one of its entities: by its number, which it has for ever, and by its name, a label for people.
+/// A store's identity of one of its entities: its number, which never changes, and its name, a label for
+/// people.
 ///
 /// Two words without references: every object ID has one, and rows make many.
 package struct EntityIdentity: Sendable, Hashable {
-  /// What the store's catalogue gave to the entity, and gives to no other.
+  /// The number that the store's catalogue gave to the entity, and gives to no other.
   package let number: UInt32
   /// The name, as a number of this process.
   package let nameTag: UInt32

@@ -1,5 +1,5 @@
-/// What predicates and plans need to know of an entity. Built by GraphContext from the model; a plain value, whose copies share what follows
-/// from it: every query asks for its layout and its indexes.
+/// The description of an entity for predicates and plans. GraphContext makes it from the model. It is a plain value, and its copies share
+/// the derived layout and indexes, which every query needs.
 public struct EntitySchema: Sendable {
   private final class Shape: Sendable {
     let id: EntityID
@@ -12,10 +12,10 @@ public struct EntitySchema: Sendable {
     let layout: RecordLayout
     let slots: [String: Int]
     let toManyOrdinals: [String: Int]
-    /// The classes that are meant of those whose objects have records of this form; empty for all.
+    /// The selected classes among those whose objects have records of this form; empty for all.
     let classes: [SchemaClass]
     let shorthands: [String: [String]]
-    /// By name; none of an entity of several classes, whose conditions are about the class as well.
+    /// The unique attributes by name; empty for an entity of several classes, because its conditions also test the class.
     let uniqueAttributes: [String: UniqueAttribute]
     /// Bits of the slots that objects of these classes have.
     let visibleSlots: UInt64
@@ -105,11 +105,11 @@ public struct EntitySchema: Sendable {
 
   private init(_ shape: Shape) { self.shape = shape }
 
-  /// The schema of some classes of an entity's objects, which the class tags of their numbers tell from the others.
+  /// Returns the schema of some classes of an entity's objects, which the class tags of their numbers distinguish from the others.
   ///
   /// - Parameters:
   ///   - name: that of the class that the others are below.
-  ///   - classes: the classes that are meant; all that the names of classes in predicates can be, for the root.
+  ///   - classes: the selected classes; for the root, all classes that predicates can name.
   ///   - hidden: bits of the slots that objects of the classes don't have.
   ///   - hiddenToManys: the to-many relationships that they don't have.
   package func restricted(
@@ -135,21 +135,21 @@ public struct EntitySchema: Sendable {
     )
   }
 
-  /// The classes whose objects are meant; empty where there is no inheritance.
+  /// The selected classes; empty where there is no inheritance.
   package var classes: [SchemaClass] { shape.classes }
 
-  /// Names that stand for paths of several.
+  /// Names that stand for paths of several names.
   package var shorthands: [String: [String]] { shape.shorthands }
 
-  /// Which entity of its schema it is.
+  /// The identifier of the entity in its schema.
   public var id: EntityID { shape.id }
   /// The entity's name.
   public var name: String { shape.name }
-  /// How the store knows the entity; nil where the schema is of no store.
+  /// The store's identity of the entity; nil where the schema belongs to no store.
   package var identity: EntityIdentity? { shape.identity }
   /// Stored values in slot order: attributes and to-one relationships. `stored[i].slot == i`.
   public var stored: [StoredProperty] { shape.stored }
-  /// Those of the ``stored`` values that the objects meant have, in slot order.
+  /// The ``stored`` values that objects of the selected classes have, in slot order.
   package var visible: [StoredProperty] { stored.filter { shape.visibleSlots & 1 << UInt64($0.slot) != 0 } }
   /// To-many relationships: they have no slot in the record.
   public var toMany: [ToManyProperty] { shape.toMany }
@@ -157,7 +157,7 @@ public struct EntitySchema: Sendable {
   public var indexes: [ResolvedIndex] { shape.indexes }
   /// The indexes that the model declares, in the order of their declaration.
   public var declaredIndexes: [ResolvedIndex] { shape.declaredIndexes }
-  /// Where each stored value lies in a record.
+  /// The positions of the stored values in a record.
   public var layout: RecordLayout { shape.layout }
 
   /// The attribute or to-one relationship of this name. O(1).
@@ -187,14 +187,14 @@ public struct StoredProperty: Sendable, Hashable, Codable {
   public var name: String
   /// Its place among the stored properties of the model, from 0.
   public var slot: Int
-  /// Which value of a record it is. Differs from the slot where a model's properties are in another order than those of
-  /// the store.
+  /// Its index among the values of a record. It differs from the slot if the model's properties are in another order
+  /// than those of the store.
   public var place: Int
-  /// How the values are stored; `reference` for a relationship.
+  /// The kind in which the values are stored; `reference` for a relationship.
   public var kind: AttributeKind
-  /// How each element of a list is stored; nil for what is no list.
+  /// The kind of a list's elements; nil for a property that is no list.
   public var elementKind: AttributeKind?
-  /// Whether nil is a value.
+  /// True if nil is a value.
   public var isOptional: Bool
   /// The entity that a `reference` points to.
   public var destination: String?
@@ -204,7 +204,7 @@ public struct StoredProperty: Sendable, Hashable, Codable {
   ///   - slot: its place among the stored properties of the model, from 0.
   ///   - place: which value of a record it is; nil for that of the slot.
   ///   - kind: how the values are stored; `reference` for a relationship.
-  ///   - elementKind: how each element of a list is stored; nil for what is no list.
+  ///   - elementKind: the kind of a list's elements; nil for a property that is no list.
   ///   - isOptional: whether nil is a value.
   ///   - destination: the entity that a `reference` points to.
   public init(
@@ -227,7 +227,7 @@ public struct StoredProperty: Sendable, Hashable, Codable {
 }
 
 extension EntitySchema {
-  /// What paths see of an element of a list: a record with one value. By the element's kind.
+  /// The schemas of list elements, by their kind: a record with one value.
   private static let ofElements: [AttributeKind: EntitySchema] = Dictionary(
     uniqueKeysWithValues: AttributeKind.allCases.map { kind in
       let value = StoredProperty(name: "SELF", slot: 0, kind: kind, isOptional: true)
@@ -260,7 +260,7 @@ public struct ToManyProperty: Sendable, Hashable, Codable {
   }
 }
 
-/// The entities of a schema: found by name while paths are resolved, by identifier ever after.
+/// The entities of a schema: found by name while paths are resolved, and by identifier afterwards.
 public protocol SchemaProviding: Sendable {
   /// The entity of this name, or nil. O(1).
   func entitySchema(named name: String) -> EntitySchema?

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a record has in the slot of an attribute that is stored externally and isn't nil.
+/// The content of a record's slot for an attribute that is stored externally and isn't nil.
 ///
 /// The first byte is 0 where the value itself follows, and 1 where an ``ExternalReference`` does.
 package enum ExternalValue {
@@ -26,11 +26,11 @@ package enum ExternalValue {
   }
 }
 
-/// Where a value lies that is stored outside of its object's record, and what it must be.
+/// The position of a value that is stored outside of its object's record, with its length and checksum.
 package struct ExternalReference: Sendable, Hashable {
   /// The commit that stored the value.
   package let commit: UInt64
-  /// Which of the commit's values it is.
+  /// The index among the commit's values.
   package let ordinal: UInt32
   /// The bytes of the value.
   package let byteCount: Int
@@ -39,7 +39,7 @@ package struct ExternalReference: Sendable, Hashable {
 
   /// The bytes of a reference in a record, behind the tag.
   package static let encodedByteCount = 28
-  /// The longest value, 256 TiB. Every offset in one can be calculated with.
+  /// The longest value, 256 TiB. Calculations with offsets in it don't overflow.
   package static let greatestByteCount = 1 << 48
 
   package init(commit: UInt64, ordinal: UInt32, byteCount: Int, hash: UInt64) {
@@ -68,20 +68,21 @@ extension FixedWidthInteger {
 }
 
 extension RecordView {
-  /// What the record has for an attribute of an external kind; nil where the attribute is nil, of another kind, or damaged.
+  /// Returns the record's content for an attribute of an external kind; nil if the attribute is nil, of another
+  /// kind, or damaged.
   package func external(_ slot: Int) -> ExternalValue? {
     guard field(slot).kind.isExternal, !isNull(slot) else { return nil }
     return ExternalValue(variable(slot))
   }
 
-  /// Where the value at a slot lies; nil if the record has all of the value.
+  /// Returns the reference to the value at a slot; nil if the record has the whole value.
   package func externalReference(_ slot: Int) -> ExternalReference? {
     if case .reference(let reference) = external(slot) { reference } else { nil }
   }
 }
 
 extension AttributeKind {
-  /// Whether long values of the kind lie outside of records.
+  /// True if long values of the kind lie outside of records.
   public var isExternal: Bool { self == .externalString || self == .externalData }
 
   /// The kind of the same values that is stored externally; nil where there is none.

@@ -1,7 +1,7 @@
 import Foundation
 
-// Lists and sets of values as attributes: `var tags: [String] = []`. They are stored as JSON, like a `CodableAttribute`; the schema says what the elements
-// are, so conditions can be about them.
+// Lists and sets of values as attributes: `var tags: [String] = []`. They are stored as JSON, like a `CodableAttribute`; the schema has the kind of the
+// elements, so conditions can test them.
 
 extension Array: ColumnType where Element: AttributeType {}
 

@@ -1,10 +1,10 @@
 import Foundation
 
-/// Where an object is among those that an ordered relationship leads to: the object with the least place is the first.
+/// The position of an object in an ordered relationship: the object with the least place is the first.
 ///
-/// A place is a whole number and a fraction, as bytes that compare as the two do. So there is room before the first place, behind the last one and
-/// between any two, and an object gets another place without a change of the others. An object that was given none has the place of its number,
-/// so that objects are in the order of their insertion until the program gives them another.
+/// A place is a whole number and a fraction, encoded as bytes with the same order. So there is room before the first place, after the last one and
+/// between any two, and an object can get another place without changes of the others. By default an object has the place of its number, so
+/// objects are in the order of their insertion until the program changes the order.
 ///
 /// | bytes | what |
 /// |---|---|
@@ -16,12 +16,12 @@ public struct ListPlace: Sendable, Hashable {
   package let bytes: [UInt8]
 
   private static let zeroMarker: UInt8 = 0x20
-  /// No place is longer: a list in which one would be gets shorter ones around it.
+  /// The greatest length of a place: where a place would be longer, objects around it get shorter places.
   package static let greatestByteCount = 16
-  /// Those are no longer, so that there is room for more between them.
+  /// The greatest length of those shorter places, so that there is room for more between them.
   package static let spreadByteCount = 12
 
-  /// The place of an object that was given none.
+  /// Makes the default place of an object.
   package init(of number: ObjectNumber) {
     // Without the class: objects of several classes are in the order of their insertion, too.
     self.init(Int64(number.sequence))

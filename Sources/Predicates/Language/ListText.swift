@@ -2,8 +2,8 @@ import Foundation
 
 /// The JSON of a list of values, as an attribute stores it: `["jazz","live"]`.
 ///
-/// Each element is what JSON has for its kind: a Boolean, a number, a string. Dates are seconds since the reference date, UUIDs, data (in Base64) and
-/// numbers that are infinite or not a number are strings, and elements of the kind `coded` are their own JSON. nil is `null`.
+/// Each element is the JSON value for its kind: a Boolean, a number, a string. Dates are seconds since the reference date, UUIDs, data (in Base64)
+/// and numbers that are infinite or not a number are strings, and elements of the kind `coded` are their own JSON. nil is `null`.
 package enum ListText {
   /// The JSON of the values, all of the kind or nil.
   package static func json(of values: some Sequence<AttributeValue>, _ kind: AttributeKind) -> String {
@@ -63,7 +63,7 @@ package enum ListText {
 
 /// Reads the elements of a list's JSON, one after the other.
 ///
-/// A reader of its own, as a scan goes through the lists of all rows: nothing but the element at hand is made.
+/// It is a special reader, because a scan goes through the lists of all rows: it makes only the current element.
 package struct ListElements {
   private let bytes: UnsafeRawBufferPointer
   private let kind: AttributeKind
@@ -140,7 +140,7 @@ package struct ListElements {
     return value
   }
 
-  /// What isn't in quotation marks.
+  /// Returns the value of a word without quotation marks.
   private static func value(of word: String, as kind: AttributeKind) -> AttributeValue? {
     if word == "null" { return .null }
     switch kind {
@@ -148,7 +148,7 @@ package struct ListElements {
     case .float, .double: return Double(word).map(AttributeValue.double)
     case .date: return Double(word).map { .date(Date(timeIntervalSinceReferenceDate: $0)) }
     case .decimal:
-      // The initialiser takes what a text begins with.
+      // The initialiser reads a number at the start of a text and ignores the rest.
       guard word.utf8.allSatisfy({ ListText.digits.contains($0) }) else { return nil }
       return Decimal(string: word).map(AttributeValue.decimal)
     case .uint64: return UInt64(word).map(AttributeValue.unsigned)
@@ -157,7 +157,7 @@ package struct ListElements {
     }
   }
 
-  /// What is in quotation marks.
+  /// Returns the content of quotation marks.
   private static func string(_ text: UnsafeRawBufferPointer) throws(Damage) -> String {
     if !text.contains(UInt8(ascii: "\\")) {
       return String(decoding: text.dropFirst().dropLast(), as: UTF8.self)

@@ -1,11 +1,12 @@
 import Foundation
 
-/// A number that an attribute can have, and what a sum and an average of many are. An optional number is one too.
+/// A number that an attribute can have, with the types of sums and averages of such numbers. An optional number
+/// conforms, too.
 public protocol NumericAttribute: AttributeType {
   /// `Int` for signed integers and short unsigned ones, `UInt` for `UInt` and `UInt64`, `Double` for Float and Double,
   /// `Decimal` for Decimal.
   associatedtype _Sum: AttributeType
-  /// Of an average and a median: `Decimal` for Decimal, `Double` for all others.
+  /// The type of an average and a median: `Decimal` for Decimal, `Double` for all others.
   associatedtype _Average: AttributeType = Double
 }
 
@@ -28,8 +29,8 @@ extension Decimal: NumericAttribute {
   public typealias _Average = Decimal
 }
 extension Optional: NumericAttribute where Wrapped: NumericAttribute {
-  /// What a sum of the wrapped numbers is.
+  /// The type of a sum of the wrapped numbers.
   public typealias _Sum = Wrapped._Sum
-  /// What an average of the wrapped numbers is.
+  /// The type of an average of the wrapped numbers.
   public typealias _Average = Wrapped._Average
 }

@@ -32,7 +32,7 @@ public struct ObjectNumber: RawRepresentable, Sendable, Hashable, Codable {
   @inlinable
   public static var greatestClassTag: UInt16 { 1 << classTagBitCount - 1 }
 
-  /// The number that names no object: what a reference that is nil leads to.
+  /// The number that names no object: the number of a nil reference.
   @inlinable
   public static var none: ObjectNumber { ObjectNumber(rawValue: 0) }
 
@@ -57,7 +57,7 @@ public struct ObjectNumber: RawRepresentable, Sendable, Hashable, Codable {
     UInt16(truncatingIfNeeded: rawValue >> Self.sequenceBitCount) & Self.greatestClassTag
   }
 
-  /// Whether this is ``none``.
+  /// True if this is ``none``.
   @inlinable
   public var isNone: Bool { rawValue == 0 }
 }
@@ -71,12 +71,12 @@ extension ObjectNumber: Comparable {
 }
 
 extension ObjectNumber: CustomStringConvertible {
-  /// The raw value in decimal: what URIs and messages show.
+  /// The raw value in decimal, as in URIs and messages.
   public var description: String { "\(rawValue)" }
 }
 
 extension ObjectNumber {
-  /// Whether the number can be that of an object of some entity: it has a sequence, and no bit is set that means nothing.
+  /// True if the number can be that of an object of some entity: it has a sequence, and no bit is set that means nothing.
   @inlinable
   package var isSound: Bool { sequence > 0 && rawValue >> 62 == 0 }
 

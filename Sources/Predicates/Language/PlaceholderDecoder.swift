@@ -1,4 +1,4 @@
-/// A decoder that has zeros, empty strings, empty lists and nil for whatever it is asked for: it makes some value of a type.
+/// A decoder that decodes everything as zeros, empty strings, empty lists and nil, to make any value of a type.
 struct PlaceholderDecoder: Decoder {
   let codingPath: [any CodingKey] = []
   let userInfo: [CodingUserInfoKey: Any] = [:]
@@ -9,7 +9,7 @@ struct PlaceholderDecoder: Decoder {
   func unkeyedContainer() -> any UnkeyedDecodingContainer { PlaceholderList(decoder: self) }
   func singleValueContainer() -> any SingleValueDecodingContainer { PlaceholderScalar(decoder: self) }
 
-  /// How many values within values have been asked for.
+  /// The nesting depth of the values decoded so far.
   private(set) var depth = 0
   /// A type that holds itself without a list or an optional between has no value.
   private static let maximumDepth = 64

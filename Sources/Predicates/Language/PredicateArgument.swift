@@ -1,5 +1,5 @@
-/// What can stand for a `%@` in a format string, and for a value in a dictionary: every ``AttributeType``, arrays, sets and
-/// ranges of them, objects and their IDs, and nil. Arguments are values: they are never read as text of the language.
+/// A value that can replace a `%@` in a format string, or be a value in a dictionary: every ``AttributeType``, arrays, sets
+/// and ranges of them, objects and their IDs, and nil. Arguments are values: they are never read as text of the language.
 public protocol PredicateArgument {
   /// The argument taken apart.
   var _predicateArgument: FormatArgument { get }
@@ -13,7 +13,7 @@ public enum FormatArgument: Sendable, Hashable {
   case object(ObjectReference)
   /// An object that has no identity yet, because it is in no context.
   case objectWithoutID
-  /// What `IN` takes, and `BETWEEN` if there are two.
+  /// A list for `IN`, and for `BETWEEN` if it has two elements.
   case list([FormatArgument])
   /// Everything from one value to another. `IN` and `BETWEEN` take it if both are included.
   case range(ValueRange)

@@ -3,9 +3,9 @@
 public struct PredicateCollection: Sendable, Hashable {
   /// Which elements count.
   public struct Filter: Sendable, Hashable {
-    /// What the condition calls the element, without `$`.
+    /// The name of the element in the condition, without `$`.
     public var variable: String
-    /// What the element has to meet. Paths that begin with the variable are of the element, others of the object.
+    /// The condition on the element. Paths that begin with the variable start at the element, others at the object.
     public var condition: PredicateTree
 
     /// Makes a filter.
@@ -24,7 +24,7 @@ public struct PredicateCollection: Sendable, Hashable {
   public var filter: Filter?
   /// Names from an element to the value; none for the element itself.
   public var element: [String]
-  /// Whether equal values count once.
+  /// True if equal values count once.
   public var isDistinct: Bool
 
   /// Makes a collection: by default all the elements, as they are.
@@ -43,11 +43,12 @@ public struct PredicateCollection: Sendable, Hashable {
   }
 }
 
-/// What makes one value of several.
+/// A function that computes one value from several.
 ///
-/// nil takes no part, and NaN in none but ``count``. Of nothing, the count and the sum are 0, everything else is nil.
+/// nil takes no part, and NaN takes part only in ``count``. Without values, the count and the sum are 0, everything else
+/// is nil.
 public enum PredicateAggregate: Sendable, Hashable {
-  /// How many elements there are, or how many values that aren't nil.
+  /// The number of elements, or of values that aren't nil.
   case count
   /// The sum of the numbers.
   case sum
@@ -57,7 +58,7 @@ public enum PredicateAggregate: Sendable, Hashable {
   case minimum
   /// The greatest value.
   case maximum
-  /// The value in the middle of the sorted ones; the average of the two where there is none.
+  /// The middle one of the sorted values, or the average of the two in the middle.
   case median
   /// The value that occurs most often; of several such the least.
   case mode
@@ -69,7 +70,7 @@ public enum PredicateAggregate: Sendable, Hashable {
   case last
 }
 
-/// For how many values of a collection a comparison has to hold.
+/// The quantifier: the number of a collection's values for which a comparison has to hold.
 public enum PredicateQuantifier: String, Sendable, Hashable, CaseIterable {
   /// For one at least.
   case any = "ANY"

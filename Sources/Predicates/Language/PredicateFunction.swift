@@ -1,11 +1,11 @@
-/// What can be calculated from values.
+/// A function of values.
 ///
-/// Whatever an argument is, nothing traps: with nil among the arguments, with an integer result that 64 bits don't hold, or
-/// with a division by zero the result is nil; ``ComparisonOperator/equal`` and the like then say what they say of nil.
+/// No argument traps. The result is nil for nil among the arguments, for an integer result that 64 bits can't hold, and for
+/// a division by zero; ``ComparisonOperator/equal`` and the like then compare with nil.
 public enum PredicateFunction: String, Sendable, Hashable, CaseIterable {
   // MARK: Numbers
 
-  /// The sum; of two strings their concatenation, of a date and a number a date so many seconds later.
+  /// The sum; of two strings their concatenation, of a date and a number the date that many seconds later.
   case add
   /// The difference; of two dates the seconds from the second to the first.
   case subtract
@@ -102,7 +102,7 @@ public enum PredicateFunction: String, Sendable, Hashable, CaseIterable {
 }
 
 extension PredicateFunction {
-  /// How many arguments it takes.
+  /// The numbers of arguments that the function takes.
   public var argumentCounts: ClosedRange<Int> {
     switch self {
     case .now: 0...0

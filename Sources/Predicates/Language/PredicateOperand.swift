@@ -1,15 +1,14 @@
 /// One side of a comparison.
 ///
-/// Where an operand stood in a text is carried along for error messages; it takes no part in what the operand
-/// is equal to.
+/// An operand keeps its position in the text for error messages; the position takes no part in equality.
 public struct PredicateOperand: Sendable {
-  /// What an operand stands for. Paths and values, which most operands are, lie in the operand itself.
+  /// The content of an operand. Paths and values, the most frequent contents, are stored inline.
   public enum Content: Sendable, Hashable {
-    /// Names from the fetched entity through relationships to a property: `origin.name`. Only what takes several values, such
-    /// as `ANY`, goes with a path through a to-many relationship.
+    /// Names from the fetched entity through relationships to a property: `origin.name`. A path through a to-many
+    /// relationship needs a construct for several values, such as `ANY`.
     case path([String])
-    /// Names from what a variable stands for: `$song.seconds`. Where a condition on the elements of a collection names
-    /// the variable, it is the element; elsewhere it is a value that is still to come, and there are no names.
+    /// Names from a variable: `$song.seconds`. In a condition on the elements of a collection, the variable of this
+    /// condition stands for the element. Any other variable is a placeholder for a later value, and has no names.
     case variable(String, [String])
     /// The fetched object itself.
     case object
@@ -19,19 +18,19 @@ public struct PredicateOperand: Sendable {
     indirect case digits(DecimalDigits)
     /// Another object.
     indirect case reference(ObjectReference)
-    /// What is calculated from other operands: `distance * 2`.
+    /// A calculation from other operands: `distance * 2`.
     case function(PredicateFunction, [PredicateOperand])
     /// The first of two operands where the condition holds, else the second: `TERNARY(p, a, b)`.
     indirect case conditional(PredicateTree, PredicateOperand, PredicateOperand)
     /// Several values: `SUBQUERY(songs, $s, $s.seconds > 60)`.
     indirect case collection(PredicateCollection)
-    /// One value made of several: `songs.@count`.
+    /// One value computed from several: `songs.@count`.
     indirect case aggregate(PredicateAggregate, PredicateCollection)
   }
 
-  /// What the operand stands for.
+  /// The content of the operand.
   public var content: Content
-  /// Where the operand stands in a text; nil if it comes from none.
+  /// The position of the operand in a text; nil if it doesn't come from a text.
   public var location: SourceLocation?
 
   /// Makes an operand.
@@ -51,7 +50,7 @@ public struct PredicateOperand: Sendable {
   /// The operand of the fetched object itself.
   public static var object: PredicateOperand { PredicateOperand(.object) }
 
-  /// Whether the operand is a value that is spelled out.
+  /// True if the operand is a value that is spelled out.
   public var isLiteral: Bool {
     switch content {
     case .value, .digits, .reference: true
@@ -67,11 +66,11 @@ extension PredicateOperand: Hashable {
   public func hash(into hasher: inout Hasher) { hasher.combine(content) }
 }
 
-/// Where something stands in the text of a predicate.
+/// A position in the text of a predicate.
 public struct SourceLocation: Sendable, Hashable {
   /// The whole text.
   public let text: String
-  /// How many UTF-8 bytes come before.
+  /// The number of UTF-8 bytes before the position.
   public let offset: Int
   /// For a path that is spelled out: the offset of each of its names.
   public let nameOffsets: [Int]
@@ -83,10 +82,10 @@ public struct SourceLocation: Sendable, Hashable {
     self.nameOffsets = nameOffsets
   }
 
-  /// How many characters come before. O(offset).
+  /// The number of characters before the position. O(offset).
   public var column: Int { Self.column(of: offset, in: text) }
 
-  /// How many characters come before the path's name at an index.
+  /// Returns the number of characters before the path's name at an index.
   func column(ofName index: Int) -> Int {
     nameOffsets.indices.contains(index) ? Self.column(of: nameOffsets[index], in: text) : column
   }

@@ -22,16 +22,16 @@ public struct ObjectReference: Sendable, Codable {
   public var entity: String
   /// The object's number within the entity: what a `reference` holds.
   public var number: ObjectNumber
-  /// The store that the object is in; nil where it is not known, as in a text, which stands for an object of any store. A
-  /// query over another store is a mistake. Takes no part in what the reference is equal to, and isn't archived.
+  /// The store that the object is in; nil where it is not known, for example in a text, which stands for an object of any
+  /// store. A query over another store is a mistake. The store takes no part in equality, and isn't archived.
   public var store: UUID?
-  /// The number of the entity in that store, by which it is known there whatever it is called; nil where it is not known. Takes no part in what
-  /// the reference is equal to, and isn't archived, because it means nothing in another store.
+  /// The number of the entity in that store, which stays when the entity is renamed; nil where it is not known. It takes no part in equality,
+  /// and isn't archived, because it has no meaning in another store.
   package var entityNumber: UInt32?
 
   private enum CodingKeys: CodingKey { case entity, number }
 
-  /// Makes the identity of an object. Without a store, it is that of an object of whichever store is asked.
+  /// Makes the identity of an object. Without a store, it stands for an object of the queried store.
   public init(entity: String, number: ObjectNumber, store: UUID? = nil) {
     self.entity = entity
     self.number = number
@@ -57,14 +57,14 @@ public protocol ObjectReferencing: PredicateArgument {
 }
 
 extension ObjectReferencing {
-  /// The object's identity, or that it has none yet.
+  /// The object's identity; ``FormatArgument/objectWithoutID`` if it has none yet.
   public var _predicateArgument: FormatArgument {
     objectReference.map(FormatArgument.object) ?? .objectWithoutID
   }
 }
 
 extension PredicateRoot {
-  /// The names along a key path, or why it has none: what a query keeps until it is used.
+  /// Returns the names along a key path, or the reason why it has none; a query keeps this result until it is used.
   @usableFromInline
   package static func names(of keyPath: AnyKeyPath) -> Result<[String], QueryError> {
     Result { () throws(QueryError) in try predicatePath(of: keyPath) }

@@ -1,5 +1,5 @@
 extension PredicateTree {
-  /// How deep the tree is nested, as ``maximumDepth`` counts.
+  /// The nesting depth of the tree, as ``maximumDepth`` counts.
   var depth: Int {
     // What most conditions are.
     if case .comparison(let left, _, let right, _) = self, left.isFlat, right.isFlat { return 0 }
@@ -8,22 +8,22 @@ extension PredicateTree {
 }
 
 extension PredicateOperand {
-  /// How deep the operand is nested, as ``PredicateTree/maximumDepth`` counts.
+  /// The nesting depth of the operand, as ``PredicateTree/maximumDepth`` counts.
   var depth: Int { Nested.operand(self).depth }
 }
 
-/// What a level counts, besides the 1 of `NOT`, `AND` and `OR`: as much as its share of the stack.
+/// The weight of a level, apart from the 1 of `NOT`, `AND` and `OR`: its share of the stack.
 enum NestingWeight {
   static let calculation = 2
   static let elements = 8
 }
 
-/// A part of a tree, and what is in it.
+/// A part of a tree, and its contents.
 private enum Nested {
   case condition(PredicateTree)
   case operand(PredicateOperand)
 
-  /// Without recursion: what is measured may be too deep for that.
+  /// Computed without recursion: the measured tree may be too deep for that.
   var depth: Int {
     var deepest = 0
     var pending = [(part: self, depth: 0)]
@@ -35,7 +35,7 @@ private enum Nested {
     return deepest
   }
 
-  /// How much deeper lies what is in the part.
+  /// The depth that the part adds to its contents.
   private var weight: Int {
     switch self {
     case .condition(let tree):
@@ -88,7 +88,7 @@ private enum Nested {
 }
 
 extension PredicateOperand {
-  /// Whether the operand is a value or a path, with nothing in it.
+  /// True if the operand is a value or a path, with nothing in it.
   var isFlat: Bool {
     switch content {
     case .path, .variable, .object, .value, .digits, .reference: true

@@ -8,7 +8,7 @@ extension PredicateTree: CustomStringConvertible {
     return text
   }
 
-  /// How tightly a construct binds, from loosely to tightly.
+  /// The precedence of a construct, from loose to tight.
   private enum Precedence: Int {
     case disjunction, conjunction, negation
   }
@@ -64,8 +64,8 @@ extension PredicateTree: CustomStringConvertible {
 }
 
 extension AttributeValue {
-  /// The value as it is written in a format string: a literal, or `CAST` of one for what has no literal of
-  /// its own.
+  /// The value as it is written in a format string: a literal, or `CAST` of one for a value without a literal
+  /// of its own.
   var formatText: String {
     switch self {
     case .null: "nil"

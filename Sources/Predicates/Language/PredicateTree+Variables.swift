@@ -8,10 +8,11 @@ extension PredicateTree {
   /// let long = try template.replacingVariables(["LONG": 600, "ALBUMS": [blue, hejira]])
   /// ```
   ///
-  /// A list or a range goes only where a variable is the right side of `IN` or `BETWEEN`, which takes two values or a closed
-  /// range. Variables that conditions on elements name are not asked for; others may be left to be replaced later.
+  /// A list or a range can replace a variable only on the right side of `IN` or `BETWEEN`; `BETWEEN` takes two values or a
+  /// closed range. Variables of conditions on elements are not replaced. Other variables may be left for a later
+  /// replacement.
   ///
-  /// - Throws: `arguments` where a value doesn't go. O(size of the tree).
+  /// - Throws: `arguments` where a value isn't allowed. O(size of the tree).
   public func replacingVariables(
     _ values: [String: (any PredicateArgument)?]
   ) throws(QueryError) -> PredicateTree {
@@ -91,7 +92,7 @@ private struct VariableReplacement {
     }
   }
 
-  /// The values between which `BETWEEN $R` asks for one.
+  /// Returns the bounds of `BETWEEN $R`.
   private func bounds(
     _ value: FormatArgument,
     _ range: VariableRange
@@ -137,7 +138,7 @@ private struct VariableReplacement {
     return result
   }
 
-  /// What a condition on elements calls its element is no variable to replace in it.
+  /// The variable of a condition on elements is not replaced inside this condition.
   private func replace(_ collection: PredicateCollection) throws(QueryError) -> PredicateCollection {
     guard let filter = collection.filter else { return collection }
     var inner = self

@@ -1,4 +1,4 @@
-/// A predicate as a value: what every front-end makes, before names are looked up in a schema.
+/// A predicate as a value. Every front-end makes one, before names are looked up in a schema.
 ///
 /// Front-ends make trees in *canonical form*: `and` and `or` hold two or more children, none of the same
 /// case. Two spellings of a predicate then make equal trees, and ``description`` is text that parses to the
@@ -12,7 +12,7 @@ public enum PredicateTree: Sendable, Hashable {
   indirect case membership(PredicateOperand, [PredicateOperand], StringOptions)
   /// `BETWEEN`: the operand is the first bound, the second, or in between.
   indirect case between(PredicateOperand, PredicateOperand, PredicateOperand)
-  /// A comparison, membership or range whose left side has several values, and for how many of them it has to hold.
+  /// A comparison, membership or range whose left side has several values, and the quantifier for them.
   indirect case quantified(PredicateQuantifier, PredicateTree)
   /// The opposite of a condition.
   indirect case not(PredicateTree)
@@ -21,8 +21,8 @@ public enum PredicateTree: Sendable, Hashable {
   /// Any of them; of none, false.
   case or([PredicateTree])
 
-  /// How deep a tree may be nested: what text, archives and operators accept. A level of `NOT`, `AND` or `OR` counts 1, one of
-  /// a calculation 2, one of a condition on elements 8. Code that walks a tree recurses, on stacks of 512 KiB too.
+  /// The greatest nesting depth of a tree that text, archives and operators accept. A level of `NOT`, `AND` or `OR` counts 1,
+  /// one of a calculation 2, one of a condition on elements 8. Code that walks a tree recurses, on stacks of 512 KiB too.
   public static let maximumDepth = 100
 }
 
@@ -62,13 +62,13 @@ extension PredicateTree {
   }
 }
 
-/// How two operands are compared.
+/// An operator that compares two operands.
 public enum ComparisonOperator: String, Sendable, Hashable, Codable, CaseIterable {
   /// The values are equal, or both missing.
   case equal = "=="
   /// The values differ, or one alone is missing.
   case notEqual = "!="
-  /// The left value is less. As with all that follow, nothing holds of a missing value.
+  /// The left value is less. Like all operators below, it is false for a missing value.
   case less = "<"
   /// The left value is less or equal.
   case lessOrEqual = "<="
@@ -87,7 +87,7 @@ public enum ComparisonOperator: String, Sendable, Hashable, Codable, CaseIterabl
   /// A regular expression that the whole string fits.
   case matches = "MATCHES"
 
-  /// Whether it looks into strings.
+  /// True if it looks into strings.
   public var isStringOperator: Bool {
     switch self {
     case .beginsWith, .endsWith, .contains, .like, .matches: true
@@ -95,7 +95,7 @@ public enum ComparisonOperator: String, Sendable, Hashable, Codable, CaseIterabl
     }
   }
 
-  /// Whether it asks for an order.
+  /// True if it asks for an order.
   public var isOrdering: Bool {
     switch self {
     case .less, .lessOrEqual, .greater, .greaterOrEqual: true
@@ -103,10 +103,10 @@ public enum ComparisonOperator: String, Sendable, Hashable, Codable, CaseIterabl
     }
   }
 
-  /// Whether what stands on its right is a pattern rather than a value.
+  /// True if what stands on its right is a pattern rather than a value.
   public var takesPattern: Bool { self == .like || self == .matches }
 
-  /// The operator that means the same with its sides exchanged; nil for those that look into strings.
+  /// The operator with the same meaning and exchanged sides; nil for string operators.
   public var mirrored: ComparisonOperator? {
     switch self {
     case .equal, .notEqual: self
@@ -125,7 +125,7 @@ public struct ValueRange: Sendable, Hashable {
   public struct Bound: Sendable, Hashable {
     /// The value at the end.
     public var value: AttributeValue
-    /// Whether that value is in the range.
+    /// True if that value is in the range.
     public var isIncluded: Bool
     /// Makes a bound.
     public init(_ value: AttributeValue, isIncluded: Bool) {

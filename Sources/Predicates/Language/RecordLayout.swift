@@ -1,4 +1,4 @@
-/// Where each stored value of an entity lies in a record's bytes.
+/// The positions of an entity's stored values in a record's bytes.
 ///
 /// A record is
 ///
@@ -21,9 +21,9 @@ public struct RecordLayout: Sendable, Hashable {
   /// Bytes before the null bitmap.
   public static let headerByteCount = 16
 
-  /// One stored value's place.
+  /// The position of one stored value.
   public struct Field: Sendable, Hashable {
-    /// How the value is stored.
+    /// The kind in which the value is stored.
     public let kind: AttributeKind
     /// The bit of ``nullByte`` that is set where the value is nil.
     public let nullMask: UInt8
@@ -39,13 +39,13 @@ public struct RecordLayout: Sendable, Hashable {
       nullByte = UInt16(RecordLayout.headerByteCount + place >> 3)
     }
 
-    /// Which slot of the table above it is.
+    /// The store's slot of the value, as in the table above.
     public var place: Int {
       8 * (Int(nullByte) - RecordLayout.headerByteCount) + nullMask.trailingZeroBitCount
     }
   }
 
-  /// The layout's number among those that its entity has had: which of them a record has is in its bytes.
+  /// The layout's number among those that its entity has had; each record contains the number of its layout.
   public let number: UInt32
   /// In the order of the model's slots.
   public let fields: [Field]
@@ -56,7 +56,7 @@ public struct RecordLayout: Sendable, Hashable {
   private let table: FieldTable
   /// Bytes from the start of the record to the table of ends.
   public let endsOffset: Int
-  /// How many values have a variable width.
+  /// The number of values of variable width.
   public let variableCount: Int
 
   /// - Parameter kinds: in slot order; each value's place is its slot.
@@ -98,7 +98,7 @@ public struct RecordLayout: Sendable, Hashable {
     return UInt32(littleEndian: record.loadUnaligned(fromByteOffset: 4, as: UInt32.self))
   }
 
-  /// Whether records of both layouts have their values in the same positions.
+  /// Returns whether records of both layouts have their values in the same positions.
   package func hasPlaces(of other: RecordLayout) -> Bool { fields == other.fields }
 
   /// The model's slots in the order of their places. Values of variable width are written in this order. O(n log n).

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Reads stored values out of a record's bytes, checking every bound: bytes come from disk.
+/// A reader of stored values in a record's bytes. It checks every bound, because the bytes come from disk.
 ///
 /// The view owns neither the bytes nor the layout; it must not outlive them.
 public struct RecordView {
@@ -58,14 +58,14 @@ public struct RecordView {
   /// The commit that last changed the record.
   public var commit: UInt64 { UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)) }
 
-  /// Whether the value at a slot is missing. Traps for a slot that the layout doesn't have.
+  /// Returns whether the value at a slot is missing. Traps for a slot that the layout doesn't have.
   @inlinable
   public func isNull(_ slot: Int) -> Bool {
     let field = self.field(slot)
     return bytes[Int(field.nullByte)] & field.nullMask != 0
   }
 
-  /// The fixed-width integer at the slot, whatever it stands for. Meaningless where ``isNull(_:)``.
+  /// Returns the fixed-width integer at the slot, without interpretation. Meaningless where ``isNull(_:)``.
   @inlinable
   public func fixed<T: FixedWidthInteger & BitwiseCopyable>(_ slot: Int, as type: T.Type) -> T {
     T(littleEndian: bytes.loadUnaligned(fromByteOffset: field(slot).position, as: type))

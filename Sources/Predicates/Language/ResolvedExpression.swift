@@ -1,4 +1,4 @@
-/// An operand after its names were found in the schema: what is calculated for a row.
+/// An operand after its names were found in the schema: the calculation for a row.
 package indirect enum ResolvedExpression: Sendable, Hashable {
   case literal(AttributeValue)
   case path(ResolvedPath)
@@ -19,7 +19,7 @@ package struct ResolvedCollection: Sendable, Hashable {
       case values(AttributeKind)
     }
 
-    /// Leads to the object, to its own ID or to a reference to it; or to the list.
+    /// The path to the object (its own ID or a reference to it), or to the list.
     package var owner: ResolvedPath
     package var elements: Elements
     /// The relationship's or attribute's name, for messages and plans.
@@ -43,7 +43,7 @@ package struct ResolvedCollection: Sendable, Hashable {
       }
     }
 
-    /// What paths from an element see.
+    /// Returns the schema for paths from an element.
     package func elementSchema(in schema: some SchemaProviding) -> EntitySchema {
       switch elements {
       case .objects(_, let destination): schema.entitySchema(destination)
@@ -54,11 +54,11 @@ package struct ResolvedCollection: Sendable, Hashable {
 
   /// One or more.
   package var steps: [Step]
-  /// Which elements of the last step count.
+  /// The condition on the elements of the last step.
   package var condition: ResolvedPredicate
   /// The value of an element; nil for the element itself.
   package var value: ResolvedPath?
-  /// Whether equal values count once.
+  /// True if equal values count once.
   package var isDistinct: Bool
   /// The spelling, for messages and plans: `album.songs.seconds`.
   package var name: String
@@ -93,7 +93,7 @@ extension ResolvedExpression {
     }
   }
 
-  /// Calls `body` for each collection that is gone through.
+  /// Calls `body` for each collection that is read.
   package func forEachCollection(_ body: (ResolvedCollection) -> Void) {
     switch self {
     case .literal, .path: break
@@ -119,7 +119,7 @@ extension ResolvedCollection {
 }
 
 extension ResolvedPredicate {
-  /// Calls `body` for each collection that is gone through.
+  /// Calls `body` for each collection that is read.
   package func forEachCollection(_ body: (ResolvedCollection) -> Void) {
     switch self {
     case .constant, .isNull, .compare, .comparePaths, .among, .within: break

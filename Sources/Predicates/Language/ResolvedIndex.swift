@@ -1,11 +1,12 @@
 /// An index whose properties were found in the schema: a declared one, or the one that every to-one relationship has.
 ///
 /// Its entries are ordered by the encoded values in the order of the columns, each ascending with nil first and NaN last,
-/// ties by object ID. Made once for each schema, and shared by all who use it.
+/// ties by object ID. It is made once for each schema, and shared.
 public final class ResolvedIndex: Sendable {
-  /// What an index comes from.
+  /// The origin of an index.
   public enum Origin: Sendable, Hashable {
-    /// One that the model declares. Every object has an entry; in an index whose first column is of elements, one for each different element of its list.
+    /// An index that the model declares. Every object has an entry; in an index whose first column is of elements, it has one for each different element
+    /// of its list.
     case declared
     /// The to-one relationship of the index's name. Objects that refer to nothing have no entry.
     case relationship
@@ -15,10 +16,10 @@ public final class ResolvedIndex: Sendable {
   public struct Column: Sendable, Hashable {
     /// The slot of the property in its entity.
     public let slot: Int
-    /// How the slot's strings are folded before they become keys; nothing for what is no string. The column serves
+    /// The folding of the slot's strings before they become keys; empty for other values. The column serves
     /// comparisons with the same options, and no others.
     public let folding: StringOptions
-    /// The kind of the elements of the list in the slot, of which the column has one; nil where it has the slot's value.
+    /// The kind of the elements of the list in the slot, if the column has one element; nil if it has the slot's value.
     public let elementKind: AttributeKind?
 
     /// Makes a column.
@@ -29,12 +30,12 @@ public final class ResolvedIndex: Sendable {
     }
   }
 
-  /// Which index of its schema it is.
+  /// The identifier of the index in its schema.
   public let id: IndexID
-  /// For messages and plans; unique within the entity's indexes of one origin: the names of the properties joined by a comma,
-  /// such as `month,day`, and the folding: `title[cd]`.
+  /// The name in messages and plans, unique within the entity's indexes of one origin: the names of the properties joined by
+  /// a comma, such as `month,day`, and the folding: `title[cd]`.
   public let name: String
-  /// What the index comes from.
+  /// The origin of the index.
   public let origin: Origin
   /// In key order.
   public let columns: [Column]
@@ -85,10 +86,10 @@ public final class ResolvedIndex: Sendable {
     self.init(id, relationship.name, .relationship, [Column(slot: relationship.slot)], isUnique: false)
   }
 
-  /// Whether an object has an entry for each different element of a list.
+  /// True if an object has an entry for each different element of a list.
   public var isOfElements: Bool { columns.first?.elementKind != nil }
 
-  /// Whether any column is folded.
+  /// True if any column is folded.
   public var isFolded: Bool { columns.contains { !$0.folding.isEmpty } }
 }
 

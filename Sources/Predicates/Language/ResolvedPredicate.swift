@@ -1,5 +1,5 @@
 /// A predicate after its names were found in the schema and its literals were converted to the attributes'
-/// types: what the normaliser, the planner and both evaluators work on. Rulings on nil, rounding and types
+/// types: the input of the normaliser, the planner and both evaluators. The rules on nil, rounding and types
 /// are already applied.
 ///
 /// Literals are never null here (``isNull(_:)`` says that) and always in the attribute's own case of
@@ -15,8 +15,8 @@ package enum ResolvedPredicate: Sendable, Hashable {
   /// The value equals one of these; `includesNull` says whether nil is among them.
   indirect case among(ResolvedPath, [AttributeValue], includesNull: Bool, StringOptions)
   indirect case within(ResolvedPath, ValueRange)
-  /// What is calculated against another such value, or a path or literal that is compared with one. nil equals nil; else
-  /// false with a nil, except `notEqual`.
+  /// A comparison of two expressions, at least one of which is calculated. nil equals nil; else false with a nil, except
+  /// `notEqual`.
   indirect case compareValues(ResolvedExpression, ComparisonOperator, ResolvedExpression, StringOptions)
   /// An element of the collection meets its condition.
   indirect case exists(ResolvedCollection)
@@ -25,11 +25,11 @@ package enum ResolvedPredicate: Sendable, Hashable {
   case or([ResolvedPredicate])
 }
 
-/// Where a value is found, starting from a record of the fetched entity, or from an element of a collection.
+/// The path to a value, from a record of the fetched entity, or from an element of a collection.
 package struct ResolvedPath: Sendable, Hashable {
   /// A step through a to-one relationship.
   package struct Hop: Sendable, Hashable {
-    /// The reference's slot in the record at hand.
+    /// The reference's slot in the current record.
     package var slot: Int
     /// The entity whose record is read next.
     package var destination: EntityID
@@ -42,18 +42,18 @@ package struct ResolvedPath: Sendable, Hashable {
     }
   }
 
-  /// What is read at the end.
+  /// The value at the end of the path.
   package enum Leaf: Sendable, Hashable {
     case slot(Int, AttributeKind)
     /// The object's own ID (its value is a `reference`).
     case objectID
   }
 
-  /// Where the path starts: 0 for the fetched object, else the element of the collection step with this number.
+  /// The start of the path: 0 for the fetched object, else the element of the collection step with this number.
   package var scope: Int
   package var hops: [Hop]
   package var leaf: Leaf
-  /// Whether the value can be missing, here or at a hop.
+  /// True if the value can be missing, here or at a hop.
   package var isOptional: Bool
   /// The spelling, for messages and plans: `origin.name`.
   package var name: String
@@ -75,7 +75,7 @@ package struct ResolvedPath: Sendable, Hashable {
 
   /// Throws where the values of the path can't be compared.
   ///
-  /// - Parameter purpose: what they are to be: “sorted”.
+  /// - Parameter purpose: the use of the values, for messages: “sorted”.
   /// - Throws: `typeMismatch`.
   package func checkComparable(_ purpose: String) throws(QueryError) {
     if kind.isComparable { return }

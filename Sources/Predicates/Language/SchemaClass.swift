@@ -14,7 +14,7 @@ package struct SchemaClass: Sendable, Hashable {
 }
 
 extension EntitySchema {
-  /// A predicate that also asks for the classes that are meant.
+  /// Returns a predicate that also asks for the selected classes.
   func restricting(_ predicate: ResolvedPredicate) -> ResolvedPredicate {
     guard let condition = classCondition else { return predicate }
     return predicate == .constant(true) ? condition : .and([condition, predicate])
@@ -26,7 +26,7 @@ extension EntitySchema {
     return Normaliser.combine([Normaliser.normalise(condition), predicate], .all)
   }
 
-  /// What a number has to be so that the object is of the class or of one below it; nil for the root and where there are no classes.
+  /// The condition on a number that the object is of the class or of one below it; nil for the root and where there are no classes.
   private var classCondition: ResolvedPredicate? {
     guard let own = classes.first(where: { $0.name == name }), own.tag != 0 else { return nil }
     let path = ResolvedPath(hops: [], leaf: .objectID, isOptional: false, name: "objectID")

@@ -1,4 +1,4 @@
-/// Which entity of a schema: its place among the schema's entities. Means nothing in another schema.
+/// The identifier of an entity: its position among the schema's entities. It has no meaning in another schema.
 public struct EntityID: Sendable, Hashable {
   /// The entity's place in its schema, from 0.
   public let ordinal: Int
@@ -7,7 +7,8 @@ public struct EntityID: Sendable, Hashable {
   public init(_ ordinal: Int) { self.ordinal = ordinal }
 }
 
-/// Which index of a schema: its place among its entity's indexes, the declared ones before those of to-one relationships.
+/// The identifier of an index: its position among its entity's indexes, the declared ones before those of
+/// to-one relationships.
 public struct IndexID: Sendable, Hashable {
   /// The entity that the index is of.
   public let entity: EntityID
@@ -21,7 +22,7 @@ public struct IndexID: Sendable, Hashable {
   }
 }
 
-/// Which to-many relationship of a schema: its place among its entity's to-many relationships.
+/// The identifier of a to-many relationship: its position among its entity's to-many relationships.
 package struct ToManyID: Sendable, Hashable {
   package let entity: EntityID
   package let ordinal: Int

@@ -1,4 +1,4 @@
-/// How strings are folded before they are compared.
+/// The folding of strings before they are compared.
 ///
 /// With any of the options, canonically equivalent strings are equal: “é” in one scalar and in two. Nothing depends on a
 /// locale.
@@ -18,7 +18,8 @@ public struct StringOptions: OptionSet, Sendable, Hashable, Codable {
 }
 
 extension StringOptions {
-  /// The same folding, spelled in one way: what ``caseInsensitive`` and ``diacriticInsensitive`` imply is left out.
+  /// The same folding in a unique form: options that ``caseInsensitive`` and ``diacriticInsensitive`` imply are left
+  /// out.
   package var folding: StringOptions { self == .normalized ? self : subtracting(.normalized) }
 
   /// The letters in which format strings write the options.

@@ -1,9 +1,10 @@
-/// The two bounds of `BETWEEN $R`, for which a list of two values or a range comes later: the first and the last of them.
+/// The two bounds of `BETWEEN $R`, the first and the last value of a list of two values or a range that comes
+/// later.
 struct VariableRange {
   let variable: String
   let location: SourceLocation?
 
-  /// Nil where what stands on the right of `BETWEEN` is no variable.
+  /// Nil where the right side of `BETWEEN` is no variable.
   init?(_ operand: PredicateOperand) {
     guard case .variable(let name, []) = operand.content else { return nil }
     variable = name

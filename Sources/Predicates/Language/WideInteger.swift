@@ -47,7 +47,7 @@ struct WideInteger {
     if carry > 0 { words.append(carry) }
   }
 
-  /// Takes away a number that is no greater.
+  /// Subtracts a number that is no greater.
   mutating func subtract(_ other: WideInteger) {
     var borrow: UInt64 = 0
     for place in words.indices {

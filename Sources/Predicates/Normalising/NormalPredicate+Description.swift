@@ -43,7 +43,7 @@ extension ResolvedPredicate {
 }
 
 extension ResolvedExpression {
-  /// The expression as in a format string, as far as that has a spelling for it.
+  /// The expression as in a format string, as far as format strings have a spelling for it.
   fileprivate var text: String {
     switch self {
     case .literal(let value): value.formatText
@@ -107,9 +107,9 @@ extension ValueSet.Segment {
   /// A condition in words.
   struct Conditions {
     var text: String
-    /// How many comparisons the text is made of.
+    /// The number of comparisons in the text.
     var count: Int
-    /// Whether they are joined by OR.
+    /// True if they are joined by OR.
     var isAlternative: Bool
   }
 

@@ -2,7 +2,7 @@
 /// path and folding at most one set of values in a bracket.
 package enum NormalPredicate: Sendable, Hashable {
   case constant(Bool)
-  /// The path's value is one of the set: what comparisons with literals turn into.
+  /// The path's value is one of the set; comparisons with literals become this.
   indirect case values(ResolvedPath, ValueSet)
   /// A comparison that no set of values expresses, or its complement.
   indirect case test(ResolvedPredicate, isNegated: Bool)
@@ -13,7 +13,8 @@ package enum NormalPredicate: Sendable, Hashable {
 }
 
 extension NormalPredicate {
-  /// The predicates that must all hold: those of an `and`, none for what always holds, else this one alone.
+  /// The predicates that must all hold: those of an `and`, none for a predicate that always holds, else this one
+  /// alone.
   package var conjuncts: [NormalPredicate] {
     switch self {
     case .and(let children): children
@@ -22,12 +23,12 @@ extension NormalPredicate {
     }
   }
 
-  /// What holds where all of the predicates hold.
+  /// Returns the predicate that holds where all of the predicates hold.
   package static func all(_ predicates: [NormalPredicate]) -> NormalPredicate {
     Normaliser.combine(predicates, .all)
   }
 
-  /// What holds where any of the predicates holds.
+  /// Returns the predicate that holds where any of the predicates holds.
   package static func any(_ predicates: [NormalPredicate]) -> NormalPredicate {
     Normaliser.combine(predicates, .any)
   }
@@ -44,7 +45,7 @@ extension NormalPredicate {
 }
 
 extension NormalPredicate {
-  /// Calls `body` for each collection that is gone through.
+  /// Calls `body` for each collection that the predicate reads.
   package func forEachCollection(_ body: (ResolvedCollection) -> Void) {
     switch self {
     case .constant, .values: break

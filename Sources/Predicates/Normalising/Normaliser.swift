@@ -1,4 +1,4 @@
-/// Brings predicates into normal form without changing what they mean.
+/// Brings predicates into normal form without changing their meaning.
 ///
 /// NOT moves down to the comparisons; comparisons of a path with literals become sets of values, in which NOT, AND and
 /// OR are computed; nested brackets of a kind become one; constants disappear.
@@ -34,7 +34,7 @@ package enum Normaliser {
     }
   }
 
-  /// What begins as a pattern of LIKE does: a range that an index may serve, and a quick test.
+  /// Returns the condition on the literal prefix of a LIKE pattern: a range that an index may serve, and a quick test.
   private static func prefix(
     of pattern: String,
     _ path: ResolvedPath,
@@ -59,7 +59,7 @@ extension Normaliser {
     case all, any
   }
 
-  /// What sets of values are about: a path's values, folded one way or not at all.
+  /// The subject of sets of values: a path's values, folded in one way or not at all.
   private struct Column: Hashable {
     var path: ResolvedPath.Identity
     var folding: StringOptions
@@ -68,7 +68,7 @@ extension Normaliser {
   /// The bracket of normal predicates, in normal form. O(n log n) in its parts.
   static func combine(_ children: [NormalPredicate], _ bracket: Bracket) -> NormalPredicate {
     var parts: [NormalPredicate] = []
-    /// Of each part that is about values, all the sets that the bracket has for its path and folding.
+    /// For each part that is a set of values, all the sets of the bracket with its path and folding.
     var sets: [Int: [ValueSet]] = [:]
     var placeOfColumn: [Column: Int] = [:]
     var tests: Set<NormalPredicate> = []
@@ -94,7 +94,8 @@ extension Normaliser {
     return closed(parts, bracket, tests)
   }
 
-  /// All of the sets in one, joined in pairs, then pairs of pairs: adding one after the other would copy the sum each time.
+  /// Merges all sets into one, in pairs, then pairs of pairs: merging one after the other would copy the result each
+  /// time.
   private static func merge(_ sets: ArraySlice<ValueSet>, _ bracket: Bracket) -> ValueSet {
     if sets.count == 1 { return sets[sets.startIndex] }
     let middle = sets.startIndex + sets.count / 2
@@ -105,7 +106,7 @@ extension Normaliser {
     bracket == .all ? left.intersection(right) : left.union(right)
   }
 
-  /// Drops parts that say nothing, and the whole where a part decides it or contradicts another.
+  /// Drops parts without effect, and replaces the bracket by a constant if a part decides it or contradicts another.
   private static func closed(
     _ parts: [NormalPredicate],
     _ bracket: Bracket,
@@ -142,14 +143,15 @@ extension NormalPredicate {
 // MARK: - Comparisons as sets of values
 
 extension Normaliser {
-  /// The set of values for which a comparison of a path with literals, or its opposite, holds; nil where none says it.
+  /// Returns the set of values for which a comparison of a path with literals, or its opposite, holds; nil if no set
+  /// expresses it.
   static func values(of predicate: ResolvedPredicate, isNegated: Bool) -> ValueSet? {
     if case .not(let child) = predicate { return values(of: child, isNegated: !isNegated) }
     guard let (_, set) = values(of: predicate) else { return nil }
     return isNegated ? set.complement : set
   }
 
-  /// The set of values for which a comparison of a path with literals holds; nil where none says it.
+  /// Returns the set of values for which a comparison of a path with literals holds; nil if no set expresses it.
   static func values(of predicate: ResolvedPredicate) -> (ResolvedPath, ValueSet)? {
     switch predicate {
     case .isNull(let path): return (path, .null(path.kind))
@@ -215,7 +217,7 @@ extension AttributeValue {
 }
 
 extension ResolvedPath {
-  /// What of a path decides the value: two spellings of a path have the same.
+  /// The part of a path that determines the value; all spellings of a path have the same identity.
   struct Identity: Hashable {
     var scope: Int
     var hops: [Int]
@@ -224,7 +226,8 @@ extension ResolvedPath {
 
   var identity: Identity { Identity(scope: scope, hops: hops.map(\.slot), leaf: leaf) }
 
-  /// The same value by a shorter way: the ID of an object that a relationship leads to is the relationship's own value.
+  /// A shorter path to the same value: the ID of an object that a relationship leads to is the relationship's own
+  /// value.
   package var shortened: ResolvedPath {
     guard leaf == .objectID, let last = hops.last else { return self }
     var path = self

@@ -1,6 +1,7 @@
 import Foundation
 
-/// A place between the values of an attribute, in the order of ``ValueComparison/sortOrder(_:_:)``: where a range begins or ends.
+/// A position between the values of an attribute, in the order of ``ValueComparison/sortOrder(_:_:)``, at which
+/// a range begins or ends.
 package enum ValueCut: Sendable, Hashable {
   /// Before nil, the first value of all.
   case lowest
@@ -29,7 +30,8 @@ extension ValueCut: Comparable {
 }
 
 extension ValueCut {
-  /// The one spelling of this place for an attribute of a kind, so that equal sets have equal cuts.
+  /// Returns the unique spelling of this position for an attribute of a kind, so that equal sets have equal
+  /// cuts.
   ///
   /// In a kind whose values have successors, `after(5)` is `before(6)`; the end of a kind's values is spelled
   /// `before(nan)` where there are NaNs and `highest` where there are none.
@@ -64,7 +66,7 @@ extension ValueCut {
 }
 
 extension AttributeKind {
-  /// Where the kind's comparable values end.
+  /// The cut at the end of the kind's comparable values.
   var comparableEnd: ValueCut {
     switch self {
     case .float, .double: .before(.double(.nan))
@@ -128,7 +130,7 @@ extension AttributeKind {
 
   /// The next value, for kinds that have one. `value` is not the last.
   ///
-  /// References have none: no query asks for a range of them, and as points they stay apart.
+  /// References have no successor: no query asks for a range of them, and separate points needn't be joined.
   func successor(of value: AttributeValue) -> AttributeValue? {
     switch value {
     case .bool: .bool(true)

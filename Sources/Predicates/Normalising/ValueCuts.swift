@@ -1,4 +1,4 @@
-/// A few places between values, ascending. Up to two, which one range has, lie in the list itself: a range needs no memory of its own.
+/// A few cuts between values, ascending. Up to two cuts are stored inline, so a single range needs no memory of its own.
 struct ValueCuts: Sendable, Hashable {
   /// A list has one spelling: `many` has three or more.
   private enum Storage: Sendable, Hashable {
@@ -37,10 +37,10 @@ struct ValueCuts: Sendable, Hashable {
 }
 
 extension ValueCuts {
-  /// Whether they are the two that leave nothing out.
+  /// True if these are the two cuts around all values.
   var areEverything: Bool { if case .two(.lowest, .highest) = storage { true } else { false } }
 
-  /// The cuts of what lies between both pairs; nil where either are no pair.
+  /// Returns the cuts of the intersection of two ranges; nil if either list isn't a pair.
   static func between(_ left: ValueCuts, _ right: ValueCuts) -> ValueCuts? {
     guard case .two(let a, let b) = left.storage, case .two(let c, let d) = right.storage else { return nil }
     let (lower, upper) = (c > a ? c : a, d < b ? d : b)

@@ -1,13 +1,14 @@
-/// A set of values of one attribute, nil and NaN among them: what any number of comparisons with literals amounts to.
+/// A set of values of one attribute, which may include nil and NaN. It expresses any number of comparisons with
+/// literals.
 ///
-/// AND, OR and NOT of comparisons of one attribute are intersection, union and complement here, which is how ranges
-/// merge, contradictions turn into the empty set, and tautologies into the whole.
+/// AND, OR and NOT of comparisons of one attribute are intersection, union and complement here. So ranges merge,
+/// contradictions become the empty set, and tautologies become the set of all values.
 package struct ValueSet: Sendable, Hashable {
   package let kind: AttributeKind
-  /// How strings are folded before it is asked whether they are in the set; its own members are folded already.
+  /// The folding of strings before they are looked up in the set; its own members are folded already.
   package let folding: StringOptions
-  /// Where membership changes: the set begins at the cuts at even places and ends at those at odd ones.
-  /// Invariant: ascending, no two equal, each canonical for the kind, an even number of them.
+  /// The cuts at which membership changes: the set begins at the cuts at even positions and ends at those at
+  /// odd ones. Invariant: ascending, no two equal, each canonical for the kind, an even number of them.
   private var cuts: ValueCuts
 
   private init(kind: AttributeKind, folding: StringOptions = [], cuts: ValueCuts) {
@@ -24,7 +25,7 @@ package struct ValueSet: Sendable, Hashable {
 
   /// One value, which may be nil or NaN.
   package init(_ kind: AttributeKind, only value: AttributeValue) {
-    // The cuts around a text are canonical as they are, and in order; comparing them would read it.
+    // The cuts around a text are canonical and in order already; comparing them would read the text.
     if case .string(let text) = value, kind == .string, !text.utf8.isEmpty {
       self.init(kind: kind, cuts: ValueCuts(.before(value), .after(value)))
       return
@@ -74,7 +75,7 @@ extension ValueSet {
   package var isEverything: Bool { cuts.areEverything }
   package var includesNull: Bool { cuts.first == .lowest }
 
-  /// Whether the value, folded already, is in the set. O(log n).
+  /// Returns whether the value, folded already, is in the set. O(log n).
   package func contains(_ value: AttributeValue) -> Bool {
     let place = ValueCut.before(value)
     var (low, high) = (0, cuts.count)
@@ -94,7 +95,7 @@ extension ValueSet {
     return ValueSet(kind: kind, folding: folding, cuts: result)
   }
 
-  /// Of two sets with the same folding, as ``intersection(_:)``.
+  /// Returns the union of two sets with the same folding, like ``intersection(_:)``.
   package func union(_ other: ValueSet) -> ValueSet { combine(with: other) { $0 || $1 } }
   package func intersection(_ other: ValueSet) -> ValueSet {
     if let cuts = ValueCuts.between(cuts, other.cuts) {
@@ -144,7 +145,7 @@ extension ValueSet {
     }
   }
 
-  /// How many runs the set has.
+  /// The number of runs of the set.
   package var segmentCount: Int { cuts.count / 2 }
 
   /// The runs, ascending. Bounds are included ones where the kind has successors.
@@ -158,7 +159,7 @@ extension ValueSet {
     return segment(first, last)
   }
 
-  /// Where membership changes, ascending: from not being a member, at every other cut into the set.
+  /// The cuts at which membership changes, ascending. Values before the first cut are no members.
   package var boundaries: [ValueCut] { Array(cuts) }
 
   /// The members, if there is only one; nil and NaN count.
@@ -177,7 +178,8 @@ extension ValueSet {
     return result
   }
 
-  /// The members one by one, if they are at most `limit`: also those of ranges, in kinds whose values can be counted off.
+  /// The members one by one, if they are at most `limit`: also those of ranges, in kinds whose values can be
+  /// enumerated.
   package func members(atMost limit: Int) -> [AttributeValue]? {
     guard segmentCount <= limit else { return nil }
     var result: [AttributeValue] = []
@@ -202,7 +204,8 @@ extension ValueSet {
     if case .before(let value) = upper, let last = kind.predecessor(of: value) {
       segment.upper = .after(last)
     }
-    // The least and the greatest value are hidden in the canonical spelling of their cuts: a point shows them.
+    // The canonical spelling of their cuts doesn't contain the least and the greatest value, so a point is made
+    // for them.
     if lower == .afterNull, case .after(let value) = segment.upper, kind.isAtOrBelowFirst(value) {
       segment.lower = .before(value)
     }

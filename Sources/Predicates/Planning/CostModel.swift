@@ -1,14 +1,14 @@
-/// What a plan costs, in units of a record that a full scan reads.
+/// The cost of a plan, in units of a record that a full scan reads.
 ///
-/// Row counts are exact, but for those of intersections; what is weighed here is what a row costs by the way it is reached. The weights are those of
-/// trees whose pages are in memory: an index entry is smaller than a record and needs no test; a record that is sought by
-/// ID costs a step from its neighbour if IDs come ascending, and a descent if they don't.
+/// Row counts are exact, except those of intersections. The model adds the cost of a row, which depends on how the row is reached. The weights hold
+/// for trees whose pages are in memory: an index entry is smaller than a record and needs no test. Looking up a record by ID costs a step from its
+/// neighbour if IDs come ascending, and a descent if they don't.
 struct CostModel {
   static let indexEntry = 0.2
   /// An entry whose components are read. Decoding them costs no less than finding fields of a record; a whole index still
   /// goes before the records, because groups can be counted in it without reading the entries.
   static let coveringEntry = 0.95
-  /// An entry of several ranges that are brought together: its object is sorted in, or looked for among others.
+  /// An entry of several ranges that are merged: its object is sorted in, or looked up among others.
   static let mergedEntry = 0.4
   static let neighbour = 2.0
   static let descent = 5.0
@@ -18,7 +18,7 @@ struct CostModel {
   static let comparison = 0.05
 
   let query: ResolvedQuery
-  /// No more rows than this match, by the smallest of the candidates' counts or by a sample.
+  /// The greatest number of rows that match, by the smallest of the candidates' counts or by a sample.
   var mostMatches: Double
   private let needsRecords: Bool
 
@@ -42,7 +42,7 @@ struct CostModel {
     return best
   }
 
-  /// What to change to if the plan's estimate is far off; nil when it estimates nothing, or can't lose much.
+  /// Returns the plan to change to if the plan's estimate is wrong; nil if the plan has no estimate, or can't lose much.
   func fallback(from plan: PlannedQuery, among candidates: [PlannedQuery]) -> Fallback? {
     guard isGuess(plan) else { return nil }
     let others = candidates.filter { !isGuess($0) }
@@ -54,12 +54,12 @@ struct CostModel {
     return rowBudget < plan.access.rowCount ? Fallback(other, rowBudget: rowBudget) : nil
   }
 
-  /// Whether knowing how many rows match could change the choice.
+  /// Returns whether knowing how many rows match could change the choice.
   func isSwayed(byMatchesIn candidates: [PlannedQuery]) -> Bool {
     candidates.contains(where: isGuess) && !candidates.allSatisfy(isGuess)
   }
 
-  /// Whether the plan reads rows in order until there are enough: after how many is what it guesses.
+  /// Returns whether the plan reads rows in order until it has enough, so that the number of rows to read is an estimate.
   private func isGuess(_ plan: PlannedQuery) -> Bool {
     guard needsRecords, query.limit != nil, plan.residual != .constant(true), case .access = plan.order,
       plan.access.entriesBefore == 0
@@ -67,7 +67,7 @@ struct CostModel {
     return true
   }
 
-  /// Whether an intersection with the range, if it spared all records, would cost less than testing those of the smallest range.
+  /// Returns whether an intersection with the range could cost less than testing the records of the smallest range, if it spared all of them.
   func couldPay(_ scan: IndexScan, after smallest: IndexScan) -> Bool {
     Double(scan.rowCount + smallest.rowCount) * Self.mergedEntry
       < Double(smallest.rowCount) * (Self.indexEntry + Self.neighbour)
@@ -97,7 +97,7 @@ struct CostModel {
     }
   }
 
-  /// How many rows are read in order until the wanted ones are found, if matches lie evenly among them.
+  /// Returns the number of rows read in order until the wanted ones are found, if matches are evenly distributed.
   private func expectedVisits(_ rows: Double) -> Double {
     guard let wanted = query.wanted else { return rows }
     return min(rows, Double(wanted) * rows / max(1, mostMatches))

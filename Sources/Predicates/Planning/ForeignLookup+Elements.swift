@@ -1,9 +1,9 @@
-// Conditions on the elements of collections, answered from the elements' side.
+// Conditions on the elements of collections, answered by finding the elements first.
 extension ForeignLookup {
   /// `ANY books.title == "Blue"`: the few books that an index finds lead to the objects that have them.
   ///
-  /// The condition becomes one on the object itself, or on the reference that leads to the collection's owner. What the
-  /// index doesn't decide of the condition is still tested, on those few. Nil where no index finds few elements.
+  /// The condition becomes one on the object itself, or on the reference that leads to the collection's owner. The rest
+  /// of the condition, which the index doesn't decide, is tested on those few. Nil if no index finds few elements.
   mutating func rewrite(
     _ collection: ResolvedCollection,
     isNegated: Bool,
@@ -18,7 +18,7 @@ extension ForeignLookup {
     let known = lookups
     let condition = try rewrite(Normaliser.normalise(collection.condition), from: destination)
     guard let (elements, isExact) = try elements(where: condition, of: destination, in: last.scope),
-      // What is left to test has to be tested on the elements: only the condition as a whole can be turned around.
+      // A remaining condition is tested on the elements, so only the condition as a whole can be negated.
       isExact || !isNegated, let numbers = try owners(of: elements, in: collection)
     else {
       lookups = known
@@ -28,8 +28,8 @@ extension ForeignLookup {
     return isExact ? rewritten : .all([rewritten, .test(.exists(collection), isNegated: false)])
   }
 
-  /// `ANY tags BEGINSWITH "jazz"`: the few objects that an index of elements finds. One that asks for a single value is left to the plan, which may
-  /// read the index itself.
+  /// `ANY tags BEGINSWITH "jazz"`: the few objects that an index of elements finds. A condition that asks for a single value is left to the plan,
+  /// which may read the index itself.
   private mutating func rewrite(
     _ column: ResolvedIndex.Column,
     _ set: ValueSet,
@@ -64,7 +64,7 @@ extension ForeignLookup {
     return try rewrite(collection.steps[0].owner, isNegated ? owners.complement : owners, from: entity)
   }
 
-  /// The objects that have one of the elements in the collection; nil where they are too many.
+  /// Returns the objects that have one of the elements in the collection; nil if they are too many.
   func owners(of elements: [ObjectNumber], in collection: ResolvedCollection) throws -> [ObjectNumber]? {
     var numbers = elements
     for step in collection.steps.reversed() {
@@ -75,7 +75,7 @@ extension ForeignLookup {
     return numbers
   }
 
-  /// Whether each step leads to objects, and starts at the element before; and whether the stored links and records are what the query sees.
+  /// Returns whether each step leads to objects and starts at the element before, and whether the query sees the stored links and records.
   func isVisible(_ collection: ResolvedCollection) -> Bool {
     collection.steps.allSatisfy { step in
       guard let (relationship, destination) = step.objects else { return false }
@@ -84,8 +84,8 @@ extension ForeignLookup {
       && collection.steps.dropFirst().allSatisfy { $0.owner.hops.isEmpty && $0.owner.leaf == .objectID }
   }
 
-  /// The elements that meet the condition, by the index that finds fewest, or those that the condition names; and whether
-  /// that is all that it asks.
+  /// Returns the elements that meet the condition, by the index that finds fewest, or those that the condition names; and
+  /// whether they meet the whole condition.
   private mutating func elements(
     where condition: NormalPredicate,
     of entity: EntitySchema,

@@ -1,9 +1,9 @@
 // Conditions on the elements of collections that no index answers, answered by one pass over all the elements.
 extension ForeignLookup {
-  /// The predicate with every such condition replaced that few elements meet, where the pass costs no more than going through the
-  /// elements of each row would.
+  /// Returns the predicate with every such condition replaced that few elements meet, if the pass costs no more than reading the
+  /// elements of each row.
   ///
-  /// - Parameter rowCount: how many rows would be tested.
+  /// - Parameter rowCount: the number of rows that would be tested.
   mutating func rewriteByScans(
     _ predicate: NormalPredicate,
     from entity: EntitySchema,
@@ -21,7 +21,8 @@ extension ForeignLookup {
     }
   }
 
-  /// The objects that have an element which meets the collection's condition; nil where they are many, or the pass doesn't pay.
+  /// Returns the objects that have an element which meets the collection's condition; nil if they are many, or the pass isn't
+  /// worth its cost.
   private mutating func ownersByScan(
     of collection: ResolvedCollection,
     sparing rowCount: Double
@@ -49,7 +50,7 @@ extension ForeignLookup {
     return owners
   }
 
-  /// Whether the condition can be tested on an element without the objects that lead to it, and on what is stored.
+  /// Returns whether the condition can be tested on stored elements, without the objects that lead to them.
   private func isAboutElementsAlone(_ collection: ResolvedCollection) -> Bool {
     let scope = collection.steps.last?.scope
     var isAlone = true

@@ -1,18 +1,18 @@
 /// Turns conditions on objects at the other end of a relationship into conditions on the relationship itself.
 ///
 /// `dest.faa == "IAH"` is answered by the index on `faa`: the few airports that match are the values that `dest` may
-/// have, which is a condition that the relationship's own index, and every other index with that column, can serve; and
-/// as a filter it spares reading the other record.
+/// have. The relationship's own index, and every other index with that column, can serve this condition. As a filter it
+/// spares reading the other record.
 struct ForeignLookup {
   let schema: any SchemaProviding
   let counting: any IndexCounting
-  /// Entities whose stored records are not what the query sees, as unsaved changes hide them: not looked up.
+  /// Entities with unsaved changes that hide stored records from the query; they are not looked up.
   let hiddenEntities: Set<EntityID>
   /// Relationships with unsaved links.
   let hiddenRelationships: Set<ToManyID>
   var lookups: [QueryPlan.Lookup] = []
 
-  /// More objects than this are found row by row.
+  /// The greatest number of objects of a lookup; conditions that more objects meet are tested row by row.
   static var maximumObjectCount: Int { 1_024 }
 
   init(
@@ -27,7 +27,7 @@ struct ForeignLookup {
     self.hiddenEntities = hiddenEntities
   }
 
-  /// The predicate with every such condition replaced that costs less that way.
+  /// Returns the predicate with every such condition replaced if this costs less.
   mutating func rewrite(_ predicate: NormalPredicate, from entity: EntitySchema) throws -> NormalPredicate {
     predicate.leadsElsewhere ? try rewriteParts(of: predicate, from: entity) : predicate
   }
@@ -46,7 +46,7 @@ struct ForeignLookup {
     }
   }
 
-  /// From the far end of the path, hop by hop, as far as indexes lead.
+  /// Rewrites the condition from the far end of the path, hop by hop, as far as indexes allow.
   mutating func rewrite(
     _ path: ResolvedPath,
     _ set: ValueSet,
@@ -63,7 +63,7 @@ struct ForeignLookup {
     return set.isEmpty ? .constant(false) : set.isEverything ? .constant(true) : .values(path, set)
   }
 
-  /// The references whose objects have a value of `set` in the slot, as few lookups find them.
+  /// Returns the references whose objects have a value of `set` in the slot, if few lookups find them.
   ///
   /// A missing object has no values: if the set includes nil, the references that it leaves out are looked up instead.
   private mutating func references(
@@ -107,7 +107,7 @@ struct ForeignLookup {
 }
 
 extension NormalPredicate {
-  /// Whether it asks for anything of other objects than the one at hand.
+  /// True if the predicate tests other objects than the current one.
   fileprivate var leadsElsewhere: Bool {
     switch self {
     case .constant: false

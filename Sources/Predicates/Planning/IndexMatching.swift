@@ -1,24 +1,25 @@
-/// What a bracket of conditions, all of which must hold, asks of the entity's own columns.
+/// The conditions on the entity's own columns in a bracket of conditions that must all hold.
 struct ColumnConditions {
-  /// What is asked of one column.
+  /// The condition on one column.
   struct Condition {
     let column: ResolvedIndex.Column
     /// The values that it may hold.
     let set: ValueSet
     /// The only one of them, if there is one.
     let point: AttributeValue?
-    /// Which of the conjuncts says so.
+    /// The index of its conjunct.
     let place: Int
   }
 
-  /// One for each column that there is a condition on: a few, so a list is quicker than a dictionary.
+  /// One for each column with a condition: they are few, so a list is quicker than a dictionary.
   private var conditions: [Condition] = []
 
   init(_ conjuncts: [NormalPredicate]) {
     conditions.reserveCapacity(conjuncts.count)
     for (place, conjunct) in conjuncts.enumerated() {
       if let (column, set) = conjunct.elementCondition {
-        // An object has several entries in an index of elements: only those of one element are each another object's.
+        // An object has several entries in an index of elements: only the entries of a single element belong to
+        // different objects.
         guard let point = set.point else { continue }
         conditions.append(Condition(column: column, set: set, point: point, place: place))
       }
@@ -30,15 +31,15 @@ struct ColumnConditions {
 
   subscript(column: ResolvedIndex.Column) -> Condition? { conditions.first { $0.column == column } }
 
-  /// Whether anything is asked of the column.
+  /// Returns whether there is a condition on the column.
   func has(_ column: ResolvedIndex.Column) -> Bool { conditions.contains { $0.column == column } }
 
-  /// Whether every row has the same value there, folded as the column is.
+  /// Returns whether every row has the same value there, folded as the column is.
   func isFixed(_ column: ResolvedIndex.Column) -> Bool {
     conditions.contains { $0.column == column && $0.point != nil }
   }
 
-  /// Whether every row has the same value in the slot.
+  /// Returns whether every row has the same value in the slot.
   func isFixed(_ slot: Int) -> Bool { isFixed(ResolvedIndex.Column(slot: slot, folding: [])) }
 }
 
@@ -71,19 +72,20 @@ extension ResolvedPath {
 /// Ranges of an index that hold every row for which some conditions hold.
 struct IndexMatch {
   var ranges: [IndexRange]
-  /// The conjuncts that the ranges express wholly, by their place: their rows need no more test for those.
+  /// The indices of the conjuncts that the ranges express wholly: rows of the ranges needn't be tested for these.
   var coveredPlaces: [Int]
 
-  /// More ranges than this are one range with a filter.
+  /// The greatest number of ranges; more are replaced by one range with a filter.
   static let maximumRangeCount = 1_024
 
-  /// The longest range that is taken apart.
+  /// The length of the longest range that is split into its points.
   static let maximumExpansion = 64
 
-  /// Nil when no condition says anything about the index's first column.
+  /// Nil if there is no condition on the index's first column.
   ///
   /// Columns are taken from the first on as long as their values are points, all of them combined; the first column
-  /// whose values are ranges ends it. A short range is taken for its points if that lets the next column in.
+  /// whose values are ranges is the last one used. A short range is split into its points if then the next column
+  /// can be used.
   init?(_ index: ResolvedIndex, _ conditions: ColumnConditions) {
     guard let first = index.columns.first, conditions.has(first) else { return nil }
     var ranges = [IndexRange()]
@@ -123,7 +125,7 @@ struct IndexMatch {
   }
 }
 
-/// Whether reading an index in order, or objects by ID, yields the order that a query asks for.
+/// The match between a query's order and the order of an index, or of objects by ID.
 struct OrderMatch {
   var isReversed: Bool
 

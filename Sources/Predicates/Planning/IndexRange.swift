@@ -3,7 +3,7 @@
 package struct IndexRange: Sendable, Hashable {
   /// The values of the first columns; `null` for nil.
   package var prefix: [AttributeValue]
-  /// What the column after the prefix holds; nil for anything.
+  /// The values of the column after the prefix; nil for all values.
   package var next: ValueSet.Segment?
 
   package init(prefix: [AttributeValue] = [], next: ValueSet.Segment? = nil) {
@@ -15,13 +15,13 @@ package struct IndexRange: Sendable, Hashable {
   package static let all = IndexRange()
 }
 
-/// How many rows there are, exactly and in O(log n): what the counted trees answer.
+/// Exact counts of rows in O(log n), which the counted trees give.
 package protocol IndexCounting {
-  /// How many objects the entity has.
+  /// Returns the number of objects of the entity.
   func count(of entity: EntityID) throws -> Int
-  /// How many objects the entity has whose numbers are in a range.
+  /// Returns the number of objects of the entity whose numbers are in a range.
   func count(of entity: EntityID, in range: ClosedRange<ObjectNumber>) throws -> Int
-  /// How many entries the range has.
+  /// Returns the number of entries of the range.
   func count(_ range: IndexRange, in index: ResolvedIndex) throws -> Int
   /// The objects of the range's entries. O(entries); asked for few only.
   func objectIDs(_ range: IndexRange, in index: ResolvedIndex) throws -> [ObjectNumber]

@@ -1,10 +1,11 @@
-/// What a query for values reads of its rows: an index that has all these columns answers it without a record.
+/// The columns that a query for values reads of its rows: an index that has all of them answers the query
+/// without reading a record.
 struct NeededColumns {
   /// Slots of the fetched entity. A path through a relationship needs the relationship.
   private let slots: Set<Int>
   private let isOrdered: Bool
 
-  /// Nil where the records themselves are asked for.
+  /// Nil if the query asks for the records themselves.
   init?(_ purpose: QueryPlanner.Purpose, _ query: ResolvedQuery) {
     switch purpose {
     case .objects: return nil
@@ -18,18 +19,19 @@ struct NeededColumns {
     }
   }
 
-  /// How rows come that may come in any order.
+  /// The order of rows that may come in any order.
   var anyOrder: ResultOrder? { isOrdered ? nil : .access(isReversed: false) }
 
-  /// Whether the entries that an access path reads have everything, for the rest of the predicate as well.
+  /// Returns whether the entries that an access path reads have all columns, also those of the rest of the
+  /// predicate.
   func areIn(_ access: AccessPath, _ residual: NormalPredicate) -> Bool {
     guard case .index(let scan) = access else { return false }
     return areIn(scan.index, residual)
   }
 
-  /// Whether the entries of an index have everything, for the rest of the predicate as well.
+  /// Returns whether the entries of an index have all columns, also those of the rest of the predicate.
   func areIn(_ index: ResolvedIndex, _ residual: NormalPredicate) -> Bool {
-    // A folded column doesn't tell what was folded, nor an element its list.
+    // A folded column doesn't contain the original string, nor an element its list.
     if index.isOfElements { return false }
     func has(_ slot: Int) -> Bool { index.columns.contains { $0.slot == slot && $0.folding.isEmpty } }
     var isCovered = slots.allSatisfy(has)

@@ -1,14 +1,14 @@
-/// What all plans for a query have in common, and the plan that an access path makes of it.
+/// The common part of all plans for a query, from which an access path makes a plan.
 struct PlanDraft {
   let query: ResolvedQuery
   let purpose: QueryPlanner.Purpose
   /// In normal form, conditions on other entities' objects looked up.
   let predicate: NormalPredicate
-  /// What must all hold.
+  /// The conditions that must all hold.
   let conjuncts: [NormalPredicate]
   let conditions: ColumnConditions
   private let columns: NeededColumns?
-  /// Whether the order of the objects' IDs is one that the query asks for.
+  /// The match of the order of object IDs with the query's order; nil if they differ.
   private let byID: OrderMatch?
 
   init(_ query: ResolvedQuery, _ purpose: QueryPlanner.Purpose, where predicate: NormalPredicate) {
@@ -21,7 +21,7 @@ struct PlanDraft {
     byID = OrderMatch([], query, conditions)
   }
 
-  /// - Parameter order: in which order the query asks for that an index yields its rows.
+  /// - Parameter order: the match of the index's order with the query's order.
   func plan(_ access: AccessPath, _ residual: NormalPredicate, _ order: OrderMatch?) -> PlannedQuery {
     PlannedQuery(
       entity: query.entity,
@@ -42,10 +42,11 @@ struct PlanDraft {
     plan(access, residual, byID)
   }
 
-  /// Whether entries of the index have all that is asked of a row that is tested for the whole predicate.
+  /// Returns whether entries of the index have all columns that the query needs if it tests the whole
+  /// predicate.
   func isCovered(by index: ResolvedIndex) -> Bool { columns?.areIn(index, predicate) ?? false }
 
-  /// What the conjuncts ask for beyond those that ranges cover.
+  /// Returns the conjunction of the conjuncts that the ranges don't cover.
   func residual(covered: [Int]) -> NormalPredicate {
     switch conjuncts.count - covered.count {
     case 0: return .constant(true)
@@ -60,7 +61,8 @@ struct PlanDraft {
     return .and(rest)
   }
 
-  /// The range of numbers that the predicate asks for, as one for a class does, and what is left to test.
+  /// The range of numbers that the predicate asks for (for example, the condition on a class), and the rest to
+  /// test.
   var numberRange: (ClosedRange<ObjectNumber>, NormalPredicate)? {
     for (place, conjunct) in conjuncts.enumerated() {
       guard case .values(let path, let set) = conjunct, path.scope == 0, path.hops.isEmpty,
@@ -92,7 +94,7 @@ struct PlanCandidates {
     plans.append(plan)
   }
 
-  /// No more rows than this can match.
+  /// The greatest number of rows that can match.
   var mostMatches: Double { Double(plans.lazy.map(\.access.rowCount).min() ?? 0) }
 }
 

@@ -1,26 +1,26 @@
-/// A query and the way to answer it: what the executor follows. ``QueryPlan`` is its explanation.
+/// A query and its plan, which the executor follows. ``QueryPlan`` is its explanation.
 package struct PlannedQuery: Sendable {
   package var entity: EntitySchema
   package var access: AccessPath
-  /// What the rows of the access path have still to be tested for; `constant(true)` for nothing.
+  /// The condition that the rows of the access path must be tested for; `constant(true)` for none.
   package var residual: NormalPredicate
-  /// Whether the entries of the index that is read hold all that is asked of a row, so that no record is.
+  /// True if the entries of the index have all values that are needed, so that no record is read.
   package var isCovering = false
   package var order: ResultOrder
   package var limit: Int?
   package var offset: Int
-  /// How many rows the access path yields, where that is no count: of an intersection.
+  /// The estimated number of rows of the access path if it isn't counted: for an intersection.
   package var accessEstimate: RowEstimate?
-  /// How many rows match, where the planner had to know and sampled some; nil where it didn't.
+  /// The estimated number of matching rows, if the planner needed it and sampled some rows; otherwise nil.
   package var estimate: RowEstimate?
   /// The conditions on other entities' objects that the planner looked up.
   package var lookups: [QueryPlan.Lookup]
-  /// What to do instead when rows that come in order turn out to match too rarely.
+  /// The plan to change to if rows that come in order match too rarely.
   package var fallback: Fallback?
-  /// Whether the query's names and normal form came from a template.
+  /// True if the query's names and normal form came from a template.
   package var usesTemplate = false
 
-  /// Whether the counts of the access path are the count of the results: no row has to be read or compared.
+  /// True if the counts of the access path are the count of the results: no row has to be read or compared.
   package var isCountExact: Bool {
     guard residual == .constant(true) else { return false }
     return switch access {
@@ -29,7 +29,7 @@ package struct PlannedQuery: Sendable {
     }
   }
 
-  /// Whether the n-th result is the n-th row of the access path, so that rows are skipped by rank.
+  /// True if the n-th result is the n-th row of the access path, so that rows are skipped by rank.
   package var isInRankOrder: Bool {
     guard isCountExact, case .access = order else { return false }
     return true
@@ -39,9 +39,9 @@ package struct PlannedQuery: Sendable {
 /// The second-best plan, and when to change to it.
 ///
 /// A plan that reads rows in order until it has enough is chosen by an estimate. When it has cost as much as the other plan
-/// would have, it gives up: so the two together cost at most twice what the better one does.
+/// would cost, the executor changes to the other plan. So both together cost at most twice as much as the better one.
 package struct Fallback: Sendable {
-  /// Rows to read before the change.
+  /// The number of rows to read before the change.
   package var rowBudget: Int
   package var plan: PlannedQuery { plans[0] }
   /// Never empty: the one plan, held where a struct that contains itself can hold it.
@@ -53,7 +53,7 @@ package struct Fallback: Sendable {
   }
 }
 
-/// Where the rows come from.
+/// The source of the rows.
 package enum AccessPath: Sendable, Hashable {
   /// The predicate can't hold.
   case nothing
@@ -67,7 +67,7 @@ package enum AccessPath: Sendable, Hashable {
   /// Every object that is in all of them; ascending. The smallest comes first.
   case intersection([IndexScan])
 
-  /// At most so many rows; exactly, but for objects, unions and intersections.
+  /// The greatest number of rows; exact, except for objects, unions and intersections.
   package var rowCount: Int {
     switch self {
     case .nothing: 0
@@ -88,7 +88,7 @@ package enum AccessPath: Sendable, Hashable {
     }
   }
 
-  /// How many index entries are read before the first row is known: where several ranges are brought together.
+  /// The number of index entries that are read before the first row is known, if several ranges are merged.
   var entriesBefore: Int {
     switch self {
     case .nothing, .fullScan, .objects, .index: 0
@@ -109,13 +109,13 @@ package struct IndexScan: Sendable, Hashable {
   package var ranges: [CountedRange]
 
   package var rowCount: Int { ranges.reduce(0) { $0 + $1.rowCount } }
-  /// Whether the scan reads the whole index: it is there for its order.
+  /// True if the scan reads the whole index: it is there for its order.
   package var isWhole: Bool { ranges.map(\.range) == [.all] }
-  /// Whether the rows come ordered by object ID: all of a key's columns are the same throughout.
+  /// True if the rows come ordered by object ID: all of a key's columns are the same throughout.
   package var isInIDOrder: Bool { ranges.count == 1 && ranges[0].range.prefix.count == index.columns.count }
 }
 
-/// How the results get into order.
+/// The way in which the results are ordered.
 package enum ResultOrder: Sendable, Hashable {
   /// The access path, followed forwards or backwards, yields them in order.
   case access(isReversed: Bool)

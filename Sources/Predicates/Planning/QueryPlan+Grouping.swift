@@ -1,11 +1,11 @@
 extension QueryPlan {
-  /// What is computed of the rows, all together or in groups.
+  /// The values computed from the rows, all together or in groups.
   public struct Grouping: Sendable, Hashable, Codable {
-    /// Something that is computed.
+    /// A computed value.
     public struct Aggregate: Sendable, Hashable, Codable {
       /// `avg(arrDelay)`.
       public var name: String
-      /// What tells it without the rows, `index month,day`; nil where they are read.
+      /// The source that gives the value without the rows, `index month,day`; nil if the rows are read.
       public var source: String?
 
       package init(name: String, source: String?) {
@@ -14,17 +14,17 @@ extension QueryPlan {
       }
     }
 
-    /// What the groups are by; empty where all rows are one.
+    /// The keys of the groups; empty if all rows are one group.
     public var keys: [String]
-    /// What is computed of each group, in the order of the columns.
+    /// The computed values of each group, in the order of the columns.
     public var aggregates: [Aggregate]
-    /// What is tested on each group.
+    /// The condition that is tested on each group.
     public var condition: String?
-    /// What the groups are sorted by, before their keys.
+    /// The sort keys of the groups, before the groups' own keys.
     public var order: [String]
-    /// How many groups are returned at most; nil for all.
+    /// The greatest number of groups returned; nil for all.
     public var limit: Int?
-    /// How many groups are left out at the start.
+    /// The number of groups left out at the start.
     public var offset: Int
 
     package init(
@@ -46,7 +46,7 @@ extension QueryPlan {
 }
 
 extension QueryPlan.Grouping {
-  /// What it adds to a plan's text.
+  /// The lines that it adds to a plan's text.
   var lines: [String] {
     var lines: [String] = []
     let read = aggregates.filter { $0.source == nil }.map(\.name).joined(separator: ", ")

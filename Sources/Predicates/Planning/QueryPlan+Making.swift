@@ -1,5 +1,5 @@
 extension QueryPlan {
-  /// How a plan was made. Plans that were made in different ways are equal if they do the same.
+  /// Information about how a plan was made. Plans that do the same are equal, also if they were made in different ways.
   struct Making: Sendable, Hashable, Codable {
     var usesTemplate = false
 
@@ -7,8 +7,8 @@ extension QueryPlan {
     func hash(into hasher: inout Hasher) {}
   }
 
-  /// Whether an earlier query of the same shape spared this one looking for its names and bringing its predicate into normal form. Takes no
-  /// part in what the plan is equal to.
+  /// True if the template of an earlier query of the same shape was used, so that names weren't resolved and the predicate wasn't
+  /// normalised again. Takes no part in equality of plans.
   public var usesTemplate: Bool {
     get { making.usesTemplate }
     set { making.usesTemplate = newValue }

@@ -1,15 +1,15 @@
 extension QueryPlan {
-  /// What a query has done, measured while it ran.
+  /// The work of a query, measured while it ran.
   public struct Measurement: Sendable, Hashable, Codable {
-    /// Rows that the access path has given to be tested or counted.
+    /// Rows of the access path that were tested or counted.
     public var rowsRead: Int
     /// Rows of the result.
     public var rowsMatched: Int
-    /// Entries of indexes that were stepped over. What is counted or skipped by rank isn't.
+    /// Entries of indexes that were walked. Entries that are counted or skipped by rank are not included.
     public var entriesWalked: Int
     /// Records sought by their objects' IDs: for the entries of an index, and at the other end of relationships.
     public var recordsLookedUp: Int
-    /// From the plan to the last row.
+    /// The time from the plan to the last row.
     public var nanoseconds: Int64
 
     package init(

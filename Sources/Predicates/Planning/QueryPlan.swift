@@ -1,4 +1,4 @@
-/// How a query is answered, explained: a value to print, to compare in a test, or to encode.
+/// The explanation of how a query is answered: a value to print, to compare in a test, or to encode.
 ///
 /// ```
 /// Flight: index range, 842 rows
@@ -8,7 +8,7 @@
 ///   limit 20, offset 0
 /// ```
 public struct QueryPlan: Sendable, Hashable, Codable {
-  /// Where the rows come from.
+  /// The source of the rows.
   public enum Access: String, Sendable, Hashable, Codable {
     /// Every object of the entity.
     case fullScan = "full scan"
@@ -32,20 +32,20 @@ public struct QueryPlan: Sendable, Hashable, Codable {
     public var index: String
     /// The condition that the range's rows meet, as a format string.
     public var condition: String
-    /// How many rows the range has.
+    /// The number of rows of the range.
     public var rowCount: Int
-    /// Whether ``rowCount`` is counted, not estimated. Always, in this version.
+    /// True if ``rowCount`` is counted, not estimated. Always, in this version.
     public var isExact: Bool
   }
 
-  /// How many rows match, judged by a few of them.
+  /// The number of matching rows, estimated from a sample.
   ///
-  /// What two conditions have in common can't be counted. Where a choice depends on it, some rows are tested, spread over the
-  /// smallest range.
+  /// The number of rows that meet two conditions can't be counted. If a choice depends on it, some rows are tested, spread
+  /// over the smallest range.
   public struct Estimate: Sendable, Hashable, Codable {
-    /// How many rows are thought to match.
+    /// The estimated number of matching rows.
     public var rowCount: Int
-    /// How many rows were tested.
+    /// The number of tested rows.
     public var sampleCount: Int
   }
 
@@ -57,69 +57,69 @@ public struct QueryPlan: Sendable, Hashable, Codable {
     public var index: String?
     /// The condition that is met there, as a format string.
     public var condition: String
-    /// How many objects meet it, at most.
+    /// The greatest number of objects that meet it.
     public var rowCount: Int
   }
 
-  /// How the results get into order.
+  /// The way in which the results are ordered.
   public enum Order: Sendable, Hashable, Codable {
-    /// The rows come in the order that is asked for, or the other way round and are read backwards.
+    /// The rows come in the requested order, or in the opposite order and are read backwards.
     case inAccessOrder(isReversed: Bool)
-    /// The rows are sorted; only the first `keeping` are kept while that goes on.
+    /// The rows are sorted; only the first `keeping` are kept during sorting.
     case sorted(by: [String], keeping: Int?)
   }
 
-  /// What is done instead when rows that come in order turn out to match too rarely.
+  /// The plan that replaces this one if rows that come in order match too rarely.
   public struct Fallback: Sendable, Hashable, Codable {
-    /// Where the rows come from then.
+    /// The source of the rows of that plan.
     public var access: Access
-    /// How many rows that plan reads, at most.
+    /// The greatest number of rows that that plan reads.
     public var rowCount: Int
-    /// How many rows are read before the change.
+    /// The number of rows that are read before the change.
     public var rowBudget: Int
   }
 
-  /// How a live list finds the positions of its objects.
+  /// The way in which a live list finds the positions of its objects.
   public enum Listing: Sendable, Hashable, Codable {
     /// The tree that has the results in their order counts them. The list holds no IDs.
     case byRank
-    /// The list holds so many IDs of 8 bytes.
+    /// The list holds this many IDs of 8 bytes each.
     case byNumbers(Int)
   }
 
   /// The entity's name.
   public var entity: String
-  /// Where the rows come from.
+  /// The source of the rows.
   public var access: Access
   /// The ranges of indexes that are read; empty for other kinds of access.
   public var ranges: [Range]
-  /// The conditions on other objects that were met first.
+  /// The conditions on other objects that were looked up first.
   public var lookups: [Lookup]
-  /// How many rows the access path yields, at most.
+  /// The greatest number of rows that the access path yields.
   public var rowCount: Int
-  /// How many of them match; nil where no choice depended on it.
+  /// The estimated number of rows that match; nil if no choice depended on it.
   public var estimate: Estimate?
-  /// Whether the index's entries hold all the values that are asked for, so that no record of the entity is read.
+  /// True if the index's entries hold all the values that are asked for, so that no record of the entity is read.
   public var isCovering: Bool
-  /// What is tested on each row, as a format string.
+  /// The condition that is tested on each row, as a format string.
   public var filter: String?
-  /// How the results get into order.
+  /// The way in which the results are ordered.
   public var order: Order
-  /// Whether of equal rows only the first is returned; limit and offset count those.
+  /// True if of equal rows only the first is returned; limit and offset count those.
   public var isDistinct = false
-  /// How many results are returned at most; nil for all.
+  /// The greatest number of results returned; nil for all.
   public var limit: Int?
-  /// How many results are left out at the start.
+  /// The number of results left out at the start.
   public var offset: Int
-  /// What is done instead when too few rows match; nil where the plan is kept in any case.
+  /// The plan that replaces this one if too few rows match; nil if this plan is kept in any case.
   public var fallback: Fallback?
-  /// How the plan was made.
+  /// Information about how the plan was made.
   var making = Making()
-  /// What is computed of the rows; nil where they themselves are the results.
+  /// The values computed from the rows; nil if the rows themselves are the results.
   public var grouping: Grouping?
-  /// How a live list finds the positions of its objects; nil for a query that is no live list's.
+  /// The way in which a live list finds the positions of its objects; nil for a query of no live list.
   public package(set) var listing: Listing?
-  /// What the query did when it ran; nil where it was only explained.
+  /// The measured work of the query; nil if it was only explained.
   public var measurement: Measurement?
 }
 

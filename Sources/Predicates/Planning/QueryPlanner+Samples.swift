@@ -1,8 +1,8 @@
-// Choices that depend on what conditions have in common, which no count tells.
+// Choices that depend on the rows that meet several conditions, which can't be counted.
 extension QueryPlanner {
-  /// Tests some rows of the smallest range, where it could lead to a better plan; adds the intersections that may be one.
+  /// Tests some rows of the smallest range, if that could lead to a better plan; adds intersections that may be better plans.
   ///
-  /// - Returns: how many rows match; nil when nothing depends on that.
+  /// - Returns: the number of matching rows; nil if nothing depends on it.
   func learn(
     about draft: PlanDraft,
     _ candidates: inout PlanCandidates,
@@ -24,8 +24,8 @@ extension QueryPlanner {
     return estimates.first
   }
 
-  /// How many rows of a plan are tested by the elements of a collection, judged by a sample where other conditions leave out some. Nil
-  /// where there are none or few, or where the plan stops early: after how many isn't known.
+  /// Returns the number of rows of a plan that are tested by the elements of a collection, estimated by a sample if other conditions
+  /// exclude some rows. Nil if there are no or few such rows, or if the plan stops early, after an unknown number of rows.
   func rowsWithElements(of plan: PlannedQuery) throws -> Double? {
     guard plan.residual.isAboutElements, plan.access.isSampled else { return nil }
     if plan.limit != nil, case .access = plan.order { return nil }
@@ -42,8 +42,8 @@ extension QueryPlanner {
     var coveredPlaces: [Int]
   }
 
-  /// Of each index that narrows the query down: its ranges, and which conjuncts they express wholly. Nothing where there is one index: it
-  /// makes no chain.
+  /// Returns, for each index that narrows the query down, its ranges and the conjuncts that they express wholly. Empty if there is only
+  /// one index, because it makes no chain.
   private func ranges(
     of candidates: PlanCandidates,
     _ conditions: ColumnConditions
@@ -57,8 +57,8 @@ extension QueryPlanner {
     }
   }
 
-  /// The two smallest ranges, the three smallest and so on: as long as each narrows the rows down further, and its entries could cost less
-  /// than the records that they spare.
+  /// Returns the two smallest ranges, the three smallest and so on, as long as each further range narrows the rows down, and its entries
+  /// could cost less than the records that they spare.
   private func chains(
     of ranges: [(scan: IndexScan, coveredPlaces: [Int])],
     _ model: CostModel
@@ -79,7 +79,7 @@ extension QueryPlanner {
 }
 
 extension NormalPredicate {
-  /// Whether it asks for an element of a collection.
+  /// True if the predicate asks for an element of a collection.
   fileprivate var isAboutElements: Bool {
     switch self {
     case .test(.exists, _): true
@@ -90,10 +90,10 @@ extension NormalPredicate {
 }
 
 extension AccessPath {
-  /// Whether it is ranges of one index.
+  /// True if the access path is ranges of one index.
   fileprivate var isNarrow: Bool { if case .index(let scan) = self { !scan.isWhole } else { false } }
 
-  /// Whether its rows have ranks, by which some can be picked.
+  /// True if its rows have ranks, by which samples can be chosen.
   fileprivate var isSampled: Bool {
     switch self {
     case .fullScan, .index: true

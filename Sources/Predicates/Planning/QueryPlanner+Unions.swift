@@ -1,5 +1,6 @@
 extension QueryPlanner {
-  /// Of the conjuncts that are alternatives, the one whose alternatives have the fewest rows, each by an index of its own.
+  /// Returns the scans of the conjunct whose alternatives have the fewest rows, each by an index of its own,
+  /// and the rest of the predicate.
   func union(
     _ conjuncts: [NormalPredicate],
     in entity: EntitySchema
@@ -19,7 +20,7 @@ extension QueryPlanner {
     return best.map { ($0.scans, $0.residual) }
   }
 
-  /// A scan for each branch, and whether the scans hold nothing else; nil when a branch has no index.
+  /// Returns a scan for each branch, and whether the scans contain no other rows; nil if a branch has no index.
   private func scans(
     of branches: [NormalPredicate],
     in entity: EntitySchema

@@ -1,14 +1,15 @@
-/// Chooses how a query is answered, by exact counts of the rows that each way would touch.
+/// A planner that chooses the plan of a query, by exact counts of the rows that each plan would read.
 package struct QueryPlanner {
   private let schema: any SchemaProviding
   let counting: any IndexCounting & RowSampling
-  /// What a plan has to cost before rows are sampled to find a better one.
+  /// The cost of a plan from which rows are sampled to find a better one.
   let samplingCost: Double
 
-  /// What 32 rows cost to sample, several times over: a plan that costs less is as good as any.
+  /// Several times the cost of sampling 32 rows: a plan that costs less is good enough.
   package static let usualSamplingCost = 1_000.0
 
-  /// - Parameter samplingCost: what a plan has to cost, in records of a full scan, before rows are sampled to find a better one.
+  /// - Parameter samplingCost: the cost of a plan, in records of a full scan, from which rows are sampled to
+  ///   find a better one.
   package init(
     schema: any SchemaProviding,
     counting: any IndexCounting & RowSampling,
@@ -19,13 +20,13 @@ package struct QueryPlanner {
     self.samplingCost = samplingCost
   }
 
-  /// What the query is for.
+  /// The purpose of a query.
   package enum Purpose: Sendable {
     /// The objects.
     case objects
-    /// Only how many there are.
+    /// Only the number of objects.
     case count
-    /// What these paths lead to.
+    /// The values of these paths.
     ///
     /// - isOrdered: whether the rows have to come in the query's order.
     case values([ResolvedPath], isOrdered: Bool)
@@ -37,7 +38,7 @@ package struct QueryPlanner {
   ///
   /// - Parameters:
   ///   - query: the query.
-  ///   - purpose: what the rows are read for.
+  ///   - purpose: the purpose for which the rows are read.
   ///   - hiddenEntities: entities with unsaved changes. Conditions on them through relationships are tested row by row.
   ///   - hiddenRelationships: to-many relationships with unsaved links. Conditions on their elements are tested row by row.
   package func plan(
@@ -79,7 +80,8 @@ package struct QueryPlanner {
     return plan
   }
 
-  /// Every way to answer the query, the preferred one first among equals; but for intersections.
+  /// Returns every plan for the query except intersections; among plans of equal cost, the preferred one comes
+  /// first.
   private func candidates(for draft: PlanDraft) throws -> PlanCandidates {
     let (query, predicate, conjuncts) = (draft.query, draft.predicate, draft.conjuncts)
     if predicate == .constant(false) { return PlanCandidates(draft.plan(.nothing, .constant(true))) }
@@ -92,15 +94,15 @@ package struct QueryPlanner {
         let scan = try counted(index, match.ranges)
         let residual = draft.residual(covered: match.coveredPlaces)
         let plan = draft.plan(.index(scan), residual, OrderMatch(index.columns, query, draft.conditions))
-        // Nothing costs less than one row with nothing to test, the usual case of a key, or than a count that is known.
+        // No plan costs less than one row without a test, the usual case of a key, or than a known count.
         if residual == .constant(true), scan.rowCount <= 1 || draft.purpose.isCount {
           return PlanCandidates(plan)
         }
-        // In a range whose columns are all fixed, the rows come by ID: `order` has noticed.
+        // In a range whose columns are all fixed, the rows come ordered by ID; `order` takes this into account.
         result.append(plan)
       } else if index.origin == .declared, !index.isOfElements {
         let order = OrderMatch(index.columns, query, draft.conditions)
-        // Worth a look for its order, or because its entries are smaller than records.
+        // A candidate for its order, or because its entries are smaller than records.
         guard order != nil || draft.isCovered(by: index) else { continue }
         result.append(draft.plan(.index(try counted(index, [.all])), predicate, order))
       }
@@ -118,7 +120,7 @@ package struct QueryPlanner {
     return result
   }
 
-  /// The objects that the predicate names, and what is left to test.
+  /// Returns the objects that the predicate names, and the rest to test.
   private func objects(_ conjuncts: [NormalPredicate]) -> ([ObjectNumber], NormalPredicate)? {
     for (place, conjunct) in conjuncts.enumerated() {
       guard case .values(let path, let set) = conjunct, path.hops.isEmpty, path.leaf == .objectID,

@@ -1,4 +1,4 @@
-/// A query whose names are resolved: what the planner turns into a plan.
+/// A query whose names are resolved; the planner makes a plan from it.
 package struct ResolvedQuery: Sendable {
   package var entity: EntitySchema
   package var predicate: NormalPredicate { didSet { key = nil } }
@@ -7,13 +7,13 @@ package struct ResolvedQuery: Sendable {
   package var sort: [ResolvedSort]
   package var limit: Int?
   package var offset: Int
-  /// Whether the query includes unsaved changes of a context.
+  /// True if the query includes unsaved changes of a context.
   package var includesUnsavedChanges = true
   /// Paths of relationships, by names, whose objects are read together with the results.
   package var prefetchedPaths: [[String]] = []
   /// The names of the properties whose values the objects have from the start; nil for whole objects.
   package var fetchedProperties: [String]?
-  /// Whether names and normal form came from a template.
+  /// True if names and normal form came from a template.
   package var usesTemplate = false
 
   /// - Parameter predicate: is brought into normal form.
@@ -56,11 +56,11 @@ package struct ResolvedQuery: Sendable {
     )
   }
 
-  /// Results are totally ordered: what the sort keys leave equal is in the order of object IDs, in the direction of the
-  /// last key. So an index serves both directions, and turning all keys around turns the list around.
+  /// Results are totally ordered: results with equal sort keys are in the order of object IDs, in the direction of the
+  /// last key. So an index serves both directions, and reversing all keys reverses the list.
   package var isIDAscending: Bool { sort.last?.isAscending ?? true }
 
-  /// How many results, counted from the first, decide what is returned; nil for all.
+  /// The number of first results that have to be found; nil for all.
   package var wanted: Int? {
     limit.map { $0.addingReportingOverflow(offset) }.map { $0.overflow ? .max : $0.partialValue }
   }

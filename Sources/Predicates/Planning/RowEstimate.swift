@@ -1,9 +1,9 @@
-/// How many rows of a range match, judged by a sample of them.
+/// The number of rows of a range that match, estimated by a sample.
 package struct RowEstimate: Sendable, Hashable {
   package var rowCount: Double
   package var sampleCount: Int
 
-  /// As many are tested: a share of one half is met to within a sixth, at a few microseconds each.
+  /// The number of tested rows: a share of one half is estimated to within a sixth, at a few microseconds for each row.
   static let sampleCount = 32
 
   /// - Parameter hits: of `sampleCount` rows spread over a range of `total`.
@@ -17,12 +17,12 @@ package struct RowEstimate: Sendable, Hashable {
   }
 }
 
-/// Reads rows here and there, so that the planner learns what counts don't tell.
+/// Reads sample rows, from which the planner estimates numbers that can't be counted.
 package protocol RowSampling {
-  /// How many of some rows pass each of the tests.
+  /// Returns how many of some rows pass each of the tests.
   ///
   /// - Parameters:
-  ///   - ranks: which rows of the access path, by their place in its order; ascending.
+  ///   - ranks: the rows' positions in the order of the access path; ascending.
   ///   - access: an index range or a full scan.
   func hits(
     at ranks: [Int],
@@ -33,7 +33,7 @@ package protocol RowSampling {
 }
 
 extension RowSampling {
-  /// For each of the tests, how many rows of the access path pass it. O(tests · log n).
+  /// Returns, for each of the tests, an estimate of how many rows of the access path pass it. O(tests · log n).
   func estimates(
     of access: AccessPath,
     in entity: EntitySchema,
@@ -46,8 +46,8 @@ extension RowSampling {
     }
   }
 
-  /// One rank of each of as many equal parts; not the same place of each, because rows often repeat at even distances. The same for the
-  /// same counts, so that a plan is.
+  /// Returns one rank in each of `count` equal parts. The position differs among the parts, because rows often repeat at even
+  /// distances. Equal counts give equal ranks, so that plans are reproducible.
   private static func ranks(_ count: Int, of total: Int) -> [Int] {
     (0..<count).map { part in
       let start = part * total / count

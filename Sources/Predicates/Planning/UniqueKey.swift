@@ -4,7 +4,7 @@
 package struct UniqueKey: Sendable {
   package let index: ResolvedIndex
   package let path: ResolvedPath
-  /// Of the attribute's kind; neither nil nor NaN.
+  /// The value, of the attribute's kind; neither nil nor NaN.
   package let value: AttributeValue
 }
 

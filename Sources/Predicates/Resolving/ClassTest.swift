@@ -1,4 +1,5 @@
-/// What a path that ends in `TYPE` or `KIND` asks of the class of an object: `TYPE == "Dog"`, `owner.pet.KIND == "Animal"`.
+/// The test of an object's class by a path that ends in `TYPE` or `KIND`: `TYPE == "Dog"`,
+/// `owner.pet.KIND == "Animal"`.
 package struct ClassTest: Sendable, Hashable {
   /// `KIND`: whether objects of classes below the named one count.
   let includesSubclasses: Bool

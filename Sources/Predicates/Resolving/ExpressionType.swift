@@ -1,4 +1,4 @@
-/// What kind of value an expression has, as far as comparing and calculating go.
+/// The type of an expression's value, for comparing and calculating.
 enum ExpressionType: Hashable {
   /// Nil, whatever it is compared with.
   case null
@@ -50,10 +50,10 @@ enum ExpressionType: Hashable {
 
   var isNumeric: Bool { self == .integer || self == .real || self == .decimal }
 
-  /// Whether one of two values is the less.
+  /// True if values of the type have an order.
   var isOrdered: Bool { if case .object = self { false } else { isComparable } }
 
-  /// Whether two values are equal or not.
+  /// True if values of the type can be compared for equality.
   var isComparable: Bool { self != .coded && self != .external }
 
   /// The type in a sentence: “a number”.
@@ -72,13 +72,13 @@ enum ExpressionType: Hashable {
     }
   }
 
-  /// The type that has the values of both; nil where there is none.
+  /// Returns the common type of the values of both; nil if there is none.
   func common(with other: ExpressionType) -> ExpressionType? {
     switch (self, other) {
     case (.null, let type), (let type, .null): type
     case (.integer, .real), (.real, .integer), (.decimal, .real), (.real, .decimal): .real
     case (.integer, .decimal), (.decimal, .integer): .decimal
-    // Equal values may be encoded in two ways; and a condition doesn't read what lies outside of records.
+    // Equal values may be encoded in two ways; and a condition doesn't read values outside of records.
     case (.coded, .coded), (.external, .external): nil
     case (.object(let first), .object(let second)):
       first == second || second == nil ? self : first == nil ? other : nil
@@ -126,7 +126,7 @@ extension PredicateFunction {
 }
 
 extension PredicateAggregate {
-  /// The type of one value made of several of a type; nil where it doesn't take such values.
+  /// Returns the type of the aggregate of several values of a type; nil if it doesn't accept such values.
   func type(of element: ExpressionType) -> ExpressionType? {
     switch self {
     case .count: .integer

@@ -3,8 +3,8 @@ import Foundation
 /// Reads instants that are written as ISO 8601: `2013-01-01T10:00:00Z`, with a fraction of a second, an
 /// offset such as `+01:00` for `Z`, a blank for `T`, or the date alone for midnight UTC.
 ///
-/// A time without `Z` or an offset is refused: it would mean another instant on another machine. The calendar is the Gregorian one
-/// throughout, also before there was one.
+/// A time without `Z` or an offset is refused: it would mean another instant on another machine. The calendar is the proleptic
+/// Gregorian one.
 package enum ISO8601Text {
   /// Nil for anything else, such as the 30th of February. O(length).
   package static func date(_ text: String) -> Date? {
@@ -55,7 +55,7 @@ package enum ISO8601Text {
       "\(padded(parts.year, 4))-\(padded(parts.month))-\(padded(parts.day))T\(padded(parts.hour)):\(padded(parts.minute)):\(padded(whole))\(decimals(of: parts.second - Double(whole)))Z"
   }
 
-  /// The point and the digits of a part of one, as many as tell it from others; nothing for 0.
+  /// Returns the point and the digits of a fraction, as many as identify it; empty for 0.
   private static func decimals(of fraction: Double) -> String {
     guard fraction != 0, let digits = DecimalDigits(fraction) else { return "" }
     return "." + String(repeating: "0", count: max(0, -digits.exponent)) + digits.digits

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Comparisons that name no attribute, such as `5 < 6`: settled while the predicate is resolved.
+/// Comparisons that name no attribute, such as `5 < 6`: they are evaluated while the predicate is resolved.
 enum LiteralComparison {
   /// - Throws: `typeMismatch` where the two have no common type.
   static func holds(
@@ -46,8 +46,8 @@ enum LiteralComparison {
 }
 
 extension PredicateOperand {
-  /// The value of a literal; nil for paths. Digits are rounded to the nearest Double, which is the type of a
-  /// number in text that nothing else gives a type; a reference to an object loses its entity.
+  /// The value of a literal; nil for paths. Digits are rounded to the nearest Double, the default type of a
+  /// number in text; a reference to an object loses its entity.
   var literalValue: AttributeValue? {
     switch content {
     case .path, .object, .variable, .function, .conditional, .collection, .aggregate: nil
@@ -57,8 +57,8 @@ extension PredicateOperand {
     }
   }
 
-  /// The same, but that beside a Decimal digits are those of a Decimal, and a Double's are the shortest that name it; and that beside an
-  /// integer digits are placed exactly.
+  /// Returns the same value as ``literalValue``, with two exceptions. Beside a Decimal, digits become a Decimal, and a Double
+  /// becomes the Decimal of its shortest digits. Beside an integer, digits are placed exactly.
   fileprivate func literalValue(beside other: PredicateOperand) -> AttributeValue? {
     switch (content, other.content) {
     case (_, .value(.decimal)): nearestDecimal.map(AttributeValue.decimal) ?? literalValue

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A literal as an attribute's type sees it.
+/// A literal converted to an attribute's type.
 ///
 /// Literals are rounded to floating-point types and placed exactly among integers: `month < 2.5` is `month <=
 /// 2`, and `month < 1000` holds for every Int8 there is.
@@ -122,7 +122,7 @@ extension LiteralConversion {
     }
   }
 
-  /// A finite literal that rounds to an infinity lies between that and the greatest finite value.
+  /// A finite literal that rounds to an infinity lies between the infinity and the greatest finite value.
   private func rounded<T: BinaryFloatingPoint>(
     _ value: T,
     isFinite: Bool,

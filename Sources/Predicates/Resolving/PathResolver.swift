@@ -1,8 +1,8 @@
-/// Turns names into slots: paths from a fetched entity, or from the element of a collection, through relationships.
+/// A resolver that converts names into slots: paths from a fetched entity, or from the element of a collection, through relationships.
 package struct PathResolver {
   package let entity: EntitySchema
   package let schema: any SchemaProviding
-  /// Where paths start; see ``ResolvedPath/scope``.
+  /// The start of the paths; see ``ResolvedPath/scope``.
   private let scope: Int
   /// The kind of the list's element that paths start from; nil where they start from an object.
   private let elementKind: AttributeKind?
@@ -22,17 +22,17 @@ package struct PathResolver {
     if case .values(let kind) = step.elements { elementKind = kind } else { elementKind = nil }
   }
 
-  /// A path, and for one that ends at an object the entity of that object.
+  /// A path, and the entity of the object if the path ends at an object.
   package struct Destination: Sendable, Hashable {
     package var path: ResolvedPath
     package var entity: String?
-    /// The kind of a list's elements; nil for what is no list.
+    /// The kind of a list's elements; nil for a target that is no list.
     package var elementKind: AttributeKind?
-    /// What a path asks of the class of the object that it leads to; nil for one that asks for a value.
+    /// The path's test of the class of the object that it leads to; nil if the path asks for a value.
     package var classTest: ClassTest?
   }
 
-  /// What names lead to.
+  /// The target of names.
   enum Target {
     case value(Destination)
     /// Several values; the destination is that of one of them, in the scope of its element.
@@ -73,7 +73,7 @@ package struct PathResolver {
     }
   }
 
-  /// Follows the names wherever they lead.
+  /// Follows the names to any target.
   ///
   /// - Parameter nextScope: the number of the next collection step; raised by as many as there are on the way.
   func target(of names: PathNames, nextScope: inout Int) throws(QueryError) -> Target {
@@ -125,7 +125,7 @@ package struct PathResolver {
     return names
   }
 
-  /// How far names lead without going to many objects.
+  /// The result of following names up to the first to-many relationship.
   private enum Walk {
     case value(Destination)
     /// The name at the first place is the to-many relationship with the second ordinal of the owner that the path leads to.
@@ -138,7 +138,7 @@ package struct PathResolver {
       let message = "An element of the list is \(elementKind.noun): it has no property “\(names[start])”."
       throw names.error(.typeMismatch, message, start)
     }
-    // Code that follows a path is recursive, so paths have a greatest length.
+    // Code that follows a path is recursive, so the length of paths is limited.
     guard names.count <= PredicateTree.maximumDepth else {
       let message = "A path has at most \(PredicateTree.maximumDepth) names."
       throw names.error(.tooComplex, message, PredicateTree.maximumDepth)
@@ -206,7 +206,7 @@ package struct PathResolver {
 }
 
 extension EntitySchema {
-  /// Where a relationship leads.
+  /// Returns the destination of a relationship.
   fileprivate func destination(named name: String) -> String? {
     storedProperty(named: name)?.destination ?? toManyOrdinal(named: name).map { toMany[$0].destination }
   }
@@ -228,12 +228,12 @@ extension EntitySchema {
 /// The names of a path, and where they stand in a text.
 struct PathNames {
   private var names: [String]
-  /// Of each name, which of those in the text it stands for; nil for each its own.
+  /// For each name, the index of its name in the text; nil if the indices are equal.
   private var origins: [Int]?
   let location: SourceLocation?
-  /// Of the names, how many are not the text's own: they stand for the object that a variable is.
+  /// The number of first names that are not in the text: they lead to the object of a variable.
   private let impliedCount: Int
-  /// How the path is spelled.
+  /// The spelling of the path.
   let text: String
 
   init(_ names: [String], _ location: SourceLocation?, impliedCount: Int = 0, text: String? = nil) {
@@ -249,7 +249,7 @@ struct PathNames {
   /// The last names.
   func suffix(_ count: Int) -> [String] { Array(names.suffix(count)) }
 
-  /// Puts the names that a shorthand stands for in its place.
+  /// Replaces a shorthand by the names that it stands for.
   mutating func replace(_ place: Int, by path: [String]) {
     var known = origins ?? Array(names.indices)
     known.replaceSubrange(place...place, with: path.map { _ in known[place] })
@@ -299,8 +299,8 @@ extension AttributeKind {
 
 /// Finds the name that was probably meant.
 enum NearestName {
-  /// The name with the fewest edits, if they are at most some third of its letters and leave two at least
-  /// alone.
+  /// Returns the name with the fewest edits, if they are at most about a third of its letters and leave at
+  /// least two letters unchanged.
   static func find(_ name: String, among candidates: [String]) -> String? {
     guard name.utf8.count <= 64 else { return nil }
     return

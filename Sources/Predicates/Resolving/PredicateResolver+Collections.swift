@@ -1,8 +1,8 @@
-/// What a variable stands for in a condition on the elements of a collection.
+/// The meaning of a variable in a condition on the elements of a collection.
 struct ElementVariable {
   /// Finds names from the element.
   let paths: PathResolver
-  /// Names from the element to the object that the variable is: none, or those of to-one relationships.
+  /// Names from the element to the variable's object: none, or those of to-one relationships.
   let prefix: [String]
   /// The variable as it is written.
   let text: String
@@ -105,7 +105,7 @@ extension PredicateResolver {
     return (found, value)
   }
 
-  /// A side that is a list, or several of them, as the elements of it; any other as it is.
+  /// Returns the elements of a side that is one or several lists; returns any other side unchanged.
   mutating func elements(of side: Side) -> Side {
     var (steps, list): ([ResolvedCollection.Step], PathResolver.Destination)
     switch side {
@@ -175,7 +175,7 @@ extension PredicateTree {
 }
 
 extension ResolvedPredicate {
-  /// Whether an element of the collection that counts there meets another condition too.
+  /// Returns the predicate that an element of the filtered collection meets another condition, too.
   static func exists(
     in collection: ResolvedCollection,
     where condition: ResolvedPredicate

@@ -41,7 +41,7 @@ extension PredicateResolver {
     }
   }
 
-  /// Whether what stands on the right is a pattern.
+  /// Checks that the right side is a pattern.
   private func checkPattern(
     _ left: Side,
     _ comparison: ComparisonOperator,
@@ -111,7 +111,7 @@ extension PredicateResolver {
     }
   }
 
-  /// Whether the operator and the options go with the attribute's type.
+  /// Checks that the operator and the options fit the attribute's type.
   static func check(
     _ destination: PathResolver.Destination,
     _ comparison: ComparisonOperator,
@@ -139,7 +139,7 @@ extension PredicateResolver {
     }
   }
 
-  /// What stands on the left of CONTAINS, or on the right of IN, holds nothing.
+  /// Returns the error for a left side of CONTAINS, or a right side of IN, that contains no values.
   static func nothingToLookInto(_ noun: String) -> QueryError {
     let message = "\(noun) is no list, no range and no string: IN and CONTAINS have nothing to look into."
     return QueryError(.typeMismatch, message)
@@ -156,6 +156,6 @@ extension PredicateResolver {
 }
 
 extension PathResolver.Destination {
-  /// What the path leads to, in a sentence: “a string”, “an object (Flight)”.
+  /// The value of the path in a sentence: “a string”, “an object (Flight)”.
   fileprivate var noun: String { path.kind.noun + (entity.map { " (\($0))" } ?? "") }
 }

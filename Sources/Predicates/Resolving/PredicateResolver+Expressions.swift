@@ -1,6 +1,6 @@
 import Foundation
 
-/// What is calculated, and what kind of value it gives.
+/// An expression and the type of its value.
 struct TypedExpression {
   var expression: ResolvedExpression
   var type: ExpressionType
@@ -14,7 +14,7 @@ struct TypedExpression {
 }
 
 extension PredicateResolver {
-  /// The operand as an expression. What only literals take part in is calculated at once.
+  /// Returns the operand as an expression. Calculations with literals only are evaluated at once.
   mutating func expression(_ operand: PredicateOperand, _ depth: Int) throws(QueryError) -> TypedExpression {
     guard depth <= PredicateTree.maximumDepth else { throw QueryError.nestedTooDeeply.at(operand.location) }
     switch operand.content {
@@ -187,13 +187,13 @@ extension PredicateResolver {
     let path = ResolvedPath(hops: [], leaf: .slot(0, kind), isOptional: true, name: "the value")
     let conversion = LiteralConversion(to: PathResolver.Destination(path: path, entity: nil))
     var literal = PredicateOperand(.value(value), at: side.operand.location)
-    // The digits as they were written are more than the Double that stands for them.
+    // The written digits are more exact than the Double that stands for them.
     if kind == .decimal, case .digits = side.operand.content { literal = side.operand }
     guard case .value(let converted) = try conversion.convert(literal) else { return }
     side = TypedExpression(expression: .literal(converted), type: type, operand: side.operand)
   }
 
-  /// Whether there is an element: what comparing a count with 0 or 1 asks. It needn't count them all.
+  /// Returns the test for an element that is equivalent to comparing a count with 0 or 1: it needn't count all elements.
   private static func existence(
     _ left: ResolvedExpression,
     _ comparison: ComparisonOperator,

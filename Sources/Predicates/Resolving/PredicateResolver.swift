@@ -6,7 +6,7 @@ extension PredicateTree {
   /// The rules for nil, rounding and values out of range are applied here, once, so that everything after
   /// agrees on them.
   ///
-  /// - Parameter store: the store that is asked, which the objects of the predicate have to be in.
+  /// - Parameter store: the queried store, which must contain the objects of the predicate.
   /// - Throws: `unknownName`, `typeMismatch` or `tooComplex`; with the key path, and the column if the tree came from text.
   package func resolved(
     for entity: EntitySchema,
@@ -36,7 +36,7 @@ extension PredicateOperand {
 struct PredicateResolver {
   let paths: PathResolver
   let store: UUID?
-  /// What variables stand for at this place in the tree.
+  /// The meanings of variables at this position in the tree.
   var variables: [String: ElementVariable] = [:]
   /// The number of the next collection step.
   var nextScope = 1
@@ -46,12 +46,12 @@ struct PredicateResolver {
     self.store = store
   }
 
-  /// One side of a comparison, as far as it is known.
+  /// One side of a comparison, as far as it is resolved.
   enum Side {
     case path(PathResolver.Destination)
     case literal(PredicateOperand)
     case expression(TypedExpression)
-    /// Several values, and where one of them is.
+    /// Several values, and the path to one of them.
     case collection(ResolvedCollection, PathResolver.Destination)
   }
 
@@ -71,7 +71,7 @@ struct PredicateResolver {
     }
   }
 
-  /// What is no bracket. A function of its own, so that brackets in brackets take little of the stack.
+  /// Resolves a predicate that is no bracket. It is a separate function, so that nested brackets need little stack.
   private mutating func resolve(
     comparison tree: PredicateTree,
     _ depth: Int
@@ -136,8 +136,8 @@ struct PredicateResolver {
     }
   }
 
-  /// The reference with the name that its entity has in the schema. Numbers of another store's objects would be taken for those of
-  /// objects here.
+  /// Returns the reference with the name that its entity has in the schema. Numbers of another store's objects would be mistaken
+  /// for those of objects in this store.
   static func known(
     _ object: ObjectReference,
     at location: SourceLocation?,

@@ -69,7 +69,13 @@ struct EvictedFrameTests {
       table.deallocate()
       places.deallocate()
     }
-    let cache = PageCache(byteBudget: 0, arena: arena, table: table, places: places, readers: readers)
+    let cache = PageCache(
+      budget: MemoryBudget(chosen: 0),
+      arena: arena,
+      table: table,
+      places: places,
+      readers: readers
+    )
     let frames = (0..<200).map { _ in arena.allocate() }
     for frame in frames { arena.address(frame).initializeMemory(as: UInt8.self, repeating: 7, count: 4_096) }
     for frame in frames { places.set(StoredPlace(number: frame, checksum: 1), at: frame) }

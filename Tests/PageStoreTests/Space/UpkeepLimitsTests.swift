@@ -7,7 +7,7 @@ struct UpkeepLimitsTests {
   private static let stored: UInt64 = 64 << 20
 
   @Test func aStoreWithoutReadersMayChangeMoreThanHalf() {
-    let limits = UpkeepLimits(StoreOptions())
+    let limits = Self.limits()
     #expect(limits.dirtyByteCount(storing: Self.stored, pinning: 0) == 40 << 20)
     #expect(limits.dirtyByteCountMeanwhile(storing: Self.stored, pinning: 0) == 8 << 20)
     #expect(limits.dirtyByteCount(storing: 0, pinning: 0) == 4 << 20)
@@ -15,7 +15,7 @@ struct UpkeepLimitsTests {
 
   /// A checkpoint may begin late: then it writes what is due and as much as may be changed meanwhile, which may be changed again.
   @Test func whatIsPinnedIsMissingForCheckpoints() {
-    let limits = UpkeepLimits(StoreOptions())
+    let limits = Self.limits()
     var before = UInt64.max
     for pinned in stride(from: 0, through: 2 * Self.stored, by: 1 << 20) {
       let due = limits.dirtyByteCount(storing: Self.stored, pinning: pinned)
@@ -28,16 +28,47 @@ struct UpkeepLimitsTests {
   }
 
   @Test func aSmallStoreIsNotCheckpointedAllTheTime() {
-    let limits = UpkeepLimits(StoreOptions())
+    let limits = Self.limits()
     #expect(limits.dirtyByteCount(storing: 1 << 20, pinning: 1 << 20) > 3 << 20)
     #expect(limits.dirtyByteCount(storing: 8 << 20, pinning: 8 << 20) == 1 << 20)
   }
 
-  @Test func anOptionAboveItsDefaultIsTakenAsItIs() {
+  @Test func aLargeChosenValueIsTakenAsItIs() {
+    let limits = Self.limits(dirtyMemoryBytes: 2 << 30)
+    for stored in [Self.stored, 64 * Self.stored] {
+      #expect(limits.dirtyByteCount(storing: stored, pinning: stored) == 1 << 30)
+      #expect(limits.dirtyByteCountMeanwhile(storing: stored, pinning: stored) == 1 << 30)
+    }
+  }
+
+  /// So a program that sets what it has read changes nothing, whatever the machine's memory is.
+  @Test func noShareIsTakenAsItIs() {
+    let limits = Self.limits(dirtyMemoryBytes: SystemMemory.largestShare)
+    #expect(limits.dirtyByteCount(storing: Self.stored, pinning: 0) == 40 << 20)
+    #expect(limits.dirtyByteCountMeanwhile(storing: Self.stored, pinning: 0) == 8 << 20)
+  }
+
+  @Test(arguments: [16 << 20, 64 << 20, 256 << 20, 768 << 20, 1 << 30] as [Int])
+  func theFileHasRoomForAllThatMayBeChanged(dirtyMemoryBytes: Int) {
+    let limits = Self.limits(dirtyMemoryBytes: dirtyMemoryBytes)
+    for shift in 25..<55 {
+      let stored = 1 << shift as UInt64
+      let due = limits.dirtyByteCount(storing: stored, pinning: 0)
+      let meanwhile = limits.dirtyByteCountMeanwhile(storing: stored, pinning: 0)
+      #expect(due + meanwhile <= min(stored, UInt64(dirtyMemoryBytes)))
+      #expect(meanwhile >= min(due, stored / 8))
+    }
+  }
+
+  @Test func whatIsNotChosenFollowsTheStore() {
+    let limits = UpkeepLimits(StoreOptions())
+    #expect(limits.dirtyByteCount(storing: 0, pinning: 0) == 4 << 20)
+    #expect(limits.dirtyByteCount(storing: 1 << 40, pinning: 0) == UInt64(SystemMemory.share / 2))
+  }
+
+  private static func limits(dirtyMemoryBytes: Int = 256 << 20) -> UpkeepLimits {
     var options = StoreOptions()
-    options.dirtyMemoryBytes = 1 << 30
-    let limits = UpkeepLimits(options)
-    #expect(limits.dirtyByteCount(storing: Self.stored, pinning: Self.stored) == 1 << 29)
-    #expect(limits.dirtyByteCountMeanwhile(storing: Self.stored, pinning: Self.stored) == 1 << 29)
+    options.dirtyMemoryBytes = dirtyMemoryBytes
+    return UpkeepLimits(options)
   }
 }

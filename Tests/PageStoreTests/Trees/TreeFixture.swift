@@ -49,7 +49,7 @@ final class TreeFixture {
     self.pageSize = pageSize
     self.cacheByteBudget = cacheByteBudget
     file = MemoryPages(pageSize: pageSize)
-    pool = PagePool(pageSize: pageSize, loader: file, cacheByteBudget: cacheByteBudget)
+    pool = PagePool(pageSize: pageSize, loader: file, cacheBudget: MemoryBudget(chosen: cacheByteBudget))
   }
 
   /// The tree as it was committed last.
@@ -118,7 +118,7 @@ final class TreeFixture {
   /// Forgets all memory: everything is read from the file again.
   func reopen() throws {
     try checkpoint()
-    pool = PagePool(pageSize: pageSize, loader: file, cacheByteBudget: cacheByteBudget)
+    pool = PagePool(pageSize: pageSize, loader: file, cacheBudget: MemoryBudget(chosen: cacheByteBudget))
   }
 
   /// Everything that is wrong with the tree.

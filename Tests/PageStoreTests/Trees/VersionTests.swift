@@ -125,10 +125,13 @@ struct VersionTests {
     #expect(fixture.pool.residentByteCount == 0)
   }
 
+  /// Its pages may have been used for other entries since, also those of a long key and of a long value.
   @Test func aCursorOverAChangedTreeIsRefused() throws {
     let fixture = TreeFixture(pageSize: 4_096)
     try fixture.write { editor in
-      for byte in 0..<100 as Range<UInt8> { try editor.put([byte], [byte]) }
+      let long = [UInt8](repeating: 0, count: StoreLimits.keyByteCount)
+      try editor.put(long, [UInt8](repeating: 1, count: 10_000))
+      for byte in 1..<100 as Range<UInt8> { try editor.put([byte], [byte]) }
       var cursor = TreeCursor(
         core: editor.core,
         range: .all,
@@ -136,10 +139,13 @@ struct VersionTests {
         changes: UnsafePointer(editor.changes)
       )
       #expect(try cursor.next())
+      #expect(try cursor.value().count == 10_000)
       try editor.put([200], [])
-      var code: StoreError.Code?
-      do throws(StoreError) { _ = try cursor.next() } catch { code = error.code }
-      #expect(code == .cursorInvalidated)
+      var codes: [StoreError.Code] = []
+      do throws(StoreError) { _ = try cursor.key() } catch { codes.append(error.code) }
+      do throws(StoreError) { _ = try cursor.value() } catch { codes.append(error.code) }
+      do throws(StoreError) { _ = try cursor.next() } catch { codes.append(error.code) }
+      #expect(codes == [.cursorInvalidated, .cursorInvalidated, .cursorInvalidated])
     }
   }
 

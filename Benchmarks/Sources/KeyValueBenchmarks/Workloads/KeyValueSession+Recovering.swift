@@ -38,7 +38,7 @@ private struct CrashedStore {
     options.durability = .relaxed
     // No checkpoint comes in between: the file is copied while the store is open.
     options.checkpointLogBytes = 1 << 30
-    options.dirtyMemoryBytes = 1 << 30
+    options.dirtyMemoryBytes = 2 << 30
     let store = try Store.open(at: folder + "/store.cambium", options: options)
     while try Int(store.statistics.bytesLogged) < logByteCount, count + 100 <= entries.count {
       try store.write { transaction in

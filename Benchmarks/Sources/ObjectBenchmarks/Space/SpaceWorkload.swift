@@ -137,7 +137,7 @@ enum SpaceWorkload {
     let connection = try SQLiteConnection(path: folder + "/space.sqlite", peer: "SQLite, C")
     try connection.execute(
       """
-      PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -\((memory ?? 256 << 20) >> 10);
+      PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -\((memory ?? StoreOptions().cacheBytes) >> 10);
       CREATE TABLE site (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
       CREATE TABLE sensor (
         id INTEGER PRIMARY KEY, code TEXT NOT NULL UNIQUE, kind INTEGER NOT NULL, rank INTEGER NOT NULL,

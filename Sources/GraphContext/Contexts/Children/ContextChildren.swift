@@ -1,4 +1,4 @@
-/// The children of a context, which it doesn't keep.
+/// The children of a context, which doesn't keep them alive.
 struct ContextChildren {
   private struct Reference {
     weak var child: ManagedObjectContext?
@@ -13,12 +13,12 @@ struct ContextChildren {
     references.append(Reference(child: child))
   }
 
-  /// Whether one of the children that are still there meets a condition.
+  /// Returns whether one of the living children meets a condition.
   func contains(where predicate: (ManagedObjectContext) -> Bool) -> Bool {
     references.contains { $0.child.map(predicate) ?? false }
   }
 
-  /// Calls `body` with each child that is still there.
+  /// Calls `body` with each living child.
   func forEach(_ body: (ManagedObjectContext) -> Void) {
     for reference in references { if let child = reference.child { body(child) } }
   }

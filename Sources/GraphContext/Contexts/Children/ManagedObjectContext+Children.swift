@@ -1,7 +1,7 @@
 import Predicates
 
-// Child contexts. A child shows what its parent shows, with the parent's unsaved changes, at every moment: before an object changes in the
-// parent, the child forgets what it has read of it.
+// Child contexts. A child always shows the state of its parent, including the parent's unsaved changes. Before an
+// object changes in the parent, the child forgets the values of the object that it has read.
 
 extension ManagedObjectContext {
   /// Makes a context that saves to this one: for a form that can be cancelled, or for a step of an import that can fail.
@@ -14,17 +14,19 @@ extension ManagedObjectContext {
   /// try context.save()    // The store has it.
   /// ```
   ///
-  /// The child shows what this context shows, its unsaved changes included, and follows it at every moment. Properties that were changed in the
-  /// child keep their values there. Saving the child makes its changes those of this context: the values of a property that was changed in
-  /// both are the child's. An object that was deleted here and changed in the child is a conflict. A child that is not saved changes nothing.
-  /// The save of the outermost context checks uniqueness and the rule `deny`, because only the store has all objects.
+  /// The child always shows the current state of this context, including its unsaved changes. Properties that were
+  /// changed in the child keep their values there. Saving the child makes its changes those of this context: a property
+  /// that was changed in both gets the child's value. An object that was deleted here and changed in the child is a
+  /// conflict. A child that is not saved changes nothing. The save of the outermost context checks uniqueness and the
+  /// rule `deny`, because only the store has all objects.
   ///
-  /// A child of a context that only reads does so for good. One whose parent becomes such a context later throws `readOnlyContext` when it saves.
+  /// A child of a read-only context is read-only for good. If its parent becomes read-only later, the child throws
+  /// `readOnlyContext` when it saves.
   ///
   /// New objects have their final IDs. A child can have children. It belongs to the task that this context belongs to. It lives as long as
-  /// the program holds it: afterwards its objects are gone, as after a reset. O(entities).
+  /// the program holds it. Afterwards its objects are in no context, as after a reset. O(entities).
   ///
-  /// - Parameter name: what to call the child in messages.
+  /// - Parameter name: the child's name in messages.
   public func makeChild(name: String? = nil) -> ManagedObjectContext {
     let child = ManagedObjectContext(coordinator, showing: ParentSource(self), parent: self)
     child.cancellation = cancellation
@@ -59,8 +61,8 @@ extension ManagedObjectContext {
     children.forEach { $0.parentMembersWillChange(ofReferencesIn: ordinal) }
   }
 
-  /// Called after the parent linked or unlinked a pair: the same unsaved change of this context is no difference any more, and one that was
-  /// none before is one again.
+  /// Called after the parent linked or unlinked a pair: an equal unsaved change of this context is no longer a
+  /// difference to the parent, and a change that was no difference before is one again.
   func parentDidChangePair(_ owner: ObjectNumber, _ element: ObjectNumber, _ table: LinkTable, isLinked: Bool)
   {
     guard case .pairs(let ordinal, let position) = table.origin else { return }
@@ -68,7 +70,7 @@ extension ManagedObjectContext {
     entities[ordinal].forgetLists(ofPairs: position)
     if entities[ordinal].settledPairs[position].isLinked(owner, element) == !isLinked {
       entities[ordinal].unsettle(owner, element, position, isLinked: !isLinked)
-      // The link shows as it did, but perhaps at another place.
+      // The link is shown as before, but perhaps at another place.
       children.forEach { $0.parentOrderDidChange(ofPairs: position, ordinal) }
       return
     }
@@ -76,7 +78,7 @@ extension ManagedObjectContext {
     if known == isLinked { entities[ordinal].settle(owner, element, position, isLinked: isLinked) }
     // If this context has an unsaved change of the pair, that hides the parent's, so nothing changes for its children.
     if known == nil {
-      // A move of a link that is no more is forgotten.
+      // If the link no longer exists, its move is forgotten.
       if !isLinked { entities[ordinal].pairPlaces[position].set(nil, of: element, in: owner) }
       children.forEach { $0.parentDidChangePair(owner, element, table, isLinked: isLinked) }
     }
@@ -102,7 +104,7 @@ extension ManagedObjectContext {
 }
 
 extension EntityChanges.Patch {
-  /// The entry that the patch gives its object in a list.
+  /// Returns the entry that the patch gives its object in a list.
   fileprivate func entry(in slots: PlaceSlots, _ entity: StoredEntity) -> ListEntry {
     RecordView(validated: bytes, layout: entity.layout).listEntry(number, in: slots)
   }
@@ -133,8 +135,8 @@ extension EntityObjects {
 // MARK: - Saving to the parent
 
 extension ManagedObjectContext {
-  /// Applies the changes of a child to this context: all of them, or none. Where the store can't be read meanwhile, some are applied, and
-  /// this context throws until it is rolled back.
+  /// Applies the changes of a child to this context: all of them, or none. If the store can't be read meanwhile, only
+  /// some are applied, and this context throws until it is rolled back.
   ///
   /// - Parameter finish: notes the child's objects as saved. Called before listeners are.
   /// - Throws: `conflict` for an object that the child has changed and that was deleted here; `readOnlyContext` if this context only reads.
@@ -183,7 +185,7 @@ extension ManagedObjectContext {
         acceptPlaces(record, changes.entity)
       }
       for patch in changes.updated {
-        // What was only moved may have been deleted here.
+        // An object that was only moved may have been deleted here.
         let isMoved = patch.slots & ~changes.entity.placeSlots == 0
         if isMoved, try !shows(patch.number, changes.entity) { continue }
         accept(patch, changes.entity)
@@ -229,7 +231,7 @@ extension ManagedObjectContext {
     case .deleted, .gone, .new, .tracer: return false
     case .persistent where known._$state.hasChanges && entities[entity.ordinal].mayBeMissing(number):
       return true
-    // A fault that something led to may be of an object that is gone.
+    // A fault may stand for an object that no longer exists: a reference led to it.
     case .persistent: return try source.contains(number, of: entity)
     }
   }
@@ -238,17 +240,18 @@ extension ManagedObjectContext {
   private func accept(conflicts request: SaveRequest, _ changes: EntityChanges) throws(ContextError) {
     let ordinal = changes.entity.ordinal
     var changed = Set(changes.updated.map(\.number))
-    // One that is not here is deleted already.
+    // An object that is not here is deleted already.
     for number in changes.deleted where try shows(number, changes.entity) { changed.insert(number) }
     for (number, change) in request.conflicts[ordinal] where changed.contains(number) {
       entities[ordinal].noteConflict(number, change)
     }
   }
 
-  /// Makes an object of these values come in, which has its number already: from a child, or back from an undo.
+  /// Inserts an object with these values, which already has its number: an object of a child, or one that an undo
+  /// brings back.
   ///
   /// - Parameters:
-  ///   - bytes: were accepted by `RecordView(_:layout:)`.
+  ///   - bytes: the values, which `RecordView(_:layout:)` has accepted.
   ///   - former: the object that had the number in this context, if the program may still hold it.
   func enter(
     _ bytes: UnsafeRawBufferPointer,
@@ -268,7 +271,8 @@ extension ManagedObjectContext {
     let object = former ?? make(coordinator.type(of: number, entity.ordinal))
     var loader = RecordLoader(bytes, entity.layout)
     for slot in entity.schema.stored.indices {
-      // A new object has no derived values until it is saved, also one that had some before its deletion. One that the store has reads them there.
+      // A new object has no derived values until it is saved, even if it had some before its deletion. An object that
+      // the store has reads them from the store.
       let isDerived = entity.derivedSlots & 1 << UInt64(slot) != 0
       if isDerived {
         let isRequired = entity.requiredSlots(of: number) & 1 << UInt64(slot) != 0
@@ -293,7 +297,8 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Fills a property that the object's state has as loaded. Where the type of the property can't read the value, the error is noted, and a placeholder takes its place.
+  /// Fills a property that the object's state has as loaded. If the type of the property can't read the value, the
+  /// error is noted, and a placeholder takes the value's place.
   private func load(_ slot: Int, of object: any ManagedObject, _ loader: inout RecordLoader) {
     loader.isUnreadable = false
     object._$visit(slot, &loader)
@@ -306,9 +311,10 @@ extension ManagedObjectContext {
   private func accept(_ patch: EntityChanges.Patch, _ entity: StoredEntity) {
     let object = object(patch.number, of: entity)
     var loader = RecordLoader(patch.bytes, entity.layout)
-    // What the store derives is read from it.
+    // Derived values are read from the store.
     var slots = patch.slots & ~(entity.referenceSlots | entity.placeSlots | entity.derivedSlots)
-    // The child's changes to parts of an embedded value are dropped if this context has made it nil. Where another one has, that is a conflict.
+    // The child's changes to parts of an embedded value are dropped if this context has set the value to nil. If
+    // another context has done so, that is a conflict.
     let foreign = (entities[entity.ordinal].conflicts[patch.number]?.slots ?? 0) & ~object._$state.changed
     slots &= ~entity.partsOfNil(in: object, setting: patch.slots | foreign)
     for slot in entity.schema.stored.indices where slots & 1 << UInt64(slot) != 0 {
@@ -317,7 +323,7 @@ extension ManagedObjectContext {
     }
     let places = entity.toOnes.compactMap(\.list).map { list in
       let (keeper, slots) = (OrderKeeper(self, list.table), list.slots)
-      // One that the child hasn't changed stays, though the object leads elsewhere.
+      // A place that the child hasn't changed stays, even if the object has another owner now.
       let isChanged = patch.slots & slots.placeBit != 0
       let entry = isChanged ? patch.entry(in: slots, entity) : keeper.entry(of: object, in: .none)
       return (keeper, slots, entry.place)
@@ -375,7 +381,8 @@ extension ManagedObjectContext {
     acceptPlaces(pairs)
   }
 
-  /// Gives new links the places that they have in the child, and moves others as the child has. A link that is no more has no place.
+  /// Gives new links the places that they have in the child, and moves others as the child has. A removed link has no
+  /// place.
   private func acceptPlaces(_ pairs: PairChanges) {
     guard let keeper = relationships.order(of: pairs.relationship) else { return }
     let (source, destination) = (pairs.source, entity(pairs.relationship.destination))

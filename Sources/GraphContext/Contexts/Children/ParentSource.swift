@@ -12,7 +12,7 @@ final class ParentSource: ObjectSource {
   }
 
   var schema: StoredSchema { base.schema }
-  /// Positions would be those without the parent's changes.
+  /// The capabilities of the base without ranks: its positions don't count the parent's changes.
   var capabilities: SourceCapabilities { base.capabilities.subtracting(.ranks) }
   var commit: UInt64 { base.commit }
   var failure: ContextError? { base.failure }
@@ -36,7 +36,8 @@ final class ParentSource: ObjectSource {
     case record(UnsafeRawBufferPointer)
   }
 
-  /// A record stays where it is until the object is changed in the parent.
+  /// Returns the state of an object in the parent's unsaved changes. A record's bytes stay valid until the object is
+  /// changed in the parent.
   private func unsaved(_ number: ObjectNumber, _ entity: StoredEntity) -> Unsaved {
     guard let changes = parent.encodedChanges(of: entity) else { return .unchanged }
     if let record = changes.record(number) { return .record(record) }

@@ -25,6 +25,6 @@ final class ContextBlocks {
     return result
   }
 
-  /// Lets go of every object. No block follows.
+  /// Releases every object. No block follows.
   func end() { context.end() }
 }

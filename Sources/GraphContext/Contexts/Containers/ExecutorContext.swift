@@ -1,4 +1,5 @@
-/// A context of its own on an executor of the program's own: what a ``BackgroundContext`` is on a dispatch queue.
+/// A context on an executor of the program's own. It corresponds to a ``BackgroundContext``, which runs on a dispatch
+/// queue.
 ///
 /// ```swift
 /// let context = try container.newBackgroundContext(executor: parser.executor)
@@ -8,8 +9,9 @@
 /// }
 /// ```
 ///
-/// It has no way to wait for a block without awaiting it: an executor runs jobs, and only a dispatch queue can be waited for. A block holds
-/// up everything else that the executor runs, for as long as the disk takes: an executor on the threads that Swift's tasks share is a bad place for saves.
+/// It has no blocking call that waits for a block: a thread can wait for a dispatch queue, but not for an executor.
+/// While a block waits for the disk, it holds up all other jobs of the executor. So an executor on the threads that
+/// Swift's tasks share is a bad choice for saves.
 public actor ExecutorContext {
   private let executor: any SerialExecutor
   private let blocks: ContextBlocks
@@ -29,13 +31,14 @@ public actor ExecutorContext {
   /// The executor that runs the context's work.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-  /// Runs `body` with the context, and returns what it returns.
+  /// Runs `body` with the context, and returns its result.
   ///
-  /// Each block starts at the newest commit, with what the blocks before have left unsaved. An error of a getter makes this block throw, at its end at
-  /// the latest. The next blocks throw it too, until one of them rolls the context back or resets it.
+  /// Each block starts at the newest commit, with the unsaved changes of earlier blocks. An error of a getter makes
+  /// this block throw, at its end at the latest. The next blocks throw it too, until one of them rolls the context back
+  /// or resets it.
   ///
-  /// - Throws: what `body` throws; a ``ContextError`` for what went wrong while values were read, and where the context can't move to the
-  ///   newest commit, without having called `body`.
+  /// - Throws: what `body` throws; a ``ContextError`` if a value couldn't be read, or, without calling `body`, if the
+  ///   context can't move to the newest commit.
   public func perform<Result: Sendable>(
     _ body: @Sendable (ManagedObjectContext) throws -> Result
   ) throws -> Result {

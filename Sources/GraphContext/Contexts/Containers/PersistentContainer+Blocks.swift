@@ -3,11 +3,11 @@ import Dispatch
 // Blocks of work with a context of their own.
 
 extension PersistentContainer {
-  /// Runs `body` on a background queue with a context of its own, at the newest commit. What isn't saved when `body`
-  /// returns is dropped.
+  /// Runs `body` on a background queue with a context of its own, at the newest commit. Changes that aren't saved when
+  /// `body` returns are dropped.
   ///
-  /// Objects can't leave the block: return their IDs. When the task that waits is cancelled, a query in the block that goes on through
-  /// thousands of rows throws a ``ContextError`` of code `cancelled`; nothing else is interrupted.
+  /// Objects can't leave the block: return their IDs. When the waiting task is cancelled, a query in the block that
+  /// reads thousands of rows throws a ``ContextError`` of code `cancelled`; nothing else is interrupted.
   public func performBackgroundTask<Result: Sendable>(
     _ body: @Sendable @escaping (ManagedObjectContext) throws -> Result
   ) async throws -> Result {
@@ -27,8 +27,8 @@ extension PersistentContainer {
   /// }
   /// ```
   ///
-  /// A block that throws changes nothing, except by the saves that it made itself. What `didSave` of objects changes after the last save is
-  /// dropped with the context.
+  /// A block that throws changes nothing, except by the saves that it made itself. Changes that `didSave` of objects
+  /// makes after the last save are dropped with the context.
   ///
   /// - Parameters:
   ///   - mergePolicy: what the save does with objects that other contexts have changed since the block began.
@@ -40,7 +40,7 @@ extension PersistentContainer {
     try await write(mergePolicy: mergePolicy) { context, _ in try body(context) }
   }
 
-  /// As ``write(mergePolicy:_:)``, with a block that can choose to save nothing.
+  /// Does what ``write(mergePolicy:_:)`` does, with a block that can choose to save nothing.
   ///
   /// - Parameters:
   ///   - mergePolicy: what the save does with objects that other contexts have changed since the block began.
@@ -51,7 +51,7 @@ extension PersistentContainer {
   ) async throws -> Result {
     try await running { cancellation in
       try await coordinator.writer.run { [self] in
-        // It may have been closed while the block waited.
+        // The container may have been closed while the block waited.
         try handle.checkOpen()
         return try work(cancelledBy: cancellation) { context in try Self.write(in: context, mergePolicy, body)
         }
@@ -59,8 +59,8 @@ extension PersistentContainer {
     }
   }
 
-  /// As `write`, for code that can't be suspended: the thread waits for its turn among
-  /// the blocks, and until the changes are saved.
+  /// Does what `write` does, for code that can't be suspended: the calling thread waits for its turn among the blocks,
+  /// and until the changes are saved.
   ///
   /// The view context shows the changes in a later turn of the main actor; ``waitForViewContext()`` brings it up to date at once.
   ///
@@ -75,7 +75,7 @@ extension PersistentContainer {
     try writeAndWait(mergePolicy: mergePolicy) { context, _ in try body(context) }
   }
 
-  /// As the variant above, with a block that can choose to save nothing.
+  /// Does what the variant above does, with a block that can choose to save nothing.
   ///
   /// - Parameters:
   ///   - mergePolicy: what the save does with objects that other contexts have changed since the block began.
@@ -99,16 +99,17 @@ extension PersistentContainer {
 
   /// Runs `body` with a context that only reads, at the newest commit, while other blocks read and write.
   ///
-  /// The compiler can't tell a block that changes objects: their setters are there. Such a block throws `readOnlyContext`, at its end at the
-  /// latest, and changes nothing in the store.
+  /// The compiler doesn't reject a block that changes objects, because their setters are available. Such a block throws
+  /// `readOnlyContext`, at its end at the latest, and changes nothing in the store.
   public func query<Result: Sendable>(
     _ body: @Sendable @escaping (ManagedObjectContext) throws -> Result
   ) async throws -> Result {
     try await query(at: nil, body)
   }
 
-  /// Runs `body` with a context that only reads, at a commit that the container holds, however many have followed: ``pinCommit(lifetime:)``. Else as
-  /// ``query(_:)``; ``ManagedObjectContext/refresh()`` stays at the commit.
+  /// Runs `body` with a context that only reads, at a commit that the container holds (``pinCommit(lifetime:)``), even
+  /// if newer commits have followed. Otherwise it does what ``query(_:)`` does; ``ManagedObjectContext/refresh()``
+  /// stays at the commit.
   ///
   /// - Throws: `commitNotHeld` after the commit was released, or once its lifetime is over, also in the middle of the block; what `body` throws.
   public func query<Result: Sendable>(
@@ -119,7 +120,7 @@ extension PersistentContainer {
     return try await query(at: .some(commit), body)
   }
 
-  /// As ``query(_:)``, for code that can't be suspended: the block runs on the thread that calls.
+  /// Does what ``query(_:)`` does, for code that can't be suspended: the block runs on the calling thread.
   public func queryAndWait<Result: Sendable>(_ body: (ManagedObjectContext) throws -> Result) throws -> Result
   {
     try handle.checkOpen()
@@ -160,7 +161,7 @@ extension PersistentContainer {
     return result
   }
 
-  /// Runs `body` on the thread that calls, with a context that ends with it.
+  /// Runs `body` on the calling thread, with a context that ends with the block.
   private func work<Result>(
     at commit: PinnedCommit? = nil,
     cancelledBy cancellation: Cancellation? = nil,

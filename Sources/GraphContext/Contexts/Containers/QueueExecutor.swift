@@ -19,20 +19,21 @@ final class QueueExecutor: SerialExecutor {
 
   func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
 
-  /// Runs `body` in a turn of the executor: in the one that the thread has, or else the next, for which the thread waits.
+  /// Runs `body` in a turn of the executor: in the current turn if the calling thread has it, otherwise in the next
+  /// one, for which the thread waits.
   func runAndWait<Result>(_ body: () throws -> Result) rethrows -> Result {
     if isOwnedHere { return try body() }
     return try queue.sync { try owning(body) }
   }
 
-  /// Runs `body` in a turn of the executor, without holding the thread that waits.
+  /// Runs `body` in a turn of the executor, without blocking the waiting thread.
   func run<Success: Sendable>(_ body: @Sendable @escaping () throws -> Success) async throws -> Success {
     try await queue.run { try self.owning(body) }
   }
 
   func isIsolatingCurrentContext() -> Bool? { isOwnedHere }
 
-  /// Whether the thread has the executor's turn.
+  /// True if the thread has the executor's turn.
   var isOwnedHere: Bool { owner.load(ordering: .relaxed) == UInt(pthread_self()) }
 
   private func owning<Result>(_ body: () throws -> Result) rethrows -> Result {

@@ -8,13 +8,13 @@ import Synchronization
 /// There is one for each open store in a process, however many containers were opened on it.
 package final class StoreCoordinator: Sendable {
   let engine: any StoreEngine
-  /// The model classes, by the entity's ordinal: `ManagedRecord` of an entity without one.
+  /// The model classes, by the entity's ordinal: `ManagedRecord` for an entity without a class.
   package let types: [any ManagedObject.Type]
   /// The classes of the entities whose models inherit from each other, by the entity's ordinal.
   let classes: [ModelClasses]
-  /// Whether models of any entity inherit from each other. Where none do, finding an object costs no look at classes.
+  /// True if models of any entity inherit from each other. If none do, finding an object needs no look-up of its class.
   let hasHierarchies: Bool
-  /// Whether the schema has many-to-many relationships.
+  /// True if the schema has many-to-many relationships.
   let hasPairs: Bool
   /// Model of each entity, by ordinal.
   let models: [ModelDescription]
@@ -22,13 +22,14 @@ package final class StoreCoordinator: Sendable {
   let checks: [[AttributeChecks]]
   /// Rules for the counts of to-many relationships.
   let countRules: CountRules
-  /// What a save does with existing unique values, by the entity's ordinal and the place among its declared indexes.
+  /// The policies of saves for existing unique values, by the entity's ordinal and the place among its declared
+  /// indexes.
   let uniquePolicies: [[UniquePolicy]]
-  /// Whether one of ``uniquePolicies`` isn't ``UniquePolicy/error``.
+  /// True if one of ``uniquePolicies`` isn't ``UniquePolicy/error``.
   let settlesUniqueValues: Bool
   /// Bits of the slots whose values stay in the history when an object is deleted, by the entity's ordinal; empty for none.
   private let preservedSlots: [UInt64]
-  /// Whether a model's properties are in another order than the store's.
+  /// True if a model's properties are in another order than the store's.
   let hasOtherLayouts: Bool
   /// Runs the blocks of ``PersistentContainer/write(mergePolicy:_:)``, one after the other.
   let writer: QueueExecutor
@@ -96,19 +97,19 @@ package final class StoreCoordinator: Sendable {
   package var schema: StoredSchema { engine.schema }
   package var storeID: UUID { engine.storeID }
 
-  /// Whether errors show what is stored.
+  /// True if errors show stored values.
   var showsValues: Bool { !hidesValues.load(ordering: .relaxed) }
 
-  /// From now on errors show no values, to whichever container.
+  /// Makes errors show no values from now on, in all containers on the store.
   func hideValues() { hidesValues.store(true, ordering: .relaxed) }
 
-  /// The entity of a model class, or nil when it isn't among the models.
+  /// Returns the entity of a model class, or nil when it isn't among the models.
   func entity(of type: any ManagedObject.Type) -> StoredEntity? { entity(withKey: ObjectIdentifier(type)) }
 
-  /// The entity of objects with this key, or nil when they are of none.
+  /// Returns the entity of objects with this key, or nil if there is none.
   func entity(withKey key: ObjectIdentifier) -> StoredEntity? { ordinals[key].map { schema.entities[$0] } }
 
-  /// The defaults that the model of an entity, or of one of its classes, declares, by slot.
+  /// Returns the defaults that the model of an entity, or of one of its classes, declares, by slot.
   func defaults(of entity: StoredEntity, classTag: UInt16 = 0) -> [Int: AttributeValue] {
     let model = models[entity.ordinal]
     let foreign = entity.classes.isEmpty ? 0 : entity.classes[Int(classTag)].foreignSlots
@@ -119,7 +120,7 @@ package final class StoreCoordinator: Sendable {
     return defaults
   }
 
-  /// The closures that make values for each new object of an entity, or of one of its classes, by slot.
+  /// Returns the closures that make values for each new object of an entity, or of one of its classes, by slot.
   func initialValues(
     of entity: StoredEntity,
     classTag: UInt16
@@ -134,7 +135,7 @@ package final class StoreCoordinator: Sendable {
     return values
   }
 
-  /// The class of the object of a number, which is one of the entity of this ordinal.
+  /// Returns the class of the object of a number. The object is one of the entity of this ordinal.
   func type(of number: ObjectNumber, _ ordinal: Int) -> any ManagedObject.Type {
     classes[ordinal].type(of: number) ?? types[ordinal]
   }
@@ -158,7 +159,7 @@ package final class StoreCoordinator: Sendable {
     return Object(_$state: state)
   }
 
-  /// Who saves, for the history.
+  /// Returns the origin of a save, for the history.
   func origin(_ author: String?, _ contextName: String? = nil) -> SaveOrigin {
     SaveOrigin(author: author, contextName: contextName, preservedSlots: preservedSlots)
   }
@@ -170,7 +171,7 @@ package final class StoreCoordinator: Sendable {
     for listener in listeners.withLock({ Array($0.values) }) { listener() }
   }
 
-  /// `listener` is called after each save, on the thread of the save. It must be quick, and must not save.
+  /// Adds a listener, which is called after each save, on the thread of the save. It must be quick, and must not save.
   func addListener(_ listener: @escaping @Sendable () -> Void) -> UInt64 {
     let token = nextListener.add(1, ordering: .relaxed).newValue
     listeners.withLock { $0[token] = listener }
@@ -181,7 +182,7 @@ package final class StoreCoordinator: Sendable {
 }
 
 extension ModelDescription {
-  /// The attribute of this name; nil for a relationship and for an unknown name.
+  /// Returns the attribute of this name; nil for a relationship and for an unknown name.
   func attribute(named name: String) -> AttributeDescription? {
     guard let place = place(of: name), case .attribute(let attribute) = visitedProperties[place] else {
       return nil
@@ -202,7 +203,7 @@ extension StoreCoordinator {
 }
 
 extension EntityDescription {
-  /// The entity with relationships that lead to the classes which a program's description of it names.
+  /// Returns the entity with relationships that lead to the classes which a program's description of it names.
   fileprivate func leading(as described: [EntityDescription]) -> EntityDescription {
     guard let given = described.first(where: { $0.name == name }) else { return self }
     var entity = self

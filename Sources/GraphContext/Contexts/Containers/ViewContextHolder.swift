@@ -19,7 +19,7 @@ final class ViewContextHolder {
     context.scheduleEvent = { [weak self] in Task { @MainActor in self?.context.processPendingChanges() } }
     let news = PendingTurn()
     listener = coordinator.addListener { [weak self] in
-      // Saves that come before the main actor gets round to the first one need no turn of their own.
+      // Saves that come before the main actor has handled the first one need no turn of their own.
       guard news.begin() else { return }
       Task { @MainActor in
         news.end()
@@ -33,14 +33,14 @@ final class ViewContextHolder {
     context.end()
   }
 
-  /// Moves the context to the newest commit, if it follows the others.
+  /// Moves the context to the newest commit, if it follows other contexts.
   private func moveOn() {
     context.deferringError(()) { () throws(ContextError) in try context.mergeAutomatically() }
   }
 }
 
 extension DispatchQueue {
-  /// Runs `body` on the queue and waits for it without holding a thread.
+  /// Runs `body` on the queue and waits for it without blocking a thread.
   func run<Success: Sendable, Failure: Error>(
     _ body: @Sendable @escaping () throws(Failure) -> Success
   ) async throws(Failure) -> Success {

@@ -1,12 +1,14 @@
 import Predicates
 
-/// Links from or to objects whose deletion isn't saved yet, that were made after it: the save that finds one fails.
+/// Links from or to objects whose deletion isn't saved yet, made after the deletion. A save that finds such a link
+/// fails.
 ///
-/// A reference to a deleted object is found by the save anyway. What a deleted object leads to isn't saved, and neither are pairs of which one
-/// end is deleted; those links are remembered here, so that none is lost without a word. The save looks whether they are still there.
+/// The save finds references to a deleted object anyway. It doesn't store references of a deleted object, nor pairs
+/// with a deleted end. Those links are remembered here, so that none is lost silently. The save checks whether they
+/// still exist.
 struct DeletedLinks {
   struct Link: Hashable {
-    /// Of the object that leads, and its number.
+    /// The entity's ordinal and the number of the object that the link leads from.
     let entity: Int
     let source: ObjectNumber
     let property: Property
@@ -25,7 +27,7 @@ struct DeletedLinks {
 }
 
 extension ManagedObjectContext {
-  /// A deleted object leads to another one by a reference, which isn't saved.
+  /// Notes that a deleted object leads to another one by a reference, which isn't saved.
   func noteReference(
     ofDeleted object: any ManagedObject,
     _ entity: StoredEntity,
@@ -51,7 +53,7 @@ extension ManagedObjectContext {
     )
   }
 
-  /// `missingDestination` for each link of which one end, and not the other, is deleted.
+  /// Returns `missingDestination` for each link with one deleted end and one that isn't deleted.
   func deletedLinkFailures() -> [ContextError] {
     deletedLinks.links.compactMap { link in
       let entity = entity(link.entity)
@@ -72,7 +74,8 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Returns true if neither the context nor its source has the object. A new object that the program has discarded is such a one.
+  /// Returns true if neither the context nor its source has the object. That is so for a new object that the program
+  /// has discarded.
   private func isGone(_ number: ObjectNumber, _ entity: StoredEntity) -> Bool {
     if knownObject(number, of: entity) != nil { return false }
     return deferringError(false) { () throws(ContextError) in try !source.contains(number, of: entity) }

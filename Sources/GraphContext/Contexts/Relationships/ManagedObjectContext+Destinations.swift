@@ -3,7 +3,7 @@ import Predicates
 // The entities that relationships lead to.
 
 extension ManagedObjectContext {
-  /// The entity that a relationship of an object in this context leads to.
+  /// Returns the entity that a relationship of an object in this context leads to.
   func destination(of object: any ManagedObject, property: Int) -> StoredEntity {
     let entity = entity(of: object)
     let place = property - entity.schema.stored.count

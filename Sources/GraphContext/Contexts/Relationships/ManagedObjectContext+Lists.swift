@@ -3,12 +3,12 @@ import Predicates
 // The unsaved changes of the order of members.
 
 extension ManagedObjectContext {
-  /// The unsaved changes of an owner's list; nil for none.
+  /// Returns the unsaved changes of an owner's list; nil for none.
   func pendingList(of owner: ObjectNumber, in table: ListTable) -> PendingList? {
     pendingLists(in: table)?[owner]
   }
 
-  /// The unsaved changes of all lists of a relationship, kept up to date from now on.
+  /// Returns the unsaved changes of all lists of a relationship, kept up to date from now on.
   func pendingLists(in table: ListTable) -> PendingLists? {
     switch table.origin {
     case .members(let slots):
@@ -84,7 +84,7 @@ extension ManagedObjectContext {
     return deferringError(false) { () throws(ContextError) in try source.isLinked(owner, element, in: table) }
   }
 
-  /// The entry of an element in the list of its owner, unsaved changes included.
+  /// Returns the entry of an element in the list of its owner, unsaved changes included.
   func listEntry(of element: ObjectNumber, in owner: ObjectNumber, _ places: PairPlaces) -> ListEntry {
     if let place = entities[places.entity].pairPlaces[places.position][owner, element] {
       return ListEntry(place: place, number: element)
@@ -116,7 +116,7 @@ extension ManagedObjectContext {
     let (entity, position) = (places.entity, places.position)
     notePlace(of: PairEnd(owner, element, in: places))
     listings.drop(entity, position, owner: owner)
-    // Where the source has the link, its place there is no change.
+    // If the source has the link, setting the place that it has there is no change.
     let isStored =
       entities[entity].pairs[position].isLinked(owner, element) == nil
       && storedEntry(of: element, in: owner, places).place == place
@@ -124,10 +124,11 @@ extension ManagedObjectContext {
     children.forEach { $0.parentOrderDidChange(ofPairs: position, entity) }
   }
 
-  /// Notes that a link of an ordered relationship has come or gone: the unsaved lists follow. Called twice, before the link changes and after.
+  /// Updates the unsaved lists when a link of an ordered relationship is added or removed. Called twice, before the
+  /// link changes and after.
   func changeLists(with pair: PairEnd, isThere: Bool) {
     let hasLists = entities[pair.entity].pairLists[pair.position] != nil
-    // A relationship without an order has neither, and each of its links comes this way.
+    // A relationship without an order has neither lists nor places, and each of its links takes this path.
     if !hasLists, entities[pair.entity].pairPlaces[pair.position].isEmpty { return }
     guard let table = entity(pair.entity).toManys[pair.position].list, case .pairs(let places) = table.origin
     else { return }
@@ -148,9 +149,9 @@ extension PairEnd {
 }
 
 extension ChangedObjects {
-  /// The unsaved changes of the lists of a to-one relationship.
+  /// Returns the unsaved changes of the lists of a to-one relationship.
   ///
-  /// - Parameter stored: what the source has of an object: its owner, and its entry.
+  /// - Parameter stored: returns the owner and the entry that an object has in the source.
   fileprivate func lists(
     in slots: PlaceSlots,
     _ stored: (ObjectNumber) -> (owner: ObjectNumber, ListEntry)?

@@ -5,13 +5,13 @@ import Predicates
 extension ManagedRecord {
   // MARK: To-one
 
-  /// The object that a to-one relationship leads to; nil for none.
+  /// Returns the object that a to-one relationship leads to; nil for none.
   ///
   /// - Parameters:
   ///   - name: the relationship's name.
   ///   - type: the destination's class where the container has one.
   /// - Throws: `unknownProperty` when the entity has no to-one relationship of this name; `wrongDestination` when it leads to objects of
-  ///   another class; what the store says when it can't be read.
+  ///   another class; the store's error when it can't be read.
   public func object<Object: ManagedObject>(
     _ name: String,
     as type: Object.Type = ManagedRecord.self
@@ -25,14 +25,15 @@ extension ManagedRecord {
     return context.object(type, number: number, destination.ordinal)
   }
 
-  /// Makes a to-one relationship lead to an object, or with nil nowhere; the inverse follows. A required one may lead nowhere until it is
-  /// saved.
+  /// Sets a to-one relationship to an object or to nil; the inverse follows. A required relationship may be nil until
+  /// it is saved.
   ///
   /// - Throws: `unknownProperty` when the entity has no to-one relationship of this name; `wrongDestination` for an object of another
-  ///   entity; `otherContext` where one of the two is in another context or in none; `objectNotFound` where one is gone.
+  ///   entity; `otherContext` where one of the two is in another context or in none; `objectNotFound` where one no
+  ///   longer exists.
   public func setObject(_ name: String, to object: (any ManagedObject)?) throws(ContextError) {
     let slot = try toOneSlot(name)
-    // What an earlier program has linked can be taken away.
+    // A link that an earlier program has made can be removed.
     guard object == nil || hasProperty(name) else { throw unknown(name, "to-one relationship") }
     let context = try linkingContext()
     if let object { try context.checkLink(from: self, property: slot, to: object) }
@@ -71,14 +72,15 @@ extension ManagedRecord {
 
   // MARK: To-many
 
-  /// The objects that a to-many relationship leads to, in their order or that of their insertion: faults, of which no values are read. O(objects);
-  /// of many, a query with ``ManagedObjectContext/forEach(_:inBatchesOf:_:)-(DynamicQuery,_,_)`` keeps few in memory.
+  /// Returns the objects that a to-many relationship leads to, in their order or that of their insertion: faults, of
+  /// which no values are read. O(objects); of many, a query with
+  /// ``ManagedObjectContext/forEach(_:inBatchesOf:_:)-(DynamicQuery,_,_)`` keeps few in memory.
   ///
   /// - Parameters:
   ///   - name: the relationship's name.
   ///   - type: the destination's class where the container has one.
   /// - Throws: `unknownProperty` when the entity has no to-many relationship of this name; `wrongDestination` when it leads to objects of
-  ///   another class; what the store says when it can't be read.
+  ///   another class; the store's error when it can't be read.
   public func objects<Object: ManagedObject>(
     _ name: String,
     as type: Object.Type = ManagedRecord.self
@@ -94,7 +96,7 @@ extension ManagedRecord {
     return numbers.map { context.object(type, number: $0, destination.ordinal) }
   }
 
-  /// Those at some positions of an ordered relationship, fewer where the list ends. O(log n + positions).
+  /// Returns the objects at some positions of an ordered relationship, fewer where the list ends. O(log n + positions).
   ///
   /// - Throws: as ``objects(_:as:)``; `unknownProperty` also for a relationship without an order.
   public func objects<Object: ManagedObject>(
@@ -113,7 +115,7 @@ extension ManagedRecord {
     return numbers.map { context.object(type, number: $0, destination.ordinal) }
   }
 
-  /// How many those are. O(log n).
+  /// Returns the number of objects that a to-many relationship leads to. O(log n).
   public func count(of name: String) throws(ContextError) -> Int {
     let place = try toManyPlace(name)
     guard let context else { return 0 }
@@ -126,14 +128,15 @@ extension ManagedRecord {
   /// Adds an object to a to-many relationship; one that is a member stays one. O(log n).
   ///
   /// - Throws: `unknownProperty` when the entity has no to-many relationship of this name; `wrongDestination` for an object of another
-  ///   entity; `otherContext` where one of the two is in another context or in none; `objectNotFound` where one is gone.
+  ///   entity; `otherContext` where one of the two is in another context or in none; `objectNotFound` where one no
+  ///   longer exists.
   public func add(_ object: any ManagedObject, to name: String) throws(ContextError) {
     let (place, context) = try checkMember(object, name)
     context.add(object, to: self, toMany: place)
   }
 
-  /// Adds an object to an ordered relationship at a position, or moves a member there: the position is that among the others, and the last one where
-  /// there are not as many. O(log n).
+  /// Adds an object to an ordered relationship at a position, or moves a member there: the position is that among the
+  /// other members. If there are fewer, the object becomes the last one. O(log n).
   ///
   /// - Throws: as ``add(_:to:)``; `unknownProperty` also for a relationship without an order.
   public func insert(
@@ -155,7 +158,7 @@ extension ManagedRecord {
     let context = try linkingContext()
     let property = _$objectModel.slotCount + place
     let destination = context.destination(of: self, property: property)
-    // What an earlier program has linked can be taken away, of whatever class it is.
+    // A link that an earlier program has made can be removed, whatever the object's class.
     if object._$state.host === context, context.entity(of: object) === destination {
       return context.remove(object, from: self, toMany: place)
     }
@@ -196,7 +199,7 @@ extension ManagedRecord {
 }
 
 extension ManagedObjectContext {
-  /// The entity that a relationship of a record in this context leads to.
+  /// Returns the entity that a relationship of a record in this context leads to.
   ///
   /// - Throws: `wrongDestination` when its objects are of another class than `type`.
   fileprivate func destination(
@@ -218,7 +221,7 @@ extension ManagedObjectContext {
     return destination
   }
 
-  /// The error for an object in no context, which was to be linked.
+  /// Makes the error for an object in no context, which was to be linked.
   static func isOutside(_ object: any ManagedObject) -> ContextError {
     if object._$state.phase != .new { return isGone(object) }
     let name = object._$objectModel.entity.name

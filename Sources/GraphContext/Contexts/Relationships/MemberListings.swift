@@ -3,9 +3,10 @@ import Predicates
 
 /// Lists of members that objects keep, so that `album.songs.append(song)` on an array doesn't list the songs each time.
 ///
-/// An array can't say what was done to it. So the context remembers the list that it handed out, and compares: if the new one begins
-/// with it, whatever is behind is new. That reads eight bytes a member, and touches none. Every other change of the same relationship makes
-/// the list invalid, and so does everything that moves the context on: saving, rolling back, refreshing, deleting.
+/// An array doesn't record its changes. So the context remembers the list that it handed out, and compares: if the new
+/// list begins with the old one, all members behind that are new. The comparison reads eight bytes a member, and
+/// accesses no member itself. Every other change of the same relationship makes the list invalid, and so does
+/// everything that moves the context on: saving, rolling back, refreshing, deleting.
 struct MemberListings {
   private struct Place: Hashable {
     let entity: Int
@@ -21,7 +22,7 @@ struct MemberListings {
     /// The number of the last sweep of the members' identity map, when the list was handed out. The list alone holds its members.
     var sweepNumber: Int
 
-    /// The number of members behind these in a list that begins with these; nil if the list begins otherwise.
+    /// Returns the number of members behind these in a list that begins with these; nil if the list begins otherwise.
     func added(in list: [some ManagedObject]) -> Int? {
       guard list.count >= members.count else { return nil }
       // Safety: an array of objects lies in memory as their addresses, and so do their identifiers.
@@ -130,7 +131,7 @@ struct ListKeeper {
     let isOrdered = context.relationships.order(of: entity.toManys[toMany]) != nil
     for member in adopted {
       let number = member._$state.number
-      // A list with an order ends with what was added last, unless that was in it before.
+      // An ordered list ends with the object that was added last, unless that was a member before.
       let isLast =
         isOrdered ? !context.isElement(number, of: object, toMany: toMany) : number > listing.last
       isRight = isRight && isLast
@@ -142,7 +143,7 @@ struct ListKeeper {
     return isRight ? .listed : .added
   }
 
-  /// Of the identity map of the members.
+  /// Returns the number of the last sweep of the members' identity map.
   private func sweepNumber(_ entity: StoredEntity, _ toMany: Int) -> Int {
     context.entities[entity.toManys[toMany].destination].known.sweepNumber
   }

@@ -2,8 +2,9 @@ import Predicates
 
 /// The records of the members of the to-many relationship that a program listed last, read some at a time.
 ///
-/// A program that reads one member after the other would have each record looked up by itself, and each lookup waits for memory. So once two
-/// members have been read in the order of the list, the records of the next few are read together, and of more each time.
+/// If a program reads one member after the other, each record would be looked up by itself, and each lookup waits for
+/// memory. So once two members have been read in the order of the list, the records of the next few are read together,
+/// and more of them each time.
 struct MemberReading {
   /// The ordinal of the members' entity; nil where no relationship is followed.
   private var entity: Int?
@@ -18,7 +19,7 @@ struct MemberReading {
 
   private static let firstBatchCount = 4
   private static let largestBatchCount = 256
-  /// Large records come in smaller batches.
+  /// The greatest number of bytes in a batch: large records come in smaller batches.
   static let batchByteLimit = 256 << 10
 
   /// The position in `members` after the last record that has been read.
@@ -34,13 +35,13 @@ struct MemberReading {
     self.members = members
   }
 
-  /// Forgets what was read: the bytes are no longer there.
+  /// Forgets the records that were read: their bytes are no longer valid.
   mutating func forgetRecords() {
     start = end
     records = []
   }
 
-  /// The record of an object, if it has been read.
+  /// Returns the record of an object, if it has been read.
   mutating func record(_ number: ObjectNumber, of entity: Int) -> UnsafeRawBufferPointer? {
     guard !records.isEmpty, let place = place(of: number, of: entity), start..<end ~= place else {
       return nil
@@ -49,7 +50,7 @@ struct MemberReading {
     return records[place - start]
   }
 
-  /// The members whose records are to be read with that of an object whose turn it is; nil if it is read by itself.
+  /// Returns the members whose records are to be read together with that of an object; nil if it is read by itself.
   mutating func batch(from number: ObjectNumber, of entity: Int) -> ArraySlice<ObjectNumber>? {
     guard let place = place(of: number, of: entity) else { return nil }
     // Members that the context has in memory are passed over.
@@ -79,7 +80,8 @@ struct MemberReading {
 }
 
 extension ManagedObjectContext {
-  /// The record of an object as ``MemberReading`` has it, after it has read the next ones where it is their turn; nil if it is to be read by itself.
+  /// Returns the record of an object from ``MemberReading``, which first reads the next records if they are due; nil if
+  /// the record is to be read by itself.
   func recordOfMember(_ number: ObjectNumber, _ entity: StoredEntity) -> UnsafeRawBufferPointer? {
     if let record = memberReading.record(number, of: entity.ordinal) { return record }
     guard let batch = memberReading.batch(from: number, of: entity.ordinal) else { return nil }

@@ -14,7 +14,7 @@ struct OrderKeeper {
 
   // MARK: Reading
 
-  /// The members of an owner in their order, unsaved changes included.
+  /// Returns the members of an owner in their order, unsaved changes included.
   func list(of owner: ObjectNumber) -> MergedList {
     MergedList(
       source: context.source,
@@ -24,7 +24,7 @@ struct OrderKeeper {
     )
   }
 
-  /// The entry of a member of an owner's list.
+  /// Returns the entry of a member of an owner's list.
   func entry(of object: any ManagedObject, in owner: ObjectNumber) -> ListEntry {
     switch table.origin {
     case .members(let slots): object.listEntry(in: slots)
@@ -44,7 +44,7 @@ struct OrderKeeper {
 
   // MARK: Changing
 
-  /// An object leads elsewhere. Its place in the list of the new owner is the last.
+  /// Notes that an object has a new owner, and makes it the last one in the owner's list.
   func didRelink(_ object: any ManagedObject, from old: ObjectNumber, to new: ObjectNumber) {
     let entry = entry(of: object, in: new)
     context.changeLists(in: table) {
@@ -58,16 +58,17 @@ struct OrderKeeper {
   func makeLast(_ object: any ManagedObject, of owner: ObjectNumber) {
     if object._$state.phase == .deleted { return }
     let count = count(of: owner)
-    // The list has the object, so it can't be read; the context has noted the error.
+    // The list has the object, so a count of 0 means that it can't be read; the context has noted the error.
     if count == 0 { return }
     // If the object's current place, perhaps from another list, already is the last one, it stays.
     if entries(of: owner, at: count - 1..<count).first == entry(of: object, in: owner) { return }
     move([object], to: count - 1, of: owner)
   }
 
-  /// Makes these objects, members of an owner, come one after the other, so that the first has this position among the others.
+  /// Moves members of an owner together, one after the other, so that the first has this position among the other
+  /// members.
   func move(_ objects: [any ManagedObject], to position: Int, of owner: ObjectNumber) {
-    // A deleted object is in no list, though one may have been told to take it.
+    // A deleted object is in no list, even if the program has put it into one.
     let objects = objects.filter { $0._$state.phase != .deleted }
     if objects.isEmpty { return }
     _ = context.pendingLists(in: table)
@@ -80,7 +81,8 @@ struct OrderKeeper {
     tellOfMoves(objects + neighbours, of: owner)
   }
 
-  /// Gives all members of an owner this order. Those that are in ascending order among themselves as it is, as many as can be, keep their places.
+  /// Gives all members of an owner this order. As many members as possible that are already in this order keep their
+  /// places.
   func arrange(_ numbers: [ObjectNumber], of owner: ObjectNumber) {
     let current = entries(of: owner, at: 0..<count(of: owner)).map(\.number)
     var positions = Dictionary(current.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
@@ -138,7 +140,7 @@ struct OrderKeeper {
     return []
   }
 
-  /// Whether the objects come behind an entry, and one behind the other, by their numbers alone.
+  /// Returns whether the objects come behind an entry, and one behind the other, by their numbers alone.
   private func hasNaturalOrder(_ objects: [any ManagedObject], after entry: ListEntry?) -> Bool {
     var last = entry
     for object in objects {
@@ -150,7 +152,8 @@ struct OrderKeeper {
     return true
   }
 
-  /// Makes room for objects that find none: gives their neighbours other places, ever more of them until there is room.
+  /// Makes room for objects where there is none: gives other places to their neighbours, to more of them until there is
+  /// room.
   ///
   /// - Returns: the neighbours.
   private func spread(
@@ -199,7 +202,7 @@ struct OrderKeeper {
 
   // MARK: Places
 
-  /// Gives an object, whose list has it, a place; nil is that of its number.
+  /// Gives a place to an object that its list has; nil stands for the place of its number.
   func setPlace(of object: any ManagedObject, in owner: ObjectNumber, _ place: ListPlace?) {
     if ListEntry(place: place, number: object._$state.number) != entry(of: object, in: owner) {
       tellOfMoves([object], of: owner)
@@ -227,7 +230,7 @@ struct OrderKeeper {
     }
   }
 
-  /// Keeps a place where the list's are.
+  /// Stores a place where the list's places are stored.
   private func keep(_ entry: ListEntry, of object: any ManagedObject, in owner: ObjectNumber) {
     switch table.origin {
     case .members(let slots):
@@ -263,7 +266,7 @@ struct OrderKeeper {
 }
 
 extension ManagedObject {
-  /// The place of an object and its number: where it is in the list of what it leads to.
+  /// Returns the place of an object and its number: its entry in the list of its owner.
   func listEntry(in slots: PlaceSlots) -> ListEntry {
     let place = ListPlace(_attributeValue: attributeValue(at: slots.place))
     return ListEntry(place: place, number: _$state.number)
@@ -271,7 +274,7 @@ extension ManagedObject {
 }
 
 extension RecordView {
-  /// The place in a record and the number of its object.
+  /// Returns the place in a record and the number of its object.
   func listEntry(_ number: ObjectNumber, in slots: PlaceSlots) -> ListEntry {
     let place = isNull(slots.place) ? nil : ListPlace(Array(variable(slots.place)))
     return ListEntry(place: place, number: number)

@@ -1,6 +1,7 @@
 import Predicates
 
-/// Unsaved links from owners to elements, as differences to what the store has: what was added and what was removed.
+/// Unsaved links from owners to elements, as differences to the store: the links that were added and those that were
+/// removed.
 ///
 /// A link is never in both: adding one that was removed only forgets the removal, and the other way round.
 struct PendingLinks {
@@ -9,17 +10,17 @@ struct PendingLinks {
 
   var isEmpty: Bool { added.isEmpty && removed.isEmpty }
 
-  /// The link was not there and is now.
+  /// Notes that a link was added.
   mutating func link(_ owner: ObjectNumber, _ element: ObjectNumber) {
     if !Self.take(element, of: owner, from: &removed) { added[owner, default: []].insert(element) }
   }
 
-  /// The link was there and is no longer.
+  /// Notes that a link was removed.
   mutating func unlink(_ owner: ObjectNumber, _ element: ObjectNumber) {
     if !Self.take(element, of: owner, from: &added) { removed[owner, default: []].insert(element) }
   }
 
-  /// The link is there now and was not, or the other way round.
+  /// Notes that a link was added or removed.
   mutating func note(_ owner: ObjectNumber, _ element: ObjectNumber, isLinked: Bool) {
     if isLinked { link(owner, element) } else { unlink(owner, element) }
   }
@@ -35,14 +36,14 @@ struct PendingLinks {
     others.note(owner, element, isLinked: isLinked)
   }
 
-  /// An element leads to another owner; `none` stands for no owner.
+  /// Notes that an element leads to another owner; `none` stands for no owner.
   mutating func move(_ element: ObjectNumber, from old: ObjectNumber, to new: ObjectNumber) {
     guard old != new else { return }
     if !old.isNone { unlink(old, element) }
     if !new.isNone { link(new, element) }
   }
 
-  /// Forgets a change that makes no difference any more, because the link is there, or isn't.
+  /// Forgets a change that makes no difference any more, because the link exists, or doesn't.
   mutating func settle(_ owner: ObjectNumber, _ element: ObjectNumber, isLinked: Bool) {
     if isLinked {
       _ = Self.take(element, of: owner, from: &added)
@@ -57,14 +58,14 @@ struct PendingLinks {
     for (owner, elements) in later.added { for element in elements { link(owner, element) } }
   }
 
-  /// Whether a link is there, as far as the changes tell without the store; nil where they don't.
+  /// Returns whether a link exists, as far as the changes tell without the store; nil where they don't.
   func isLinked(_ owner: ObjectNumber, _ element: ObjectNumber) -> Bool? {
     if added[owner]?.contains(element) == true { return true }
     if removed[owner]?.contains(element) == true { return false }
     return nil
   }
 
-  /// The elements of an owner, ascending, of which the store has these.
+  /// Returns the elements of an owner, ascending, given those that the store has.
   func elements(of owner: ObjectNumber, stored: [ObjectNumber]) -> [ObjectNumber] {
     var result = stored
     if let removed = removed[owner] { result.removeAll { removed.contains($0) } }
@@ -75,10 +76,10 @@ struct PendingLinks {
     return result
   }
 
-  /// How many more elements an owner has than the store knows of.
+  /// Returns how many more elements an owner has than in the store.
   func difference(of owner: ObjectNumber) -> Int { (added[owner]?.count ?? 0) - (removed[owner]?.count ?? 0) }
 
-  /// Every link of an owner is forgotten: the owner is new and left the context.
+  /// Forgets every link of an owner, which is new and has left the context.
   mutating func forget(_ owner: ObjectNumber) {
     added[owner] = nil
     removed[owner] = nil
@@ -95,7 +96,7 @@ struct PendingLinks {
     return true
   }
 
-  /// The links for which `isIncluded` returns true; its last argument says whether the link was added.
+  /// Returns the links for which `isIncluded` returns true; its last argument says whether the link was added.
   func filter<Failure: Error>(
     _ isIncluded: (ObjectNumber, ObjectNumber, Bool) throws(Failure) -> Bool
   ) throws(Failure) -> PendingLinks {

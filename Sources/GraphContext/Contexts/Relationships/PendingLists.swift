@@ -1,6 +1,7 @@
 import Predicates
 
-/// Unsaved changes of the order of an owner's members, as differences to what the source has: entries that were added, and those that are no more.
+/// Unsaved changes of the order of an owner's members, as differences to what the source has: entries that were added,
+/// and entries that were removed.
 ///
 /// Both ascend. An entry is never in both: adding one that was removed only forgets the removal, and the other way round.
 struct PendingList {
@@ -23,7 +24,7 @@ struct PendingList {
     }
   }
 
-  /// How many more members than the source has come before an entry; nil stands for the end.
+  /// Returns how many more members come before an entry than in the source; nil stands for the end.
   func difference(before entry: ListEntry?) -> Int {
     guard let entry else { return added.count - removed.count }
     return added.insertionIndex(sorted: entry, by: \.self) - removed.insertionIndex(sorted: entry, by: \.self)
@@ -39,7 +40,7 @@ struct PendingLists {
 
   mutating func set(_ list: PendingList, of owner: ObjectNumber) { lists[owner] = list }
 
-  /// Forgets the list of an owner that is gone.
+  /// Forgets the list of an owner that no longer exists.
   mutating func forget(_ owner: ObjectNumber) { lists[owner] = nil }
 
   mutating func insert(_ entry: ListEntry, of owner: ObjectNumber) {
@@ -51,20 +52,20 @@ struct PendingLists {
   }
 }
 
-/// The members of one owner in their order: what a source has, with unsaved changes worked in.
+/// The members of one owner in their order: the members in the source, merged with the unsaved changes.
 struct MergedList {
   let source: any ObjectSource
   let table: ListTable
   let owner: ObjectNumber
   let pending: PendingList?
 
-  /// How many members come before an entry; nil stands for the end. O(log n).
+  /// Returns how many members come before an entry; nil stands for the end. O(log n).
   func count(before entry: ListEntry? = nil) throws(ContextError) -> Int {
     let stored = try source.entryCount(of: owner, before: entry, in: table)
     return max(0, stored + (pending?.difference(before: entry) ?? 0))
   }
 
-  /// The members at these positions, fewer where the list ends. O(log n · log changes + positions).
+  /// Returns the members at these positions, fewer where the list ends. O(log n · log changes + positions).
   func entries(at range: Range<Int>) throws(ContextError) -> [ListEntry] {
     guard let pending else { return try source.entries(of: owner, at: range, in: table) }
     var nextAdded = try addedCount(before: range.lowerBound)
@@ -92,7 +93,7 @@ struct MergedList {
     return result
   }
 
-  /// How many of the added entries come before a position.
+  /// Returns how many of the added entries come before a position.
   private func addedCount(before position: Int) throws(ContextError) -> Int {
     let added = pending?.added ?? []
     var (low, high) = (0, added.count)
@@ -103,7 +104,7 @@ struct MergedList {
     return low
   }
 
-  /// The position in the source of the first entry that comes behind so many that are not removed.
+  /// Returns the position in the source of the first entry behind this many entries that are not removed.
   private func storedPosition(_ survivors: Int) throws(ContextError) -> Int {
     let removed = pending?.removed ?? []
     var (low, high) = (0, removed.count)

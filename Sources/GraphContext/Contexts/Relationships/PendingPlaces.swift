@@ -2,8 +2,8 @@ import Predicates
 
 /// Unsaved places of links in one ordered many-to-many relationship, by owner and element.
 ///
-/// A link that was added has one if it was moved since; otherwise its place is that of the element's number. A link that the source has, has one while its place differs
-/// from that in the source.
+/// An added link has an entry here if it was moved since; otherwise its place is that of the element's number. A link
+/// of the source has an entry here while its place differs from that in the source.
 struct PendingPlaces {
   private(set) var byOwner: [ObjectNumber: [ObjectNumber: ListPlace]] = [:]
 

@@ -1,7 +1,7 @@
 import Predicates
 
-/// Keeps the relationships of a context's objects: inverses follow what is set, and to-many relationships are what the source has with the
-/// pending links worked in.
+/// Keeps the relationships of a context's objects: updates the inverses of relationships that are set, and merges the
+/// pending links into the to-many relationships of the source.
 struct RelationshipKeeper {
   private let context: ManagedObjectContext
 
@@ -9,7 +9,7 @@ struct RelationshipKeeper {
 
   // MARK: To-one
 
-  /// A reference was set: its inverse, and the inverse of its inverse, follow.
+  /// Updates the inverse of a reference that was set, and the inverse of that inverse.
   func didSetToOne(
     of object: any ManagedObject,
     slot: Int,
@@ -42,7 +42,7 @@ struct RelationshipKeeper {
     if object.reference(at: slot) == number { set(object, slot: slot, to: .none) }
   }
 
-  /// Sets a reference whose inverse is looked after by the caller.
+  /// Sets a reference; the caller updates the inverse.
   func set(_ object: any ManagedObject, slot: Int, to new: ObjectNumber) {
     let entity = context.entity(of: object)
     guard let toOne = entity.toOne(slot: slot) else { return }
@@ -113,7 +113,7 @@ struct RelationshipKeeper {
         elements = pending?.elements(of: owner, stored: stored) ?? stored
       }
       context.source.counters.membersListed += elements.count
-      // What a child reads may change in its parent at any time.
+      // Values that a child reads may change in its parent at any time.
       if context.parent == nil { context.memberReading.follow(elements, of: relationship.destination) }
       return elements
     }
@@ -154,7 +154,7 @@ struct RelationshipKeeper {
     }
   }
 
-  /// Links objects again whose link the source has. At both ends it has the place that it has there.
+  /// Restores a link that the source has. At both ends the link gets the place that it has in the source.
   func restorePair(_ element: any ManagedObject, of object: any ManagedObject, in relationship: StoredToMany)
   {
     forEachEnd(of: relationship, object, element) { change($0, isLinked: true) }
@@ -283,8 +283,9 @@ extension RelationshipKeeper {
 // MARK: - Pending links
 
 extension ManagedObjectContext {
-  /// The unsaved changes of a table of links; nil for none. Those of a to-one relationship are worked out from the changed objects when they are
-  /// first asked for, and kept up to date from then on: an import that asks no to-many relationship pays nothing.
+  /// Returns the unsaved changes of a table of links; nil for none. Those of a to-one relationship are worked out from
+  /// the changed objects when they are first asked for, and kept up to date from then on: an import that asks no
+  /// to-many relationship pays nothing.
   func pendingLinks(in table: LinkTable) -> PendingLinks? {
     switch table.origin {
     case .pairs(let entity, let position): return entities[entity].pairs[position]
@@ -299,11 +300,11 @@ extension ManagedObjectContext {
   }
 
   /// Works out the unsaved changes of a to-one relationship, if they aren't known: the links, and with them the lists of an ordered relationship. So the
-  /// number of members and their list are of one moment.
+  /// number of members and their list belong to one state.
   func workOutReferences(at position: Int, of entity: StoredEntity) {
     if entities[entity.ordinal].references[position] != nil { return }
     let toOne = entity.toOnes[position]
-    // To read an object may look into the context, so nothing accesses `entities` meanwhile.
+    // Reading an object may access the context, so nothing accesses `entities` meanwhile.
     let links = entities[entity.ordinal].changes.links(ofReference: toOne.slot) { object in
       deferringError(.none) { () throws(ContextError) in
         try source.reference(at: toOne.slot, of: object._$state.number, entity)

@@ -11,7 +11,7 @@ extension ContextError {
     }
   }
 
-  /// Any error of the layers below as this type: what a transaction's closure threw, or a query.
+  /// Converts any error of the layers below to this type: the error of a transaction's closure, or of a query.
   package init(any error: any Error) {
     switch error {
     case let error as ContextError: self = error
@@ -22,7 +22,7 @@ extension ContextError {
     }
   }
 
-  /// Runs `body`; what the layers below throw is thrown as a `ContextError`.
+  /// Runs `body`; an error of the layers below is thrown as a `ContextError`.
   static func mapping<R>(_ body: () throws -> R) throws(ContextError) -> R {
     do { return try body() } catch { throw ContextError(any: error) }
   }

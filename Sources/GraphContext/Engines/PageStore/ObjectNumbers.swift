@@ -3,10 +3,10 @@ import Synchronization
 
 /// Hands out the numbers of new objects: final at insertion, never used twice.
 ///
-/// For each entity, the catalogue keeps the end of the numbers that were leased. Only numbers below it are handed out, and only
-/// once the commit that leased them can't be lost any more: so a reader of a number, in a file or in another process, never
-/// meets another object of that number, whatever happens to the process or the power. What is left of a lease when the
-/// store is closed is skipped.
+/// For each entity, the catalogue keeps the end of the numbers that were leased. Only numbers below this end are
+/// handed out, and only once the commit that leased them can't be lost any more. So a program that reads a number,
+/// from a file or in another process, never finds another object with this number, even after a crash or a power
+/// failure. The rest of a lease is skipped when the store is closed.
 ///
 /// Numbers are leased in blocks. A save leases the next block in its own transaction when less than half of the last one is left
 /// (``endWanted(_:stored:)``); where a lease is used up all the same, ``PageStoreEngine/takeNumber(of:timeout:)`` leases a
@@ -14,14 +14,14 @@ import Synchronization
 final class ObjectNumbers: Sendable {
   static let shortestBlockCount: UInt64 = 1_024
   static let longestBlockCount: UInt64 = 65_536
-  /// Where leases end at the latest.
+  /// The greatest end of a lease.
   static let greatest = ObjectNumber.greatestSequence
 
-  /// What is known of one entity's lease. All are sequences; ends are the first that is not leased.
+  /// The state of one entity's lease. All values are sequences; an end is the first sequence that is not leased.
   private struct Lease {
     /// The next to hand out.
     var next: UInt64
-    /// The end of what can be handed out.
+    /// The end of the numbers that can be handed out.
     var end: UInt64
     /// The end in the store, which a power failure may still take back; never below `end`.
     var committedEnd: UInt64
@@ -33,15 +33,16 @@ final class ObjectNumbers: Sendable {
     }
   }
 
-  /// By the entity's ordinal.
+  /// The leases, by the entity's ordinal.
   private let leases: Mutex<[Lease]>
 
-  /// - Parameter leased: by the entity's ordinal, the end of what the catalogue leased. It may all have been handed out.
+  /// - Parameter leased: the ends of the leases in the catalogue, by the entity's ordinal. All numbers below them
+  ///   may have been handed out.
   init(leased: [UInt64]) {
     leases = Mutex(leased.map { Lease(next: max($0, 1), end: $0, committedEnd: $0) })
   }
 
-  /// A number that no object of the entity has had; nil when the lease is used up. O(1).
+  /// Returns a number that no object of the entity has had; nil when the lease is used up. O(1).
   func take(_ ordinal: Int) -> ObjectNumber? {
     leases.withLock { leases in
       let sequence = leases[ordinal].next
@@ -56,12 +57,13 @@ final class ObjectNumbers: Sendable {
     leases.withLock { leases in leases.indices.filter { leases[$0].next >= leases[$0].end } }
   }
 
-  /// Whether a commit that can still be lost has leased numbers of the entity.
+  /// Returns whether a commit that can still be lost has leased numbers of the entity.
   func hasUnsettled(_ ordinal: Int) -> Bool {
     leases.withLock { $0[ordinal].end < $0[ordinal].committedEnd }
   }
 
-  /// Where the entity's lease should end that ends at `stored` in the store, one block on; nil when all numbers are leased.
+  /// Returns the end of the entity's lease after one more block, if the lease ends at `stored` in the store; nil
+  /// when all numbers are leased.
   func endOfNextBlock(_ ordinal: Int, stored: UInt64) -> UInt64? {
     leases.withLock { leases in
       let end = max(stored, leases[ordinal].committedEnd, 1)
@@ -70,7 +72,8 @@ final class ObjectNumbers: Sendable {
     }
   }
 
-  /// The end of the block that a save leases ahead of need: nil also when half of the last block is left.
+  /// Returns the end of the block that a save leases ahead of need: nil also when at least half of the last block
+  /// is left.
   func endWanted(_ ordinal: Int, stored: UInt64) -> UInt64? {
     let hasEnough = leases.withLock { leases in
       stored > leases[ordinal].next && stored - leases[ordinal].next >= leases[ordinal].blockCount / 2
@@ -78,9 +81,10 @@ final class ObjectNumbers: Sendable {
     return hasEnough ? nil : endOfNextBlock(ordinal, stored: stored)
   }
 
-  /// Leases were committed.
+  /// Notes that leases were committed.
   ///
-  /// - Parameter isSettled: whether no failure can take the commit back, or none that the store's durability is about.
+  /// - Parameter isSettled: whether no failure can take the commit back, or no failure that the store's durability
+  ///   protects against.
   func didLease(_ ends: [LeaseEnd], isSettled: Bool) {
     leases.withLock { leases in
       for (ordinal, end) in ends {
@@ -93,7 +97,7 @@ final class ObjectNumbers: Sendable {
 
   /// Leaves out numbers that another container has leased.
   ///
-  /// - Parameter ends: by the entity's ordinal, the ends in the store.
+  /// - Parameter ends: the ends in the store, by the entity's ordinal.
   func skip(to ends: [UInt64]) {
     leases.withLock { leases in
       for (ordinal, end) in ends.enumerated() where end > leases[ordinal].committedEnd {
@@ -102,10 +106,10 @@ final class ObjectNumbers: Sendable {
     }
   }
 
-  /// By the entity's ordinal, the ends in the store.
+  /// The ends in the store, by the entity's ordinal.
   var committedEnds: [UInt64] { leases.withLock { $0.map(\.committedEnd) } }
 
-  /// No failure can take back the leases that end at these, by the entity's ordinal.
+  /// Notes that no failure can take back the leases up to these ends, by the entity's ordinal.
   func didSettle(_ ends: [UInt64]) {
     leases.withLock { leases in
       for (ordinal, end) in ends.enumerated() { leases[ordinal].end = max(leases[ordinal].end, end) }
@@ -113,5 +117,5 @@ final class ObjectNumbers: Sendable {
   }
 }
 
-/// The end of what is leased of an entity.
+/// The end of an entity's lease.
 typealias LeaseEnd = (ordinal: Int, end: UInt64)

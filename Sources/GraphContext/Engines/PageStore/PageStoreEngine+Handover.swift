@@ -2,16 +2,17 @@ import PageStore
 import Predicates
 import Synchronization
 
-// Giving a store up to a container with other models.
+// Handing a store over to a container with other models.
 
 extension PageStoreEngine {
-  /// What the engine's contexts may do.
+  /// The operations that the engine's contexts may do.
   enum Phase {
     case current
-    /// Another container changes the store's schema. Contexts read on and move on, but write nothing. The bytes are those of the schema
-    /// in the catalogue before the change.
+    /// Another container changes the store's schema. Contexts can read, and move to newer commits, but can't write.
+    /// The bytes are those of the schema in the catalogue before the change.
     case suspended(schema: [UInt8])
-    /// The store may have another schema than the engine knows: what contexts show stays readable, and there is no more.
+    /// The store may have another schema than the engine knows: contexts can read the state that they show, and
+    /// nothing newer.
     case retired
   }
 
@@ -34,12 +35,13 @@ extension PageStoreEngine {
     }
   }
 
-  /// - Throws: `schemaChanged` when the contexts are to see nothing newer.
+  /// - Throws: `schemaChanged` when the contexts must not see newer states.
   func checkCurrent() throws(ContextError) {
     if isRetired { throw Self.changed }
   }
 
-  /// - Parameter snapshot: one that was taken before the call: a change that begins afterwards isn't in it.
+  /// - Parameter snapshot: a snapshot that was taken before the call, so that no change that begins afterwards is
+  ///   in it.
   /// - Throws: `schemaChanged` when the snapshot may have another schema than the engine.
   func checkShows(_ snapshot: Snapshot) throws(ContextError) {
     switch phase.withLock({ $0 }) {
@@ -59,10 +61,11 @@ extension PageStoreEngine {
     try SchemaEntries(snapshot)?.value(for: SchemaTree.modelKey) ?? []
   }
 
-  /// Runs `body`, which opens the store anew, while the contexts of this one write nothing. A write
-  /// that is under way ends first.
+  /// Runs `body`, which opens the store anew, while the contexts of this engine can't write. `body` runs after a
+  /// write that is under way.
   ///
-  /// When `body` throws and the store has its schema still, what was begun of the change is removed, and the contexts write again.
+  /// If `body` throws and the store still has its schema, the parts of the change that were built are removed, and
+  /// the contexts can write again.
   func handOver(
     _ monitor: MigrationMonitor,
     to body: () throws(ContextError) -> OpenedStore
@@ -90,7 +93,7 @@ extension PageStoreEngine {
     phase.withLock { $0 = .current }
   }
 
-  /// Removes what was built for a change that has not come to its end: saves would not keep it up to date.
+  /// Removes everything that was built for an unfinished change, because saves would not keep it up to date.
   ///
   /// - Throws: also when the store has another schema by now.
   private func giveUpChange(_ monitor: MigrationMonitor) throws {
@@ -100,7 +103,8 @@ extension PageStoreEngine {
     try SchemaCleaner(store, monitor).giveUp(begun, of: schema.catalogue)
   }
 
-  /// A stage has leased numbers and given some of them out: none of these is given again.
+  /// Skips the numbers that a stage has leased: it has handed out some of them, and none of these may be handed out
+  /// again.
   private func skipForeignLeases() throws {
     numbers.skip(to: try SchemaTree.leasedNumbers(in: try store.snapshot(), schema))
   }

@@ -4,18 +4,20 @@ import Predicates
 // Leasing numbers of objects, where no save has done so ahead of need.
 
 extension PageStoreEngine {
-  /// A number that no object of the entity has had, and that none will have but the one it is taken for. O(1), but for the first
-  /// number of each block: that may wait for the writer's turn and for the device.
+  /// Returns a number that no object of the entity has had, and that only the object it is taken for will have.
+  /// O(1), except for the first number of each block, which may wait for the writer's turn and for the device.
   ///
-  /// Numbers are handed out when the commit that leased them is durable: it is synced whatever the durability of saves, because a
-  /// number can be seen before anything is saved. One sync is worth thousands of numbers. Only a store that is opened with the durability `none`, which
-  /// says that a power failure may lose everything, is not synced for them.
+  /// Numbers are handed out when the commit that leased them is durable. This commit is synced whatever the
+  /// durability of saves, because a program can see a number before anything is saved. One sync is worth thousands
+  /// of numbers. Only a store with the durability `none`, which allows a power failure to lose everything, is not
+  /// synced for numbers.
   ///
-  /// A store that is open for reading only leases nothing: its numbers are of use in this process alone, as the objects are, which can't be
-  /// saved.
+  /// A store that is open for reading only leases nothing: its new objects can't be saved, so their numbers are
+  /// used in this process alone.
   ///
-  /// - Parameter timeout: the longest wait for the writer's turn; nil for as long as it takes.
-  /// - Throws: `tooManyObjects` when no number is left; what a save throws when the lease can't be written or synced.
+  /// - Parameter timeout: the longest wait for the writer's turn; nil for no limit.
+  /// - Throws: `tooManyObjects` when no number is left; the errors of a save when the lease can't be written or
+  ///   synced.
   func takeNumber(of entity: StoredEntity, timeout: Duration?) throws(ContextError) -> ObjectNumber {
     while true {
       if let number = numbers.take(entity.ordinal) { return number }
@@ -33,14 +35,15 @@ extension PageStoreEngine {
     }
   }
 
-  /// Makes what was committed durable, and with it the leases.
+  /// Makes all commits durable, and the leases with them.
   func settleLeases() throws(StoreError) {
     let ends = numbers.committedEnds
     try store.makeDurable()
     numbers.didSettle(ends)
   }
 
-  /// Leases a block for the entity, and for each other one that has no number left: objects of several come together.
+  /// Leases a block for the entity, and for each other entity that has no number left, because objects of several
+  /// entities are inserted together.
   private func leaseBlocks(including entity: StoredEntity, _ timeout: Duration?) throws {
     let durability = store.options.durability == .none ? nil : Durability.full
     let ends = try store.write(durability: durability, timeout: timeout) { transaction in
@@ -57,7 +60,7 @@ extension PageStoreEngine {
     numbers.didLease(ends, isSettled: true)
   }
 
-  /// Nil when no number is left of an entity that needs none.
+  /// Leases a block for an entity; nil when no number is left, and the block isn't needed.
   private func leaseBlock(
     of entity: StoredEntity,
     isNeeded: Bool,

@@ -4,11 +4,12 @@ import Predicates
 // Bringing records of earlier layouts to the newest one.
 
 extension PageStoreEngine {
-  /// Rewrites the records that have an earlier layout, in commits of bounded size: between two of them others can write. Their objects
-  /// don't change: neither values nor the commits that conflicts compare.
+  /// Rewrites the records that have an earlier layout, in commits of bounded size. Other writers can write between
+  /// two of these commits. The objects don't change: neither values nor the commits that conflicts compare.
   ///
   /// - Returns: how many records were rewritten.
-  /// - Throws: `cancelled`, `schemaChanging` or `schemaChanged`, after which every record has either layout; what a write throws.
+  /// - Throws: `cancelled`, `schemaChanging` or `schemaChanged`, after which each record has its earlier layout or
+  ///   the newest one; the errors of a write.
   func upgradeRecords(_ monitor: MigrationMonitor) throws -> Int {
     let chunkByteCount = monitor.chunkByteCount(in: store)
     let snapshot = try store.snapshot()
@@ -52,7 +53,7 @@ private struct UpgradedChunk {
     rewrittenCount = records.count
   }
 
-  /// The records that have an earlier layout, in the newest one.
+  /// Returns the records that have an earlier layout, in the newest one.
   private mutating func outdated(
     _ entity: StoredEntity,
     in tree: WriteTree,
@@ -66,7 +67,8 @@ private struct UpgradedChunk {
     while try cursor.next() {
       let (key, stored) = (try cursor.key(), try cursor.value())
       seenCount += 1
-      // Records that are left alone cost a look: many of them are a chunk, too, so that others come to write.
+      // Reading a record that isn't rewritten costs time, too. So many of them make a chunk, and other writers get
+      // their turn.
       byteCount += MemoryLayout<UInt64>.size
       if RecordLayout.number(of: stored) != entity.layout.number {
         guard let record = reader.view(stored) else {

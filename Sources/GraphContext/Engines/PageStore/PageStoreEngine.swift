@@ -6,12 +6,12 @@ import Synchronization
 
 /// The engine of apps: a store of pages, its trees named by the schema's catalogue.
 final class PageStoreEngine: StoreEngine {
-  /// Of use until the last container is closed; the containers have the handles that count.
+  /// Usable until the last container is closed. Only the handles of the containers are counted.
   let store: Store
   let schema: StoredSchema
   let storeID: UUID
   let numbers: ObjectNumbers
-  /// Nil for one whose saves have nothing to add.
+  /// The companion of the engine's saves; nil if nothing is added to them.
   private let companion: (any SaveCompanion)?
   let phase = Mutex(Phase.current)
   let queryLogging = QueryLogging(.asked(by: ProcessInfo.processInfo.environment))
@@ -31,14 +31,14 @@ final class PageStoreEngine: StoreEngine {
 
   func newestSource() throws(ContextError) -> any ObjectSource { try newestView() }
 
-  /// The store as its last commit left it.
+  /// Returns the store as its last commit left it.
   ///
   /// - Throws: `schemaChanged` when another container has taken the store over.
   func newestView() throws(ContextError) -> StoreView {
     try view { () throws(StoreError) in try store.snapshot() }
   }
 
-  /// The store as the running write transaction has found it.
+  /// Returns the store as the running write transaction has found it.
   private func viewOfWriter() throws(ContextError) -> any StoredSource {
     try view { () throws(StoreError) in try store.snapshotOfWriter() }
   }
@@ -49,7 +49,7 @@ final class PageStoreEngine: StoreEngine {
     return try source(of: snapshot)
   }
 
-  /// A source that shows a snapshot of the store.
+  /// Returns a source that shows a snapshot of the store.
   ///
   /// - Throws: `schemaChanged` when the snapshot may have another schema than the engine.
   func source(of snapshot: Snapshot) throws(ContextError) -> StoreView {
@@ -57,7 +57,7 @@ final class PageStoreEngine: StoreEngine {
     return view(of: .success(snapshot))
   }
 
-  /// - Parameter snapshot: nothing but why there is none, for a view that says so.
+  /// - Parameter snapshot: the snapshot, or the error that the view throws because there is no snapshot.
   func view(of snapshot: Result<Snapshot, ContextError>) -> StoreView {
     let view = StoreView(schema, snapshot)
     view.queryLogging = queryLogging
@@ -103,7 +103,8 @@ extension PageStoreEngine {
         } else {
           transaction.attach(changes)
         }
-        // Links that others have changed as well leave nothing to store, so that there may be no commit.
+        // If other contexts have made the same changes of links, nothing is left to store, and there may be no
+        // commit.
         if changes.isEmpty { return SaveOutcome() }
         return SaveOutcome(changes: changes, ruleChanges: save.ruleChanges)
       }
@@ -132,7 +133,7 @@ extension PageStoreEngine {
     if wanted == .full, !store.options.isReadOnly { try await makeDurable() }
   }
 
-  /// Makes durable what was saved so far. Waits on a thread of the global queue, not of the caller.
+  /// Makes all saves so far durable. Waits on a thread of the global queue, not on the caller's thread.
   private func makeDurable() async throws(ContextError) {
     try await DispatchQueue.global().run { () throws(ContextError) in
       do throws(StoreError) { try self.settleLeases() } catch { throw ContextError(error) }
@@ -145,15 +146,16 @@ extension TurnRequest {
     switch turn {
     case .waiting(let timeout): self = .waiting(timeout: timeout)
     case .reserved(let reservation as TurnReservation): self = .reserved(reservation)
-    // A reservation of another engine is none here.
+    // A reservation of another engine isn't valid here.
     case .ifFree, .reserved: self = .ifFree
     }
   }
 }
 
-/// What takes part in the saves of an engine.
+/// A participant in the saves of an engine.
 protocol SaveCompanion: Sendable {
-  /// Adds to the transaction of a save, at its end. The save fails with what this throws. Contexts of other engines don't get the changes.
+  /// Adds to the transaction of a save, at its end. The save fails with the error that this throws. Contexts of
+  /// other engines don't get the changes.
   func accompany(
     _ request: SaveRequest,
     _ changes: ChangeSet,

@@ -2,23 +2,24 @@ import Dispatch
 import Foundation
 import PageStore
 
-// What a container does with its store as a whole.
+// Operations of a container on its store as a whole.
 
 extension PersistentContainer {
-  /// Writes everything since the last checkpoint to its place, so that the next open has nothing to replay.
+  /// Writes all changes since the last checkpoint to their pages, so that the next opening has nothing to replay.
   public func checkpoint() throws(ContextError) {
     do throws(StoreError) { try handle.store.checkpoint() } catch { throw ContextError(error) }
   }
 
-  /// Writes everything as the newest commit left it to a new file, as small as it can be, while others read and save: a backup. The file
-  /// appears at `url` when it is complete and durable. O(size of the store).
+  /// Writes a backup: the complete state of the newest commit in a new file, as small as it can be, while other
+  /// tasks read and save. The file appears at `url` when it is complete and durable. O(size of the store).
   ///
   /// - Parameters:
   ///   - url: where to write the copy. No file may be there.
-  ///   - keepsObjectIDs: whether the copy's objects have the IDs that they have here, as they should in a backup that may take this file's
-  ///     place. Otherwise the copy is a store of its own, and an ID of one of them names nothing in the other.
-  /// - Throws: `store` if there is a file at `url`, or it can't be written; nothing is left there then. Also after a folder could not be synced, with
-  ///   the code `outcomeUnknown`: then the copy may be gone after a power failure.
+  ///   - keepsObjectIDs: whether the copy's objects have the same IDs as in this store. A backup that may replace
+  ///     this file should have them. Otherwise the copy is a separate store, and an ID of one store names no object
+  ///     in the other.
+  /// - Throws: `store` if there is a file at `url`, or it can't be written; nothing is left there then. Also if a
+  ///   folder could not be synced, with the code `outcomeUnknown`: then a power failure may remove the copy.
   public func copy(to url: URL, keepsObjectIDs: Bool = true) async throws(ContextError) {
     try await queue.run { [handle] () throws(ContextError) in
       do { try handle.store.copy(to: Self.path(of: url), keepsUUID: keepsObjectIDs) } catch {
@@ -30,12 +31,13 @@ extension PersistentContainer {
   /// Removes the file of the store at `url`. The store must not be open, in this process or another. It may be damaged. If the URL is that of a
   /// symbolic link, the file that it leads to is removed, and the link stays.
   ///
-  /// After a crash at any moment the file is there, complete, or gone, and another call finishes what this one has begun. When this returns, the file
-  /// is gone for good, and so it is when this throws because there is none.
+  /// After a crash at any moment the file is either complete or removed, and another call finishes the removal.
+  /// When this returns, the file is removed durably. It is also removed durably when this throws because there is
+  /// no file.
   ///
-  /// - Throws: `store` with a `storeError` of code `storeInUse` if the store is open or being copied, `notAStore` if the file is none, `inputOutput`
-  ///   also if there is no file; `outcomeUnknown` if the folder can't be synced: after a power failure the file
-  ///   may be there. `invalidURL`.
+  /// - Throws: `store` with a `storeError` of code `storeInUse` if the store is open or being copied, `notAStore`
+  ///   if the file is no store, `inputOutput` also if there is no file; `outcomeUnknown` if the folder can't be
+  ///   synced: after a power failure the file may be there. `invalidURL`.
   public static func destroyStore(at url: URL) async throws(ContextError) {
     let path = try path(of: url)
     try await DispatchQueue.global().run { () throws(ContextError) in
@@ -43,16 +45,18 @@ extension PersistentContainer {
     }
   }
 
-  /// Replaces the store at `url` by a copy of the one at `source`, such as a backup that ``copy(to:keepsObjectIDs:)`` has made. Afterwards the IDs of
-  /// the source's objects find them in the store. The source stays as it is. O(size of the source).
+  /// Replaces the store at `url` by a copy of the one at `source`, such as a backup that
+  /// ``copy(to:keepsObjectIDs:)`` has made. Afterwards the IDs of the source's objects find these objects in the
+  /// store. The source stays as it is. O(size of the source).
   ///
   /// The store that is replaced must not be open, in this process or another; it may be damaged. The source may be open for reading only. The
   /// new file has the permissions and the owner of the old one. After a crash at any moment the file is either the old or the new one,
   /// complete. The folder's file system must have room for both.
   ///
-  /// - Throws: `store` with a `storeError` of code `storeInUse` if the store is open, or the source is open for writing, `notAStore` if either
-  ///   file is none, `corrupt` if the source can't be read, `diskFull`, `inputOutput` also if a file is missing: then the store is as it was;
-  ///   `outcomeUnknown` if the folder can't be synced: after a power failure either file may be there. `invalidURL`.
+  /// - Throws: `store` with a `storeError` of code `storeInUse` if the store is open, or the source is open for
+  ///   writing, `notAStore` if either file is no store, `corrupt` if the source can't be read, `diskFull`,
+  ///   `inputOutput` also if a file is missing: then the store is as it was; `outcomeUnknown` if the folder can't
+  ///   be synced: after a power failure either file may be there. `invalidURL`.
   public static func replaceStore(at url: URL, byCopyOf source: URL) async throws(ContextError) {
     let (path, sourcePath) = (try path(of: url), try path(of: source))
     try await DispatchQueue.global().run { () throws(ContextError) in
@@ -60,14 +64,16 @@ extension PersistentContainer {
     }
   }
 
-  /// Rewrites the records that were stored before the schema changed in the form that new ones have, while others read and save.
+  /// Rewrites the records that were stored before the schema changed in the layout of new records, while other
+  /// tasks read and save.
   ///
-  /// Reading such a record costs a little more than reading a new one, until its object is saved for another reason or this was called; nothing
-  /// else depends on it. Objects don't change. Waits for the writer's turn for each commit. O(records of entities that have changed).
+  /// Reading such a record costs a little more than reading a new one, until its object is saved for another reason
+  /// or this method is called. There is no other difference. Objects don't change. Waits for the writer's turn for
+  /// each commit. O(records of entities that have changed).
   ///
-  /// - Parameter monitor: tells how far it has come, and can cancel it.
+  /// - Parameter monitor: shows the progress of the work, and can cancel it.
   /// - Returns: how many records were rewritten.
-  /// - Throws: `cancelled`; `store` when something can't be written. What was rewritten stays so.
+  /// - Throws: `cancelled`; `store` when something can't be written. Records that were rewritten stay rewritten.
   @discardableResult
   public func upgradeRecords(
     monitor: MigrationMonitor = MigrationMonitor()
@@ -79,22 +85,23 @@ extension PersistentContainer {
     }
   }
 
-  /// Closes the container. What was saved is durable afterwards.
+  /// Closes the container. Afterwards all saves are durable.
   ///
-  /// Containers on the same file are counted: each is closed once. Closing it again does nothing, and a container that is let go of without
-  /// being closed counts no more. Closing the last one closes the store: it writes a checkpoint and gives up the process's lock on
-  /// the file, and contexts can't be used any more, whichever container they are of. Until then contexts that are there can be used; a
-  /// closed container gives no new ones.
+  /// Containers on the same file are counted: each is closed once. Closing it again does nothing, and a container
+  /// that is deallocated without being closed is no longer counted. Closing the last one closes the store: it
+  /// writes a checkpoint and gives up the process's lock on the file, and contexts can't be used any more,
+  /// whichever container they are of. Until then existing contexts can be used; a closed container makes no new
+  /// ones.
   ///
-  /// - Throws: `store` if something could not be written; the container is closed all the same. Inside a save it throws the same with a
-  ///   `storeError` of code `nestedWrite`, and does nothing.
+  /// - Throws: `store` if something could not be written; the container is closed all the same. Inside a save it
+  ///   throws `store` with a `storeError` of code `nestedWrite`, and does nothing.
   public func close() throws(ContextError) {
     // The sequences that follow the store find it closed, and end.
     defer { coordinator.tellListeners() }
     do throws(StoreError) { try handle.store.close() } catch { throw ContextError(error) }
   }
 
-  /// What the store has done since it was opened, and how big it is.
+  /// Counts of the store's work since it was opened, and its size.
   public var statistics: StoreStatistics {
     get throws(ContextError) {
       do throws(StoreError) { return try handle.store.statistics } catch { throw ContextError(error) }
@@ -106,10 +113,12 @@ extension PersistentContainer {
     do throws(StoreError) { return try handle.store.spaceLedger() } catch { throw ContextError(error) }
   }
 
-  /// Reads everything and compares everything with everything: pages, the schema, records, index entries, relationships. Returns
-  /// every problem found; what can't be read is one, and the rest is looked at all the same. O(size of the store).
+  /// Reads the complete store and compares all its parts with each other: pages, the schema, records, index
+  /// entries, relationships. Returns every problem found. Data that can't be read is a problem, and the rest is
+  /// checked all the same. O(size of the store).
   ///
-  /// - Parameter includingWarnings: whether to return, too, what is whole but rests on the last of two copies.
+  /// - Parameter includingWarnings: whether to return warnings, too: data that is whole, but of which only one of
+  ///   two copies is left.
   public func verify(includingWarnings: Bool = false) throws(ContextError) -> [IntegrityProblem] {
     try handle.checkOpen()
     let problems: [IntegrityProblem]

@@ -5,8 +5,8 @@ import Synchronization
 
 /// A commit of a store that is held, so that queries can go on reading it while others save: from ``PersistentContainer/pinCommit(lifetime:)``.
 ///
-/// Pages that only an old commit reaches aren't used again while it is held: release it when it is no longer needed. Letting go of the last reference
-/// releases it, too.
+/// Pages that only an old commit reaches aren't reused while this commit is held: release it when it is no longer
+/// needed. Dropping the last reference releases it, too.
 public final class PinnedCommit: Sendable {
   /// The number of the commit.
   public let number: UInt64
@@ -23,14 +23,15 @@ public final class PinnedCommit: Sendable {
     self.snapshot = Mutex(snapshot)
   }
 
-  /// Holds the commit no longer. Queries that are running finish; later ones throw `commitNotHeld`. Releasing it again does nothing.
+  /// Stops holding the commit. Running queries finish; later ones throw `commitNotHeld`. Releasing it again does
+  /// nothing.
   public func release() {
     // Deallocated with the mutex unlocked.
     let released = snapshot.withLock { $0.take() }
     withExtendedLifetime(released) {}
   }
 
-  /// A source of its own that shows the commit.
+  /// Makes a separate source that shows the commit.
   ///
   /// - Throws: `commitNotHeld`; `schemaChanged` when another container has taken the store over.
   func source() throws(ContextError) -> any ObjectSource {

@@ -1,23 +1,24 @@
 import PageStore
 import Predicates
 
-/// One snapshot of a store, read as records and index trees. What a context faults from and a query runs on.
+/// One snapshot of a store, read as records and index trees. Contexts read faults from it, and queries run on it.
 ///
 /// Belongs to one task at a time, like the context that made it: it keeps the trees it has opened.
 package final class StoreView: ObjectSource {
   package let schema: StoredSchema
   private let source: Result<Snapshot, ContextError>
-  /// By the entity's ordinal. Empty until the first read: each save makes a view, and many of them are never read.
+  /// The open entities, by the entity's ordinal. Empty until the first read: each save makes a view, and many of
+  /// them are never read.
   private var entities: [OpenEntity] = []
   private var otherTrees: [String: Opened] = [:]
-  /// Copies of records, because objects and rows point to them and pages come and go.
+  /// Copies of records, because objects and rows point to them, and pages are evicted.
   // Each access is one call of a method of the arena, which calls nothing else.
   @exclusivity(unchecked) private var kept = RecordArena()
   /// Lists of elements that were read together.
   var keptElements = KeptElements()
-  /// What queries have touched.
+  /// Counts of what queries have read.
   var counters = QueryCounters()
-  /// Where the view is read outside of the task that waits for it.
+  /// The cancellation by the waiting task; set if the view is read outside of this task.
   var cancellation: Cancellation?
   /// The log of the store's queries; nil for a view whose reads are no queries of a program.
   var queryLogging: QueryLogging?
@@ -41,7 +42,8 @@ package final class StoreView: ObjectSource {
     self.init(schema, .success(snapshot))
   }
 
-  /// - Parameter source: the snapshot, or why there is none: then every look at the view throws the error.
+  /// - Parameter source: the snapshot, or the error that every read of the view throws because there is no
+  ///   snapshot.
   init(_ schema: StoredSchema, _ source: Result<Snapshot, ContextError>) {
     self.schema = schema
     self.source = source
@@ -57,7 +59,7 @@ package final class StoreView: ObjectSource {
     }
   }
 
-  /// Why the view shows nothing; nil if it shows a snapshot.
+  /// The reason why the view shows nothing; nil if it shows a snapshot.
   var failure: ContextError? { if case .failure(let error) = source { error } else { nil } }
 
   var capabilities: SourceCapabilities { [.ranks, .exactCounts, .coveringScans] }
@@ -65,7 +67,8 @@ package final class StoreView: ObjectSource {
   /// The commit that the view shows; 0 if it shows none.
   package var commit: UInt64 { (try? source.get().commit) ?? 0 }
 
-  /// The changes of the commits between another view of the store and this one, in order. Empty if either shows nothing.
+  /// Returns the changes of the commits between another view of the store and this one, in order. Empty if either
+  /// shows nothing.
   func changeSets(since other: StoreView) -> [ChangeSet] {
     guard let other = try? other.source.get(), let snapshot = try? source.get() else { return [] }
     return snapshot.attachments(after: other).compactMap { $0 as? ChangeSet }
@@ -86,7 +89,7 @@ extension StoreView {
     if entities.isEmpty { entities = Array(repeating: OpenEntity(), count: schema.entities.count) }
   }
 
-  /// The tree of an entity's records: object number, 8 bytes big-endian → record. Nil while there was none yet.
+  /// Returns the tree of an entity's records: object number, 8 bytes big-endian → record. Nil if there is none yet.
   package func records(of entity: StoredEntity) throws(StoreError) -> TreeReader? {
     makeEntitiesIfNeeded()
     switch entities[entity.ordinal].records {
@@ -99,8 +102,9 @@ extension StoreView {
     }
   }
 
-  /// The tree of an index, or nil while there was none yet. Of a declared one: the components' keys (``KeyCoder``) and the
-  /// object number → nothing; of a relationship's: destination's and object's number, 8 bytes each → nothing.
+  /// Returns the tree of an index, or nil if there is none yet. For a declared index: the components' keys
+  /// (``KeyCoder``) and the object number → nothing; of a relationship's: destination's and object's number, 8
+  /// bytes each → nothing.
   package func tree(of index: ResolvedIndex) throws(StoreError) -> TreeReader? {
     let (entity, ordinal) = (index.id.entity.ordinal, index.id.ordinal)
     makeEntitiesIfNeeded()
@@ -120,12 +124,12 @@ extension StoreView {
     }
   }
 
-  /// The tree of a to-one relationship: destination's and object's number, 8 bytes each → nothing.
+  /// Returns the tree of a to-one relationship: destination's and object's number, 8 bytes each → nothing.
   package func tree(of toOne: StoredToOne) throws(StoreError) -> TreeReader? {
     try tree(named: toOne.treeName)
   }
 
-  /// A tree by its name in ``TreeName``, or nil while there was none yet.
+  /// Returns a tree by its name in ``TreeName``, or nil if there is none yet.
   package func tree(named name: String) throws(StoreError) -> TreeReader? {
     switch otherTrees[name] ?? .notYet {
     case .tree(let tree): return tree
@@ -141,8 +145,8 @@ extension StoreView {
 // MARK: - Records
 
 extension StoreView {
-  /// The record of an object, checked, or nil when there is none. The bytes stay where they are until ``releaseKept()``.
-  /// O(log n).
+  /// Returns the record of an object, checked, or nil when there is none. The bytes stay where they are until
+  /// ``releaseKept()``. O(log n).
   package func record(
     _ number: ObjectNumber,
     of entity: StoredEntity
@@ -205,8 +209,8 @@ extension StoreView {
     return reader
   }
 
-  /// A copy of a record of the newest layout, which stays where it is until ``releaseKept()``; an empty one of bytes that are no record of the entity. They are
-  /// looked at here, while they are at hand.
+  /// Returns a copy of a record of the newest layout, which stays at its address until ``releaseKept()``; an empty
+  /// copy if the bytes are no record of the entity. The bytes are checked here, while they are at hand.
   package func keep(_ record: UnsafeRawBufferPointer, of entity: StoredEntity) -> UnsafeRawBufferPointer {
     guard RecordView(record, layout: entity.layout) != nil else {
       return UnsafeRawBufferPointer(start: nil, count: 0)
@@ -223,7 +227,7 @@ extension StoreView {
     keptElements = KeptElements()
   }
 
-  /// Whether there is such an object. O(log n).
+  /// Returns whether there is such an object. O(log n).
   package func contains(_ number: ObjectNumber, of entity: StoredEntity) throws(ContextError) -> Bool {
     try mapping { () throws(StoreError) in
       guard let tree = try records(of: entity) else { return false }
@@ -235,7 +239,7 @@ extension StoreView {
     do throws(StoreError) { return try body() } catch { throw ContextError(error) }
   }
 
-  /// What is wrong when bytes are no record of their entity.
+  /// Returns the error for bytes that are no record of their entity.
   package static func damaged(_ number: ObjectNumber, of entity: StoredEntity) -> ContextError {
     damaged(number, of: entity.name)
   }
@@ -245,7 +249,7 @@ extension StoreView {
   }
 }
 
-/// The keys of the records of objects, as they lie in memory.
+/// Returns the keys of the records of objects, as they lie in memory.
 func recordKeys(_ numbers: some Collection<ObjectNumber>) -> [UInt64] {
   // A closure, as a key path of two steps would be followed at run time for each number.
   numbers.map { $0.rawValue.bigEndian }

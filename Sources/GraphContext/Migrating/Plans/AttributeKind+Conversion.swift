@@ -1,10 +1,10 @@
 import Foundation
 import Predicates
 
-// Values of one kind as another one has them.
+// Conversions of values from one kind to another.
 
 extension AttributeKind {
-  /// The value as an attribute of this kind has it; nil if it can't be told, or this kind doesn't have it.
+  /// Returns the value converted to this kind; nil if there is no conversion, or this kind can't hold the value.
   func converted(_ value: AttributeValue) -> AttributeValue? {
     if let same = self.value(from: value) { return same }
     switch value {
@@ -20,7 +20,7 @@ extension AttributeKind {
     }
   }
 
-  /// The number of this kind that is nearest to a number; nil if the value is none.
+  /// Returns the number of this kind that is nearest to a number; nil if the value is no number.
   func nearest(to value: AttributeValue) -> AttributeValue? {
     var value = value
     if case .string(let text) = value, let number = AttributeKind.decimal.parsed(text) { value = number }
@@ -33,7 +33,7 @@ extension AttributeKind {
     return rounded(abs(number) < 1 ? 0 : number < 0 ? range.lowerBound : range.upperBound)
   }
 
-  /// The nearest number that a `Float` has, and that isn't infinite unless the number is.
+  /// Returns the nearest `Float` to a number. It is infinite only if the number is.
   private static func float(_ number: Double) -> AttributeValue {
     let limit = Double(Float.greatestFiniteMagnitude)
     let isFinite = number.isFinite
@@ -44,7 +44,7 @@ extension AttributeKind {
     self == .decimal ? -Decimal.greatestFiniteMagnitude...Decimal.greatestFiniteMagnitude : nil
   }
 
-  /// A number as this kind has it: integers are rounded to the nearest one in the range.
+  /// Returns a number in this kind: for an integer kind, the nearest integer in the range.
   private func rounded(_ number: Decimal) -> AttributeValue? {
     if self == .decimal { return .decimal(number) }
     if self == .double || self == .float {
@@ -77,14 +77,14 @@ extension AttributeKind {
     }
   }
 
-  /// What the text says, whole, as this kind has it.
+  /// Returns the value of this kind that the whole text stands for.
   private func parsed(_ text: String) -> AttributeValue? {
     switch self {
     case .bool: Bool(text).map(AttributeValue.bool)
     case .uuid: UUID(uuidString: text).map(AttributeValue.uuid)
     case .double: Double(text).map(AttributeValue.double)
     case .float:
-      // A finite number that is too great is none.
+      // A finite number that is too great isn't converted.
       Float(text).flatMap { $0.isInfinite && Double(text)?.isFinite == true ? nil : .double(Double($0)) }
     case .decimal:
       text.wholeMatch(of: #/[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?/#) == nil
@@ -98,7 +98,7 @@ extension AttributeKind {
 }
 
 extension AttributeValue {
-  /// The number, exactly; nil for what is none, and for numbers without an end.
+  /// The exact number; nil for a value that is no finite number.
   fileprivate var number: Decimal? {
     switch self {
     case .int(let value): Decimal(value)
@@ -109,14 +109,14 @@ extension AttributeValue {
     }
   }
 
-  /// A whole number exactly, because the shortest text that reads back as a great one is that of another integer.
+  /// Returns a whole number exactly: the shortest text of a great whole number is the text of another integer.
   private static func number(_ value: Double) -> Decimal? {
     if let whole = Int64(exactly: value) { return Decimal(whole) }
     if let whole = UInt64(exactly: value) { return Decimal(whole) }
     return value.isFinite ? Decimal(string: "\(value)") : nil
   }
 
-  /// What Swift writes for the value.
+  /// The text that Swift writes for the value.
   fileprivate var text: String? {
     switch self {
     case .int(let value): "\(value)"

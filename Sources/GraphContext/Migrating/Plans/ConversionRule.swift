@@ -1,11 +1,12 @@
 import Foundation
 import Predicates
 
-/// What becomes of an attribute's values when the attribute is of another kind from now on.
+/// A rule for the conversion of an attribute's values when the kind of the attribute changes.
 ///
-/// A value is converted if the new kind has it: numbers with the same value, and between text and numbers, `Bool` or `UUID` what Swift writes and
-/// reads. A list is converted element by element, and a JSON value becomes a list if it is one of such elements: a list with one other element is another
-/// value. The rules differ in what they do with other values.
+/// A value is converted if the new kind can hold it. Numbers keep their value. Between text and numbers, `Bool` or
+/// `UUID`, the text is the one that Swift writes and reads. A list is converted element by element. A JSON value
+/// becomes a list if it is a list of such elements. A list with one element that can't be converted can't be
+/// converted as a whole. The rules differ in the treatment of values that can't be converted.
 public struct ConversionRule: Sendable {
   private enum Form: Sendable {
     case refusing, clamping, orNil
@@ -13,20 +14,22 @@ public struct ConversionRule: Sendable {
   }
   private let form: Form
 
-  /// An object with another value keeps the store from being migrated. Such objects are all listed before the migration begins.
+  /// An object with a value that can't be converted prevents the migration of the store. All such objects are
+  /// listed before the migration begins.
   public static let refusing = ConversionRule(form: .refusing)
-  /// A number becomes the nearest one that the new kind has. What is no number, or can't be one, becomes nil.
+  /// A number becomes the nearest number of the new kind. A value that is no number, or can't be converted to one,
+  /// becomes nil.
   public static let clamping = ConversionRule(form: .clamping)
-  /// Another value becomes nil.
+  /// A value that can't be converted becomes nil.
   public static let orNil = ConversionRule(form: .orNil)
-  /// Every value becomes what `convert` returns: of the new kind, or nil.
+  /// Every value becomes what `convert` returns: a value of the new kind, or nil.
   public static func custom(
     _ convert: @escaping @Sendable (AttributeValue) -> AttributeValue?
   ) -> ConversionRule { ConversionRule(form: .custom(convert)) }
 
   var refusesValues: Bool { if case .refusing = form { true } else { false } }
 
-  /// The value, which is not nil, as an attribute has it; nil if it has none.
+  /// Returns a value, which is not nil, converted for an attribute; nil if the attribute gets none.
   ///
   /// - Parameter elementKind: of the value, if it is a list.
   func convert(
@@ -47,7 +50,7 @@ public struct ConversionRule: Sendable {
     return .string(ListText.json(of: converted, kind))
   }
 
-  /// The value, which is neither nil nor a list, as one of this kind; nil if it is none.
+  /// Returns a value, which is neither nil nor a list, converted to a kind; nil if it can't be converted.
   func convert(_ value: AttributeValue, to kind: AttributeKind) -> AttributeValue? {
     switch form {
     case .refusing, .orNil: kind.converted(value)
@@ -59,7 +62,7 @@ public struct ConversionRule: Sendable {
 
 /// A conversion of one attribute.
 struct AttributeConversion: Sendable {
-  /// By its old name.
+  /// The entity, by its old name.
   let entity: String
   let attribute: String
   let newName: String
@@ -68,7 +71,7 @@ struct AttributeConversion: Sendable {
   func convert(_ batch: MigrationBatch) throws {
     for object in batch.objects {
       let value = try object[attribute]
-      // The attribute may belong to subclasses from now on: other objects lose their values.
+      // In the new schema only subclasses may have the attribute: other objects lose their values.
       guard let successor = try batch.successor(of: object), successor.hasProperty(newName) else { continue }
       let attribute = successor.entity.attribute(named: newName)
       // A nil that can't stay one becomes the default, which the successor has.
@@ -82,9 +85,9 @@ struct AttributeConversion: Sendable {
     }
   }
 
-  /// The entity and the slot of the old values, and the new attribute.
+  /// Returns the entity and the slot of the old values, and the new attribute.
   ///
-  /// - Throws: `unknownEntity` or `unknownProperty` where one of the schemas lacks what the conversion names.
+  /// - Throws: `unknownEntity` or `unknownProperty` if one of the schemas lacks a name of the conversion.
   func resolved(
     in old: StoredSchema,
     _ target: CataloguedSchema,

@@ -1,6 +1,6 @@
 import Predicates
 
-// Objects of the new graph that go on as objects of the old one.
+// Objects of the new graph that continue objects of the old graph.
 
 /// The numbers of objects that are made anew.
 ///
@@ -31,23 +31,26 @@ struct SuccessorNumbers {
     self.greatest = ended.isEmpty ? 0 : greatest
   }
 
-  /// Returns the number to add to the sequence of an old object to get that of its successor. Returns nil if the old entity isn't dropped, or if the stage doesn't
-  /// make the class anew.
+  /// Returns the number to add to the sequence of an old object to get the sequence of its successor. Returns nil
+  /// if the old entity isn't dropped, or if the stage doesn't make the class anew.
   func offset(of oldEntity: String, in className: String, of entity: String) -> UInt64? {
     madeAnew.contains(className) || madeAnew.contains(entity) ? offsets[oldEntity] : nil
   }
 }
 
 extension MigrationBatch {
-  /// The object of the new graph that goes on as one of the old graph.
+  /// Returns the object of the new graph that continues an object of the old graph.
   ///
-  /// If the entity goes on, the stage has made the object: it has the old one's number, and what could be inferred of its values. If a pass has deleted it
-  /// and made a successor of another class, it is that one. If the entity doesn't go on, the object is what ``makeSuccessor(of:as:)`` has made of this one, in any batch.
+  /// If the new schema continues the entity, the stage has made the object: it has the number of the old object,
+  /// and all of its values that could be inferred. If a pass has deleted this object and made a successor of
+  /// another class, the method returns that successor. If the new schema doesn't continue the entity, the method
+  /// returns the successor that ``makeSuccessor(of:as:)`` has made, in any batch.
   ///
   /// - Parameters:
   ///   - object: an object of the old graph.
   ///   - className: the entity or the class of the new schema, as given to ``makeSuccessor(of:as:)``.
-  /// - Returns: nil if there is none: no pass has made the object, or a pass has deleted it; also for a class of which ``makeSuccessor(of:as:)`` makes none.
+  /// - Returns: nil if there is none: no pass has made the object, or a pass has deleted it; also for a class of
+  ///   which ``makeSuccessor(of:as:)`` makes no objects.
   /// - Throws: `otherContext` for an object that is not of the old graph; `unknownEntity` or `abstractClass` for a wrong name; `store` or `corrupt` if
   ///   the new graph can't be read.
   /// - Complexity: O(log *n*) for each class that the object may have.
@@ -67,21 +70,27 @@ extension MigrationBatch {
     return try existing(place.number, place.entity)
   }
 
-  /// Makes an object of the new graph that goes on as one of the old graph: in an entity or a class that the stage makes anew, if the old entity doesn't go on, or
-  /// in another class of the same entity.
+  /// Makes an object of the new graph that continues an object of the old graph. It belongs to an entity or a class
+  /// that the stage makes anew, if the new schema doesn't continue the old entity, or to another class of the same
+  /// entity.
   ///
-  /// Its number follows from the old one's, so ``successor(of:as:)`` finds it from any batch. The objects of one old entity keep their order. An ID of the old object doesn't
-  /// name it. It has the values of the attributes of the same name whose kind is the same or wider; a nil that the new attribute can't have isn't
-  /// copied. The pass sets the others, and its relationships. What a required attribute or relationship lacks when the pass's body returns fails the stage.
+  /// Its number follows from the old one's, so ``successor(of:as:)`` finds it from any batch. The objects of one
+  /// old entity keep their order. An ID of the old object doesn't name it. It has the values of the attributes of
+  /// the same name whose kind is the same or wider; a nil that the new attribute can't have isn't copied. The pass
+  /// sets the other attributes, and the relationships. If a required attribute or relationship has no value when
+  /// the pass's body returns, the stage fails.
   ///
-  /// An object that the stage has copied, because its entity goes on, changes its class in this way, once the pass has deleted the copy.
+  /// If the new schema continues the entity, the stage has copied the object. After the pass has deleted the copy,
+  /// this method makes the object in another class.
   ///
   /// - Parameters:
   ///   - object: an object of the old graph.
-  ///   - className: the entity or the class of the new schema; nil for that of the old object's name.
-  /// - Throws: `otherContext` for an object that is not of the old graph; `unknownEntity` or `abstractClass` for a wrong name;
-  ///   `saveNotAllowed` for a class that isn't made anew, or an object whose entity goes on as another one; `notUnique` if the object has a
-  ///   successor in the entity already, or had it in this batch; `tooManyObjects`; what reading the old object throws.
+  ///   - className: the entity or the class of the new schema; nil for the entity or class with the old object's
+  ///     name.
+  /// - Throws: `otherContext` for an object that is not of the old graph; `unknownEntity` or `abstractClass` for a
+  ///   wrong name; `saveNotAllowed` for a class that isn't made anew, or an object whose entity is continued by
+  ///   another entity; `notUnique` if the object has a successor in the entity already, or had it in this batch;
+  ///   `tooManyObjects`; the errors of reading the old object.
   @discardableResult
   public func makeSuccessor(
     of object: ManagedRecord,
@@ -96,7 +105,7 @@ extension MigrationBatch {
         context: .init(entity: name)
       )
     }
-    // One that was deleted is still known, by this number.
+    // A deleted successor is still known by this number.
     guard new.entities[entity.ordinal].known[number] == nil, try self.object(of: number, entity) == nil else {
       throw ContextError(
         .notUnique,
@@ -107,14 +116,14 @@ extension MigrationBatch {
     let successor = ManagedRecord(newOf: new.coordinator.models[entity.ordinal], named: name)
     // Values that can't be read are found before there is an object without them.
     try successor.set(SuccessorValues(of: object, for: successor).values)
-    // It leases numbers behind those of all successors, so that no later object gets this one.
+    // This leases numbers behind those of all successors, so that no later object gets this number.
     _ = try new.coordinator.engine.takeNumber(of: entity, timeout: nil)
     new.adopt(successor, numbered: number)
     try new.checkUsable()
     return successor
   }
 
-  /// The number of an object's successor; nil if it can have none of this class.
+  /// Returns the number of an object's successor; nil if the object can have no successor of this class.
   private func place(
     of object: ManagedRecord,
     in className: String
@@ -130,7 +139,7 @@ extension MigrationBatch {
     return (number, entity)
   }
 
-  /// The object of an entity with the sequence of a number, whatever its class.
+  /// Returns the object of an entity with the sequence of a number, whatever its class.
   private func object(
     of number: ObjectNumber,
     _ entity: StoredEntity
@@ -181,7 +190,7 @@ private struct SuccessorValues {
       if value.isNull, isRequired || attribute.isRequiredPart == true { continue }
       values[attribute.name] = attribute.kind == former.kind ? value : value.widened(to: attribute.kind)
     }
-    // An embedded value that could not be nil is there.
+    // An embedded value that could not be nil exists.
     for flag in entity.attributes where entity.isFlag(flag) && known[flag.name] == nil {
       if values.keys.contains(where: { PropertyDescription.isPart($0, of: flag.name) }) {
         values[flag.name] = .bool(true)

@@ -1,17 +1,17 @@
-/// What a pass of a custom stage works with: the old graph and the new one, side by side.
+/// The input and output of a pass of a custom stage: the old graph and the new one, side by side.
 ///
-/// The objects of both are ``ManagedRecord``s: no class of an earlier version is needed. Neither they nor the contexts are of use after the pass's body
-/// has returned.
+/// The objects of both are ``ManagedRecord``s: no class of an earlier version is needed. Neither the objects nor
+/// the contexts can be used after the pass's body has returned.
 public final class MigrationBatch {
-  /// The graph before the stage, whole. It is read only: a save of it throws.
+  /// The complete graph before the stage. It is read only: a save of it throws.
   public let old: ManagedObjectContext
   /// The graph that the stage makes. It is saved when the pass's body returns; a save in between throws.
   ///
-  /// Where the new schema requires what the old one did not, and where it adds uniqueness, nothing is checked before the end of the stage.
+  /// Requirements and uniqueness that the new schema adds are not checked before the end of the stage.
   public let new: ManagedObjectContext
-  /// The objects of the old graph that this batch is about; none in a pass that runs once.
+  /// The objects of the old graph in this batch; none in a pass that runs once.
   public let objects: [ManagedRecord]
-  /// The new names of old entities that go on.
+  /// The new names of the old entities that the new schema continues.
   let entityNames: [String: String]
   let successors: SuccessorNumbers
 

@@ -1,7 +1,8 @@
-// A plan in words, for people who want to know what is going to happen.
+// A plan in words, for people who want to know what the migration will do.
 
 extension MigrationPlan: CustomStringConvertible {
-  /// A line for each version, then one for each stage, those included that are inferred. Of a plan with mistakes, what ``check()`` throws.
+  /// A line for each version, then a line for each stage, including the inferred stages. For a plan with mistakes,
+  /// the error that ``check()`` throws.
   public var description: String {
     do throws(ContextError) {
       return try ResolvedPlan(self).lines.joined(separator: "\n")

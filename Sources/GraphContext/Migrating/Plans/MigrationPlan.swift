@@ -1,7 +1,7 @@
 import Predicates
 
-/// The versions of an app's schema, and the stages that lead from one to the next: what a container is opened with whose store may be of
-/// any of them.
+/// The versions of an app's schema, and the stages that lead from one to the next. A container is opened with a
+/// plan if its store may have any of the versions.
 ///
 /// ```swift
 /// let plan = MigrationPlan(
@@ -13,10 +13,11 @@ import Predicates
 /// let library = try await PersistentContainer("Library", plan: plan, at: url)
 /// ```
 ///
-/// A store goes the way with the fewest stages. Between a version and the next one of the list, changes are inferred where no stage is given. The
-/// container works with the newest version.
+/// A store is migrated by the fewest stages. Between a version and the next one of the list, changes are inferred
+/// if no stage is given. The container works with the newest version.
 ///
-/// The store keeps its version. One that was written before the app declared versions is recognised by its schema (``Schema/stableHash``).
+/// The store keeps its version. A store that was written before the app declared versions is recognised by its
+/// schema (``Schema/stableHash``).
 public struct MigrationPlan: Sendable {
   /// A version as it was given.
   struct Version: Sendable {
@@ -24,13 +25,14 @@ public struct MigrationPlan: Sendable {
     let models: [any ManagedObject.Type]
     /// Nil for a version that no stage leads to.
     let schema: Result<Schema?, SchemaError>
-    /// What the version says of itself; nil if it says nothing.
+    /// The hash that the version declares; nil if it declares none.
     let stableHash: UInt64?
   }
 
   let versions: [Version]
   let stages: [MigrationStage]
-  /// Whether a store of another version takes the versions that are later than its own, all of them if it has none.
+  /// True if a store of a version that isn't in the plan is migrated by the versions that are later than its own;
+  /// by all versions if it has none.
   let takesLaterVersions: Bool
 
   /// - Parameters:
@@ -42,17 +44,20 @@ public struct MigrationPlan: Sendable {
     takesLaterVersions = false
   }
 
-  /// A plan of versions without classes. Changes are inferred where no stage is given. The container's objects are ``ManagedRecord``s.
+  /// A plan of versions without classes. Changes are inferred if no stage is given. The container's objects are
+  /// ``ManagedRecord``s.
   ///
-  /// A store of none of the versions is brought to the first one that is later than its own, and then on; one without a version to the first.
+  /// A store of another version is migrated to the first version that is later than its own, and then on. A store
+  /// without a version is migrated to the first version.
   ///
   /// - Parameters:
-  ///   - documents: from the oldest to the newest. One that says no version follows the one before it: 1.0.0, 2.0.0.
+  ///   - documents: from the oldest to the newest. A document without a version gets the one after its
+  ///     predecessor's: 1.0.0, 2.0.0.
   ///   - stages: in any order.
   public init(documents: [SchemaDocument], stages: [MigrationStage] = []) {
     var last: UInt32 = 0
     versions = documents.map { document in
-      // Versions that don't ascend are a mistake, which `check()` tells.
+      // Versions that don't ascend are a mistake, which `check()` reports.
       let number = document.version ?? Schema.Version(last == .max ? .max : last + 1)
       last = number.major
       return Version(document, number)
@@ -61,8 +66,8 @@ public struct MigrationPlan: Sendable {
     takesLaterVersions = true
   }
 
-  /// Checks that the versions ascend, that stages lead from a version of the plan to a later one, that there is a schema to get to, and that no
-  /// version has changed whose hash is declared.
+  /// Checks that the versions ascend, that stages lead from a version of the plan to a later one, that there is a
+  /// schema to migrate to, and that no version with a declared hash has changed.
   ///
   /// - Throws: `schemaMismatch`, naming every mistake.
   public func check() throws(ContextError) { _ = try ResolvedPlan(self) }

@@ -1,4 +1,4 @@
-/// How a store gets from one version of a schema to a later one.
+/// A stage of a migration: the change of a store from one version of a schema to a later one.
 public struct MigrationStage: Sendable {
   /// The version that the stage starts at.
   public let from: Schema.Version
@@ -6,7 +6,7 @@ public struct MigrationStage: Sendable {
   public let to: Schema.Version
   let custom: CustomStage?
 
-  /// A stage of changes that are inferred, as Docs/SchemaChanges.md lists them.
+  /// Makes a stage of changes that are inferred, as Docs/SchemaChanges.md lists them.
   public static func lightweight(
     from: any VersionedSchema.Type,
     to: any VersionedSchema.Type
@@ -14,29 +14,34 @@ public struct MigrationStage: Sendable {
     lightweight(from: from.version, to: to.version)
   }
 
-  /// A stage between versions of a plan that has no types for them.
+  /// Returns a stage between versions of a plan that has no types for them.
   public static func lightweight(from: Schema.Version, to: Schema.Version) -> MigrationStage {
     MigrationStage(from: from, to: to, custom: nil)
   }
 
-  /// A stage that code of the app takes part in.
+  /// Makes a stage in which code of the app takes part.
   ///
-  /// The objects of the entities to be rebuilt are copied beside those that the store has, with what can be inferred of the change. Attributes and relationships
-  /// that can't be inferred begin empty. Then the passes run, one after the other: they see the graph as it was before the stage, and
-  /// change the new one. Constraints that the new schema adds are checked after the last pass. One commit switches to the new graph; until
-  /// then the store has the old schema and the old objects.
+  /// The objects of the entities to be rebuilt are copied beside those of the store, with the inferred changes.
+  /// Attributes and relationships that can't be inferred begin empty. Then the passes run, one after the other:
+  /// they see the graph from before the stage, and change the new graph. Constraints that the new schema adds are
+  /// checked after the last pass. One commit switches to the new graph; until then the store has the old schema and
+  /// the old objects.
   ///
-  /// A stage that is cancelled or killed goes on after the last batch that was saved. If a pass throws, or an object breaks a constraint in the end, the
-  /// store has its old schema, and nothing is left of the stage.
+  /// A stage that is cancelled or killed continues after the last batch that was saved. If a pass throws, or an
+  /// object breaks a constraint in the end, the store keeps its old schema, and everything that the stage has
+  /// stored is removed.
   ///
   /// - Parameters:
   ///   - from: the version that the stage begins with.
   ///   - to: the version that it leads to.
-  ///   - entities: the entities of the new schema whose objects the passes insert, change or delete, beside those of new entities; nil for all. The store holds them twice until the
-  ///     stage is done. The objects of others stay where they are, and a save that changes one throws `saveNotAllowed`.
-  ///   - madeAnew: entities of the new schema, and classes that a hierarchy gets. The stage copies no objects of these, also if the old schema has an entity of the name: passes make the
-  ///     objects, with ``MigrationBatch/makeSuccessor(of:as:)`` or without. The entity of such a class is rebuilt. Entities whose relationships lead to objects made anew must be rebuilt as well.
-  ///   - passes: what fills the new graph, in this order.
+  ///   - entities: the entities of the new schema whose objects the passes insert, change or delete, beside those
+  ///     of new entities; nil for all. The store holds them twice until the stage is done. The objects of other
+  ///     entities stay where they are, and a save that changes one of them throws `saveNotAllowed`.
+  ///   - madeAnew: entities of the new schema, and new classes of a hierarchy. The stage copies no objects of
+  ///     these, even if the old schema has an entity of the same name: passes make the objects, with
+  ///     ``MigrationBatch/makeSuccessor(of:as:)`` or without. The entity of such a class is rebuilt. Entities whose
+  ///     relationships lead to objects made anew must be rebuilt as well.
+  ///   - passes: the passes that fill the new graph, in this order.
   public static func custom(
     from: any VersionedSchema.Type,
     to: any VersionedSchema.Type,
@@ -48,7 +53,7 @@ public struct MigrationStage: Sendable {
     return MigrationStage(from: from.version, to: to.version, custom: stage)
   }
 
-  /// A stage between versions of a plan that has no types for them.
+  /// Returns a stage between versions of a plan that has no types for them.
   public static func custom(
     from: Schema.Version,
     to: Schema.Version,
@@ -61,11 +66,11 @@ public struct MigrationStage: Sendable {
   }
 }
 
-/// What makes a stage custom.
+/// The settings of a custom stage.
 struct CustomStage: Sendable {
-  /// By their names in the new schema; nil for all.
+  /// The entities to be rebuilt, by their names in the new schema; nil for all.
   var rebuiltEntities: Set<String>?
-  /// Entities and classes of the new schema that continue none of the store.
+  /// Entities and classes of the new schema that don't continue any of the store.
   var madeAnew: Set<String> = []
   var passes: [MigrationPass]
 }
@@ -73,18 +78,18 @@ struct CustomStage: Sendable {
 /// One walk over the old graph that fills the new one: a part of a custom stage.
 public struct MigrationPass: Sendable {
   enum Subject: Sendable, Hashable {
-    /// The objects of an entity of the old schema, so many at a time.
+    /// The objects of an entity of the old schema, `batchCount` at a time.
     case objects(entity: String, batchCount: Int)
-    /// Nothing: the body is called once.
+    /// No objects: the body is called once.
     case store
   }
   let subject: Subject
-  /// Nil for a pass whose body is the app's.
+  /// The conversion that the pass runs; nil for a pass with a body of the app.
   private(set) var conversion: AttributeConversion?
   let body: @Sendable (MigrationBatch) throws -> Void
 
-  /// Calls `body` with the objects of an entity of the old graph, in the order of their numbers, so many at a time. The changes of each batch are
-  /// saved when `body` returns, together with how far the stage has come.
+  /// Calls `body` with the objects of an entity of the old graph, in the order of their numbers, in batches. The
+  /// changes of each batch are saved when `body` returns, together with the stage's progress.
   ///
   /// - Parameters:
   ///   - entity: an entity of the old schema.
@@ -98,7 +103,7 @@ public struct MigrationPass: Sendable {
     MigrationPass(subject: .objects(entity: entity, batchCount: max(1, count)), body: body)
   }
 
-  /// Gives an attribute the values of one of the old schema, which is of another kind.
+  /// Gives an attribute the values of an attribute of the old schema, which has another kind.
   ///
   /// ```swift
   /// .converting("seats", of: "Plane", .clamping)                 // Int64 to Int16, say
@@ -112,7 +117,7 @@ public struct MigrationPass: Sendable {
   ///   - attribute: an attribute of the old schema.
   ///   - entity: its entity, by the old name.
   ///   - newName: the attribute of the new schema; nil if it has the same name.
-  ///   - rule: what becomes of a value that the new kind doesn't have. nil stays nil.
+  ///   - rule: the rule for a value that the new kind can't hold. nil stays nil.
   public static func converting(
     _ attribute: String,
     of entity: String,
@@ -130,7 +135,7 @@ public struct MigrationPass: Sendable {
     return pass
   }
 
-  /// Calls `body` once. What it changes is one transaction.
+  /// Calls `body` once. Its changes are one transaction.
   public static func once(_ body: @escaping @Sendable (MigrationBatch) throws -> Void) -> MigrationPass {
     MigrationPass(subject: .store, body: body)
   }

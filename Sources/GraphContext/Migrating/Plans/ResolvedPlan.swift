@@ -7,15 +7,15 @@ struct ResolvedPlan {
     let models: [any ManagedObject.Type]
     /// Nil for a version that no stage leads to.
     let schema: Schema?
-    /// Nil for a version that nothing but its number tells.
+    /// Nil for a version that is known by its number only.
     let stableHash: UInt64?
   }
 
-  /// From the oldest to the newest; at least one.
+  /// The versions, from the oldest to the newest; at least one.
   let versions: [Version]
   let newest: Version
   let newestSchema: Schema
-  /// Those that were given, then those that are inferred between neighbours.
+  /// The stages: first the given ones, then those that are inferred between neighbours.
   let stages: [MigrationStage]
   private let takesLaterVersions: Bool
 
@@ -23,7 +23,7 @@ struct ResolvedPlan {
     takesLaterVersions = plan.takesLaterVersions
     var problems: [String] = []
     versions = plan.versions.map { Version($0, &problems) }
-    // A schema that makes none is one mistake, not two.
+    // A description that makes no schema is one mistake, not two.
     if problems.isEmpty { problems += Self.problems(versions, plan.stages) }
     guard problems.isEmpty, let newest = versions.last, let schema = newest.schema else {
       if problems.isEmpty { problems.append("the newest version has no schema") }
@@ -75,16 +75,18 @@ struct ResolvedPlan {
 
   // MARK: Ways
 
-  /// The steps of a store with this schema to the newest version.
+  /// Returns the steps of a store with this schema to the newest version.
   ///
-  /// - Throws: `schemaMismatch` when the store is of a newer version, of none that the plan has, or no stages lead on from it.
+  /// - Throws: `schemaMismatch` when the store is of a newer version, or of a version that the plan doesn't have,
+  ///   or if no stages lead on from its version.
   func steps(from known: CataloguedSchema) throws(ContextError) -> [UpgradeStep] {
     if known.entities.isEmpty { return direct }
     if let version = try version(of: known) {
       return version == newest.number ? direct : try steps(from: version)
     }
     if takesLaterVersions { return try steps(entering: versions.first) }
-    // Without custom stages nothing but inferred changes is left out, and those between have an effect only where they keep what has other names at both ends.
+    // Without custom stages, the direct change leaves out inferred changes only. The versions in between matter
+    // only if their changes keep something that has different names at both ends.
     if stages.allSatisfy({ $0.custom == nil }), !directLoses(of: known) { return direct }
     let hash = SchemaHash(try known.stableHash)
     throw ContextError(
@@ -93,8 +95,8 @@ struct ResolvedPlan {
     )
   }
 
-  /// Returns true if the direct change to the newest version removes an entity or a property that the changes from version to version keep. That was renamed twice, and
-  /// the newest version names the name before the last one alone.
+  /// Returns true if the direct change to the newest version removes an entity or a property that the changes from
+  /// version to version keep. It was renamed twice, and the newest version names only the name before the last one.
   private func directLoses(of known: CataloguedSchema) -> Bool {
     let atEnd = CataloguedNumbers(known.continued(by: [newestSchema]))
     let stepwise = CataloguedNumbers(known.continued(by: versions.compactMap(\.schema)))
@@ -106,7 +108,8 @@ struct ResolvedPlan {
   private func version(of known: CataloguedSchema) throws(ContextError) -> Schema.Version? {
     if let version = known.version { return version }
     let hash = try known.stableHash
-    // Of versions with one schema, the first: the stages between them change values, and have yet to be taken.
+    // Of several versions with one schema, the first is taken: the stages between them change values, and haven't
+    // run yet.
     return versions.first { $0.stableHash == hash }?.number
   }
 
@@ -130,7 +133,7 @@ struct ResolvedPlan {
     return way.compactMap { step(to: $0.to, $0.custom) }
   }
 
-  /// The steps of a store that is of none of the versions: to one of them, and on from there.
+  /// Returns the steps of a store that has none of the versions: to one of them, and on from there.
   private func steps(entering version: Version?) throws(ContextError) -> [UpgradeStep] {
     guard let version, let first = step(to: version.number, nil) else { return direct }
     return version.number == newest.number ? [first] : [first] + (try steps(from: version.number))
@@ -140,7 +143,8 @@ struct ResolvedPlan {
     Self.schema(version, versions).map { UpgradeStep(schema: $0, version: version, custom: custom) }
   }
 
-  /// The fewest stages that lead from a version to the newest, by breadth-first search; of several ways the one whose stages are given first.
+  /// Returns the fewest stages that lead from a version to the newest, by breadth-first search; of several such
+  /// ways, the one whose stages are given first.
   private func way(from version: Schema.Version) -> [MigrationStage]? {
     var ways: [(end: Schema.Version, stages: [MigrationStage])] = [(version, [])]
     var seen: Set<Schema.Version> = [version]
@@ -193,13 +197,14 @@ package struct SchemaHash: CustomStringConvertible {
 }
 
 extension CataloguedSchema {
-  /// The catalogue after the inferred changes to schemas, one after the other.
+  /// Returns the catalogue after the inferred changes to schemas, one after the other.
   fileprivate func continued(by schemas: [Schema]) -> CataloguedSchema {
     schemas.reduce(self) { SchemaChange(from: $0, to: $1).target }
   }
 }
 
-/// The numbers of the entities of a catalogue, and of the properties that hold values or links of their own. They keep them for as long as they go on.
+/// The numbers of the entities of a catalogue, and of the properties that hold values or links of their own. They
+/// keep these numbers for as long as later schemas continue them.
 private struct CataloguedNumbers {
   private let entities: Set<EntityNumber>
   private let properties: Set<PropertyNumber>
@@ -228,7 +233,8 @@ private struct CataloguedNumbers {
 }
 
 extension CataloguedProperty {
-  /// False for what the store can make of other properties: a derived value, or the other end of links.
+  /// False for a property that the store can compute from other properties: a derived value, or the other end of
+  /// links.
   fileprivate var holdsContent: Bool {
     switch content {
     case .attribute: derivation == nil

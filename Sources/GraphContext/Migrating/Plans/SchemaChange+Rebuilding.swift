@@ -1,15 +1,16 @@
-/// What a custom stage takes over of a change.
+/// The part of a change that a custom stage takes over.
 struct SchemaRebuilding {
   /// The entities whose objects it copies and changes, by their new names.
   var entities: Set<String> = []
-  /// Entities and classes of the new schema whose objects it makes anew: they continue none of the store.
+  /// Entities and classes of the new schema whose objects it makes anew: they don't continue any of the store.
   var madeAnew: Set<String> = []
-  /// The properties of these that continue none of the store.
+  /// The properties of rebuilt entities that don't continue any property of the store.
   var begunAnew: Set<SchemaMatching.PropertyName> = []
 }
 
 extension SchemaChange {
-  /// Infers what a stage needs. In the entities that a custom stage rebuilds, properties that can't be inferred begin anew.
+  /// Infers the change for a stage. In the entities that a custom stage rebuilds, properties that can't be inferred
+  /// begin anew.
   static func inferred(
     from old: CataloguedSchema,
     to new: Schema,
@@ -26,10 +27,10 @@ extension SchemaChange {
         isRefolding: isRefolding,
         isEmpty: isEmpty
       )
-      // A relationship that begins anew may keep its inverse from going on.
+      // If a relationship begins anew, its inverse may not be able to continue.
       let known = rebuilding.begunAnew
       for name in change.obstacles.compactMap(\.propertyName) {
-        // The places in an ordered relationship begin with it.
+        // If an ordered relationship begins anew, so do its places.
         let place = RelationshipDescription.placeName(name.property)
         rebuilding.begunAnew.formUnion([name, .init(entity: name.entity, property: place)])
       }
@@ -38,8 +39,8 @@ extension SchemaChange {
     }
   }
 
-  /// Gives the entities to be rebuilt trees of their own, which are filled from those of the store before the passes run. What their objects must fulfil is
-  /// checked after the last pass.
+  /// Gives the entities to be rebuilt separate trees, which are filled from those of the store before the passes
+  /// run. The rules for their objects are checked after the last pass.
   mutating func rebuild(passes: [MigrationPass]) {
     let known = Set(old.entities.flatMap(\.trees))
     let numbers = Set(target.entities.filter { rebuilt.contains($0.name) }.map(\.number))
@@ -47,7 +48,7 @@ extension SchemaChange {
     for place in target.entities.indices {
       moveLinks(of: place, known, numbers, &steps)
       let entity = target.entities[place]
-      // The values of an owner follow what the passes do to its members.
+      // The values of an owner follow the passes' changes of its members.
       if rebuilt.contains(entity.name) || ownsValuesOfRebuilt(entity) {
         moveRecords(of: place, known, &steps)
       }
@@ -57,7 +58,7 @@ extension SchemaChange {
     noteDroppedTrees()
   }
 
-  /// Leaves the checks of what the passes change until they have run.
+  /// Postpones the checks of objects that the passes change until the passes have run.
   mutating func postponeChecks() {
     let numbers = Set(target.entities.filter { rebuilt.contains($0.name) }.map(\.number))
     lateChecks = checks.filter { numbers.contains($0.entity) }

@@ -8,7 +8,7 @@ extension Schema {
     /// The third number.
     public let patch: UInt32
 
-    /// Makes a version; what is left out is 0.
+    /// Makes a version; numbers that are left out are 0.
     public init(_ major: UInt32, _ minor: UInt32 = 0, _ patch: UInt32 = 0) {
       self.major = major
       self.minor = minor

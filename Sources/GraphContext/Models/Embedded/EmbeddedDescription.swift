@@ -1,6 +1,6 @@
 import Predicates
 
-/// What a model says of a property with an embedded value.
+/// A model's description of a property with an embedded value.
 public struct EmbeddedDescription: Sendable {
   /// The property's name.
   public let name: String
@@ -20,7 +20,7 @@ public struct EmbeddedDescription: Sendable {
 }
 
 extension PropertyDescription {
-  /// The name of an attribute that is a part of an embedded value. With the point it is the name of no property in Swift.
+  /// The name of an attribute that is a part of an embedded value. Because of its point, no property in Swift has this name.
   static func partName(_ name: String, in property: String) -> String {
     name.isEmpty ? property : "\(property).\(name)"
   }

@@ -18,7 +18,7 @@ import Predicates
 /// ```
 ///
 /// Each property of the struct, a *part*, is an attribute of the entity, named `home.city`: conditions, sorting, indexes, `select`, batches and
-/// rules take it as any other, and two contexts that change different parts of one value have no conflict.
+/// rules treat it as any other attribute, and two contexts that change different parts of one value have no conflict.
 ///
 /// A property of the struct may be an embedded value itself, marked `@Embedded`. Its parts are parts of the whole: `home.position.latitude`.
 public protocol EmbeddedValue: EmbeddedProperty, PredicateRoot {
@@ -61,7 +61,7 @@ public protocol EmbeddedProperty {
 ///
 /// `@Embeddable` writes one for each struct.
 public protocol EmbeddedParts<Value> {
-  /// What consists of the parts.
+  /// The value that consists of the parts.
   associatedtype Value
   /// The parts, named without the property that has the value. A part without a name is named by that property alone.
   static var attributes: [PropertyDescription] { get }
@@ -90,7 +90,7 @@ public protocol EmbeddedParts<Value> {
 
 /// Where an object keeps one part of an embedded value.
 public struct EmbeddedPart<Value: AttributeType> {
-  /// Nil for what isn't there, as the value that it is a part of may be nil.
+  /// The part; nil if the value that it belongs to is nil.
   private var cache: Cached<Value._Present?>
 
   /// A part that is not there yet.

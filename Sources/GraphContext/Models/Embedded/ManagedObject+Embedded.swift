@@ -1,6 +1,6 @@
 import Predicates
 
-// What the accessors of embedded values call.
+// Functions that the accessors of embedded values call.
 
 extension ManagedObject {
   /// The value of a property with an embedded value.
@@ -33,7 +33,7 @@ extension ManagedObject {
       new.visit(part, at: part, &after)
       return before.value != after.value
     }
-    // A value that becomes nil, or something, is another one in all its parts.
+    // If a value becomes nil, or is no longer nil, all its parts change.
     let isWhole = changed.first == 0 && Value._Parts.attributes[0].name.isEmpty
     return EmbeddedChange(slots: (isWhole ? Array(parts) : changed).map { first + $0 })
   }

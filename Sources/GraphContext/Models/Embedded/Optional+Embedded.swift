@@ -1,7 +1,7 @@
 import Predicates
 
 extension Optional: EmbeddedProperty where Wrapped: EmbeddedValue {
-  /// The parts, and whether they are there.
+  /// The parts, and whether the value is there.
   public typealias _Parts = OptionalEmbeddedParts<Wrapped>
 }
 
@@ -60,7 +60,7 @@ public struct OptionalEmbeddedParts<Wrapped: EmbeddedValue>: EmbeddedParts {
 }
 
 extension PropertyDescription {
-  /// The attribute that may be nil, without a default for objects whose value is.
+  /// The attribute as one that may be nil, without a default for objects whose value is nil.
   fileprivate var optional: PropertyDescription {
     guard case .attribute(var attribute) = self else { return self }
     attribute.isRequiredPart = !attribute.isOptional

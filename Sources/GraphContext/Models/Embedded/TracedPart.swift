@@ -3,15 +3,15 @@ import Predicates
 
 /// A part of an embedded value of a tracer object, and the value that it is recognised by at the end of a key path.
 ///
-/// A key path reads the whole value, and then takes a part of it without a trace. So each part has a value of its own in every round, and types with
-/// few values have another sequence of them for each part.
+/// A key path reads the whole value, and then takes a part of it, which the tracer can't see. So each part has a value of its own in every round. For types with
+/// few values, each part has a different sequence of values.
 struct TracedPart {
-  /// As many as give each of 64 parts another sequence of two values, of which none has one value only.
+  /// The number of rounds: enough to give each of 64 parts a different sequence of two values, none of which consists of one value only.
   static let roundCount = 7
 
-  /// Without the name of the property. Empty for the value itself.
+  /// The part's name without the name of the property. Empty for the value itself.
   let name: String
-  /// What the end of the key path must be if it leads to this part.
+  /// The value at the end of the key path if it leads to this part.
   private let isMark: (Any) -> Bool
 
   init<Value: AttributeType>(_ name: String, _ value: Value) {
@@ -46,7 +46,7 @@ struct TracedPart {
   /// A value of a type that is stored as a text and takes addresses alone, such as `URL`. It isn't in standard form, so that its standard form is another value.
   static func address<Value: AttributeType>(_ part: Int, _ isFirst: Bool) -> Value? {
     guard Value._attributeKind == .string || Value._attributeKind == .externalString else { return nil }
-    // One of a file, if the type takes it: only of such a one the standard form as a file is another value.
+    // A value of a file, if the type takes it: only such a value differs from its standard form as a file.
     let file: Value? = isFirst ? nil : Value(_attributeValue: .string("file:///b/./\(part)"))
     return file ?? Value(_attributeValue: .string("http://\(isFirst ? "a" : "b")@example.org/./\(part)"))
   }

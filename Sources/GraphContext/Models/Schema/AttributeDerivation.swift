@@ -15,7 +15,7 @@ public struct AttributeDerivation: Sendable, Hashable {
   /// Nil for a text of no form.
   let form: Form?
 
-  /// What an attribute is made of.
+  /// The source of an attribute's value.
   enum Form: Sendable, Hashable {
     case count(of: String)
     case aggregate(Function, over: String, of: String)

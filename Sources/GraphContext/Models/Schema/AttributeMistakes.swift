@@ -1,7 +1,7 @@
 import Predicates
 
-// What the compiler says of a property whose type can't be stored. A macro sees no more of a type than its spelling, so the
-// getter's call of `_$load` tells: these overloads are chosen where the type is no `AttributeType`, and say what to do. The other
+// Compiler messages for a property whose type can't be stored. A macro sees only the spelling of a type, so the
+// getter's call of `_$load` causes the message: the compiler chooses these overloads where the type is no `AttributeType`, and they say what to do. The other
 // members that `@Model` writes take any type, so that there is one message.
 
 extension ManagedObject {
@@ -116,7 +116,7 @@ extension PropertyDescription {
     return property
   }
 
-  /// A description of an attribute that the store makes of other values.
+  /// A description of an attribute that the store makes from other values.
   public static func _$attribute(
     _ name: String,
     _ type: Any.Type,
@@ -167,7 +167,7 @@ extension PropertyDescription {
     return property
   }
 
-  /// Stands in for an attribute whose initial value is none of its type, of which the property's declaration tells.
+  /// Stands in for an attribute whose initial value is not of its type, which the compiler reports at the property's declaration.
   @_disfavoredOverload
   public static func _$attribute(
     _ name: String,
@@ -181,7 +181,7 @@ extension PropertyDescription {
     fatalError("the attribute \(name) has the initial value \(value), which is no \(type)")
   }
 
-  /// Stands in for an attribute whose initial value is none of its type, of which the property's declaration tells.
+  /// Stands in for an attribute whose initial value is not of its type, which the compiler reports at the property's declaration.
   @_disfavoredOverload
   public static func _$attribute(
     _ name: String,
@@ -197,7 +197,7 @@ extension PropertyDescription {
 }
 
 extension PropertyVisitor {
-  /// Stands in for the visit of an attribute whose type can't be stored, of which the getter tells.
+  /// Stands in for the visit of an attribute whose type can't be stored. The compiler reports the mistake at the getter.
   @_disfavoredOverload
   public mutating func visit<Value>(attribute slot: Int, _ cache: inout Cached<Value>) {
     fatalError("\(Value.self) is no AttributeType")

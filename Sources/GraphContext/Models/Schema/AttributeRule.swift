@@ -2,7 +2,7 @@ import Predicates
 
 /// A rule for the values of an attribute. Every save checks it for values that are new or changed; nil breaks no rule.
 ///
-/// A model declares rules as `@Attribute(.min(0), .max(5)) var rating: Int`. They are the program's and are not stored: objects that were saved
+/// A model declares rules as `@Attribute(.min(0), .max(5)) var rating: Int`. They belong to the program and are not stored: objects that were saved
 /// without a rule may break it until they are changed.
 public struct AttributeRule: Sendable, Hashable {
   enum Kind: Sendable, Hashable {
@@ -37,7 +37,7 @@ public struct AttributeRule: Sendable, Hashable {
     AttributeRule(kind: .maximum(value._attributeValue))
   }
 
-  /// A string has so many characters, or data so many bytes: `.length(1...80)`, `.length(1...)`.
+  /// The number of characters of a string, or of bytes of data, is in a range: `.length(1...80)`, `.length(1...)`.
   public static func length(_ range: some RangeExpression<Int>) -> AttributeRule {
     // Nothing is as long as the greatest integer, and no range can end behind it.
     let lengths =

@@ -8,9 +8,9 @@ public struct ClassDescription: Sendable, Hashable, Codable {
   public var isAbstract: Bool
   /// The names of the properties that the class declares itself. Objects of other classes have nil there.
   public var properties: [String]
-  /// Of the ``properties`` of a subclass, those that its objects need a value for. The root's say so themselves.
+  /// Those of the ``properties`` of a subclass for which its objects need a value. For the root, the properties themselves say this.
   public var required: [String]
-  /// The class's name in an earlier version of the schema; nil if it had no other, and for the root, whose entity says it. Not stored with the schema.
+  /// The class's name in an earlier version of the schema; nil if it had no other, and for the root, whose entity has it. Not stored with the schema.
   public var originalName: String?
 
   private enum CodingKeys: CodingKey { case name, parent, isAbstract, properties, required }
@@ -32,7 +32,7 @@ public struct ClassDescription: Sendable, Hashable, Codable {
     self.originalName = originalName
   }
 
-  /// Whether the classes are the same but for the ``originalName``, which is not part of a schema.
+  /// Returns whether the classes are the same, except for the ``originalName``, which is not part of a schema.
   public static func == (left: ClassDescription, right: ClassDescription) -> Bool {
     (left.name, left.parent, left.isAbstract, left.properties, left.required)
       == (right.name, right.parent, right.isAbstract, right.properties, right.required)
@@ -48,7 +48,7 @@ public struct ClassDescription: Sendable, Hashable, Codable {
 }
 
 extension ClassDescription: CustomStringConvertible {
-  /// The class in a line: `class Dog: Animal breed!, weight`. An exclamation mark stands behind what its objects need a value for.
+  /// The class in a line: `class Dog: Animal breed!, weight`. An exclamation mark stands behind properties for which its objects need a value.
   public var description: String {
     let properties = propertyText
     let head = "\(isAbstract ? "abstract class" : "class") \(name)\(parent.map { ": \($0)" } ?? "")"
@@ -57,7 +57,7 @@ extension ClassDescription: CustomStringConvertible {
 }
 
 extension ClassDescription {
-  /// What the class declares itself: `breed!, weight`.
+  /// The properties that the class declares itself: `breed!, weight`.
   var propertyText: String {
     properties.map { required.contains($0) ? "\($0)!" : $0 }.joined(separator: ", ")
   }
@@ -82,7 +82,7 @@ extension EntityDescription {
   /// Whether a class is another one or inherits from it.
   func isClass(_ member: ClassDescription, oneOf other: ClassDescription) -> Bool {
     var name: String? = member.name
-    // No longer than the hierarchy: a class that is said to inherit from itself is a problem of its own.
+    // At most as many steps as there are classes: a class that inherits from itself is reported as another problem.
     for _ in classes {
       if name == other.name { return true }
       name = classes.first { $0.name == name }?.parent

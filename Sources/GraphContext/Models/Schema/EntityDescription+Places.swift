@@ -1,6 +1,6 @@
 import Predicates
 
-// What an ordered relationship needs beside its links: an attribute for the place of each object, and an index that has the objects in the
+// Parts of an ordered relationship beside its links: an attribute for the place of each object, and an index that has the objects in the
 // order of their places.
 
 extension EntityDescription {
@@ -26,7 +26,7 @@ extension EntityDescription {
 }
 
 extension RelationshipDescription {
-  /// The name of the attribute with the places of an ordered to-one relationship. With the point it is the name of no property in Swift.
+  /// The name of the attribute with the places of an ordered to-one relationship. Because of its point, no property in Swift has this name.
   var placeName: String { Self.placeName(name) }
 
   static func placeName(_ name: String) -> String { "\(name).place" }

@@ -1,23 +1,23 @@
 import Foundation
 import Predicates
 
-/// What the schema says of the objects of one model: their attributes, their relationships, their indexes.
+/// The schema's description of the objects of one model: their attributes, their relationships, their indexes.
 ///
 /// A plain value. It is stored with the data, so a store can be read without the classes it was written with. Only its ``originalName`` is
-/// not stored, and takes no part in equality: it says how a store of an earlier version is taken up.
+/// not stored, and takes no part in equality: it says how a store of an earlier version is converted.
 public struct EntityDescription: Sendable, Codable {
-  /// The entity's name: of a model, the class's.
+  /// The entity's name: for a model, the name of the class.
   public var name: String
   /// In the order of their declaration, which is the order of the values in a record. Last come the places of ordered relationships, which the
   /// initialiser adds, and the hidden inverses of to-many relationships, which a ``Schema`` adds.
   public var properties: [PropertyDescription]
-  /// The indexes that the model declares, in the order of their declaration. Each to-one relationship has another, which isn't declared.
+  /// The indexes that the model declares, in the order of their declaration. Each to-one relationship has an index of its own, which isn't declared.
   public var indexes: [IndexDescription]
   /// The entity's name in an earlier version of the schema; nil if it had no other.
   public var originalName: String?
   /// The classes of the entity's objects, the root first and each after its parent; empty where no class inherits from another.
   public var classes: [ClassDescription] = []
-  /// Names for what the objects of to-many relationships lead to. The program's, like ``AttributeDescription/rules``.
+  /// Names for the objects behind the links of to-many relationships. They belong to the program, like ``AttributeDescription/rules``.
   public var shorthands: [LinkShorthand] = []
 
   /// Makes a description. A ``Schema`` checks it.
@@ -47,7 +47,7 @@ public struct EntityDescription: Sendable, Codable {
   /// Attributes and to-one relationships, in slot order.
   public var storedProperties: [PropertyDescription] { properties.filter { !$0.isToMany } }
 
-  /// In declaration order: a to-many relationship is known by its place here. Last come the hidden inverses.
+  /// The to-many relationships, in declaration order. The place here identifies a to-many relationship. Last come the hidden inverses.
   public var toManyRelationships: [RelationshipDescription] {
     properties.compactMap(\.relationship).filter(\.isToMany)
   }
@@ -189,12 +189,12 @@ extension PropertyDescription {
     return property
   }
 
-  /// An attribute that the store makes of other values.
+  /// An attribute that the store makes from other values.
   ///
   /// - Parameters:
   ///   - name: the attribute's name.
   ///   - type: the type of its values.
-  ///   - derivation: what the values are made of.
+  ///   - derivation: the rule by which the values are made.
   ///   - originalName: the attribute's name in an earlier version of the schema; nil if it had no other.
   ///   - preservesValueOnDeletion: whether the history keeps the last value of a deleted object.
   public static func attribute<Value: AttributeType>(

@@ -1,12 +1,12 @@
 import Predicates
 
-/// What an object ID says of the object's entity: the number, and a name for people.
+/// The entity in an object ID: the number, and a name for people.
 ///
-/// Labels are equal when their numbers are, whatever the names; labels without a number, when their names are.
+/// Labels are equal if their numbers are equal, whatever the names. Labels without a number are equal if their names are equal.
 package enum EntityLabel: Sendable {
   /// An entity whose name this process knows. Copies count no references.
   case known(EntityIdentity)
-  /// What a text says of an entity that no schema in this process has. An ID of the form without numbers has a name alone.
+  /// An entity that a text names and no schema in this process has. An ID of the form without numbers has only a name.
   indirect case read(EntityNumber?, name: String)
 
   package init(_ number: EntityNumber?, name: String) {
@@ -46,7 +46,7 @@ extension EntityLabel: CustomStringConvertible {
   /// `Song.7`; of an entity without a number, its name.
   package var description: String { number.map { "\(name).\($0.rawValue)" } ?? name }
 
-  /// The label of such a text. Nil when it is none.
+  /// Makes the label of such a text. Nil for any other text.
   init?(_ text: Substring) {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count <= 2, !parts[0].isEmpty else { return nil }

@@ -1,13 +1,13 @@
 import Predicates
 
-/// What the strings in the keys of an index are folded by: an index without case finds “Carey” for “carey”.
+/// The options by which the strings in the keys of an index are folded: an index without case finds “Carey” for “carey”.
 ///
 /// A folded index serves comparisons with the same options: `[.case, .diacritics]` those with `[cd]`. It holds folded
 /// strings, so it serves no sort. In a unique index, strings that fold to the same are the same.
 public struct IndexFolding: OptionSet, Sendable, Hashable {
   /// The options as bits, which is how they are stored.
   public let rawValue: UInt8
-  /// Makes a set of options of its bits.
+  /// Makes a set of options from its bits.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
   /// Letters of different case are equal, as by `[c]`.

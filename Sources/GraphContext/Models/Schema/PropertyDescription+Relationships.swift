@@ -42,7 +42,7 @@ extension PropertyDescription {
     )
   }
 
-  /// A to-one relationship that leads to one object, always, of a model.
+  /// A to-one relationship that always leads to one object, of a model.
   public static func requiredToOne(
     _ name: String,
     _ target: (some ManagedObject).Type,
@@ -61,7 +61,7 @@ extension PropertyDescription {
     )
   }
 
-  /// A to-one relationship that leads to one object, always, of the entity of a name, with or without a class.
+  /// A to-one relationship that always leads to one object, of the entity of a name, with or without a class.
   public static func requiredToOne(
     _ name: String,
     to entity: String,

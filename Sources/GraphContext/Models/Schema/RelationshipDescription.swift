@@ -1,6 +1,6 @@
-/// What the schema says of one relationship: a link from the objects of an entity to one or many objects of another.
+/// The schema's description of one relationship: a link from the objects of an entity to one or many objects of another.
 ///
-/// Equal descriptions agree in everything but the original name and the bounds of the count, which are no part of what is stored about the schema.
+/// Equal descriptions agree in everything but the original name and the bounds of the count, which are not stored with the schema.
 public struct RelationshipDescription: Sendable, Codable {
   /// The relationship's name.
   public var name: String
@@ -19,9 +19,9 @@ public struct RelationshipDescription: Sendable, Codable {
   /// The relationship's name in an earlier version of the schema; nil if it had no other.
   public var originalName: String?
 
-  /// The least number of members that a save accepts. Of a to-many relationship alone; the program's, like ``AttributeDescription/rules``.
+  /// The least number of members that a save accepts. Only for a to-many relationship. It belongs to the program, like ``AttributeDescription/rules``.
   public var minimumCount = 0
-  /// The greatest number of members that a save accepts; nil for no limit. Of a to-many relationship alone; the program's, too.
+  /// The greatest number of members that a save accepts; nil for no limit. Only for a to-many relationship. It belongs to the program, too.
   public var maximumCount: Int?
 
   /// How many objects a relationship can lead to.
@@ -76,7 +76,7 @@ extension RelationshipDescription: Hashable {
 extension RelationshipDescription {
   private enum CodingKeys: CodingKey { case name, destination, cardinality, inverse, deleteRule, isOrdered }
 
-  /// A relationship without an `isOrdered` has no order: those of stores that know no other kind.
+  /// A relationship without an `isOrdered` has no order. Stores that know no order write such relationships.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     self.init(
@@ -100,7 +100,7 @@ extension RelationshipDescription {
   }
 }
 
-/// What the deletion of an object does to the objects that one of its relationships leads to.
+/// The effect of an object's deletion on the objects that one of its relationships leads to.
 public enum DeleteRule: String, Sendable, Hashable, Codable, CaseIterable {
   /// They stay; their link back to the deleted object is removed. An object whose link back is required can't lose it:
   /// the save fails.

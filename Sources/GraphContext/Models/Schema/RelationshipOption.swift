@@ -1,4 +1,4 @@
-/// What `@Relationship`, ``ToOneLink`` and ``ToManyLink`` can say without a name.
+/// An option of `@Relationship`, ``ToOneLink`` and ``ToManyLink``, given without a label.
 public struct RelationshipOption: Sendable, Hashable {
   private let name: String
   /// The objects that a to-many relationship leads to have an order. Where the relationship that leads back is to one, both ends of the pair say so: each object

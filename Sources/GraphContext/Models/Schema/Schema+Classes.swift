@@ -1,7 +1,7 @@
 import Predicates
 
 extension Schema {
-  /// What is wrong with the classes of an entity.
+  /// The problems of the classes of an entity.
   static func classProblems(of entity: EntityDescription) -> [String] {
     guard let root = entity.classes.first else { return [] }
     var problems: [String] = []
@@ -29,7 +29,7 @@ extension Schema {
     return problems + propertyProblems(of: entity) + requiredProblems(of: entity)
   }
 
-  /// Each property is declared by one class.
+  /// The problems of properties that aren't declared by exactly one class.
   private static func propertyProblems(of entity: EntityDescription) -> [String] {
     let listed = entity.classes.flatMap(\.properties)
     // A name stands for a property or for an embedded value with its parts.
@@ -98,7 +98,7 @@ extension Schema {
       "\(owner).\(relationship.name) leads to \(target.name), and its inverse \(inverse) is no property of \(other.name)"
   }
 
-  /// What is wrong with a property of a subclass.
+  /// The problems of a property of a subclass.
   private static func problem(of property: PropertyDescription, _ member: ClassDescription) -> String? {
     let name = "\(member.name).\(property.name)"
     switch property {

@@ -1,6 +1,6 @@
 import Predicates
 
-// What is wrong with derived attributes.
+// The problems of derived attributes.
 
 extension Schema {
   static func derivationProblems(of entity: EntityDescription, _ names: SchemaNames) -> [String] {
@@ -33,10 +33,10 @@ private struct CheckedDerivation {
     name = "\(entity.name).\(attribute.name)"
   }
 
-  /// Why the rule is none for this attribute.
+  /// The reason why the attribute can't have the rule; nil if it can.
   var problem: String? { problemOfRule ?? problemOfClass }
 
-  /// Why objects of the class that declares the attribute lack what it is made of.
+  /// The reason why objects of the class that declares the attribute lack the property it is made from; nil if they have it.
   private var problemOfClass: String? {
     guard let source = derivation.form?.ownProperty, let member = entity.declaringClass(of: attribute.name),
       let owner = entity.declaringClass(of: source), !entity.isClass(member, oneOf: owner)
@@ -67,7 +67,7 @@ private struct CheckedDerivation {
     }
   }
 
-  /// What the attribute says beside its rule that has no meaning with it.
+  /// The options of the attribute that have no meaning for a derived one.
   var contradictions: [String] {
     var problems: [String] = []
     if !attribute.rules.isEmpty { problems.append("\(name) is derived, and can't have rules") }

@@ -1,12 +1,12 @@
-// A to-many relationship without an inverse has a hidden one: a to-many relationship of the destination that the catalogue has and no class. So its links
-// are those of a many-to-many relationship, and an object that is deleted leaves the lists that it is in.
+// A to-many relationship without an inverse has a hidden one: a to-many relationship of the destination that is in the catalogue, and in no class. So its links
+// are those of a many-to-many relationship, and a deleted object leaves the lists that it is in.
 
 extension RelationshipDescription {
-  /// As the ``inverse`` of a to-many relationship: none leads back, although the destination has relationships to the entity without an inverse. A
+  /// The ``inverse`` of a to-many relationship to which no relationship leads back, although the destination has relationships to the entity without an inverse. A
   /// ``Schema`` puts the name of the hidden inverse in its place.
   public static let hiddenInverse = ".inverse"
 
-  /// The name of the hidden inverse of a relationship. With the points it is the name of no property in Swift.
+  /// The name of the hidden inverse of a relationship. Because of its points, no property in Swift has this name.
   fileprivate static func hiddenInverse(of relationship: String, in entity: String) -> String {
     "\(entity).\(relationship)\(hiddenInverse)"
   }

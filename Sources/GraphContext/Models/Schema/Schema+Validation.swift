@@ -1,11 +1,11 @@
 import Predicates
 
-/// What is wrong with a set of models, all of it.
+/// All problems of a set of models.
 public struct SchemaError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// A sentence each, which names the entity and the property.
+  /// The problems: a sentence each, which names the entity and the property.
   public let problems: [String]
 
-  /// Makes an error of sentences.
+  /// Makes an error from sentences.
   public init(problems: [String]) { self.problems = problems }
 
   /// The problems, a line each.
@@ -215,8 +215,8 @@ extension Schema {
     }
   }
 
-  /// What is wrong with the earlier names of entities, or of the properties of one: each leads from one old thing to one new one. An original
-  /// name that is the present one says nothing.
+  /// The problems of the earlier names of entities, or of the properties of one entity: each must lead from one old element to one new one. An original
+  /// name that is the present one has no meaning.
   private static func originalNameProblems(
     of renamed: [(path: String, name: String, originalName: String?)]
   ) -> [String] {
@@ -243,7 +243,7 @@ extension Schema {
       && words.allSatisfy { isName(String($0)) }
   }
 
-  /// The attribute named as an embedded value of the entity says whether the value is there. One within another is always there, and has no attribute of its own.
+  /// The attribute with the name of an embedded value says whether the value is there. An embedded value within another is always there, and has no such attribute.
   private static func partProblems(of entity: EntityDescription) -> [String] {
     let properties = Dictionary(
       entity.properties.map { ($0.name, $0) },

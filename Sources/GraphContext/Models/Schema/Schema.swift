@@ -1,21 +1,21 @@
 import Predicates
 
-/// The entities of a store: what they hold, how they are linked, what is indexed. A valid schema is the only kind.
+/// The entities of a store: what they hold, how they are linked, what is indexed. Every schema is valid.
 ///
 /// Made from model classes, or read from a store without them.
 public struct Schema: Sendable, Hashable {
   /// Sorted by name.
   public private(set) var entities: [EntityDescription]
-  /// What follows from the entities.
+  /// The data that is computed from the entities.
   private var shape: Shape
 
-  /// What queries ask of a schema. Another schema has another one, so that no query is answered by what was found in another schema.
+  /// The data that queries need of a schema. Each schema has a shape of its own, so that no query uses results that were found in another schema.
   private final class Shape: Sendable {
     let places: [String: Int]
     let entitySchemas: [EntitySchema]
     let entityNamesByNumber: [UInt32: String]?
     let templates = KeptTemplates()
-    /// What queries for objects of one class alone know, by the class's name.
+    /// The schemas for queries for objects of one class alone, by the class's name.
     let classSchemas: [String: EntitySchema]
 
     init(
@@ -33,7 +33,7 @@ public struct Schema: Sendable, Hashable {
   /// The names of the entities by the numbers that a store gave them, where the schema is placed in a store's catalogue.
   public var entityNamesByNumber: [UInt32: String]? { shape.entityNamesByNumber }
 
-  /// What is kept of the queries' shapes.
+  /// The query templates that are kept.
   package var templates: KeptTemplates { shape.templates }
 
   /// - Throws: `SchemaError`, which names everything that is wrong.
@@ -63,7 +63,7 @@ public struct Schema: Sendable, Hashable {
     try self.init(entities: descriptions.map(\.entity) + entities)
   }
 
-  /// Where only one relationship of a pair names its inverse, the other's is filled in.
+  /// Makes a schema. If only one relationship of a pair names its inverse, that of the other is filled in.
   ///
   /// - Throws: `SchemaError`, which names everything that is wrong.
   public init(entities: [EntityDescription]) throws(SchemaError) {
@@ -83,7 +83,7 @@ public struct Schema: Sendable, Hashable {
   /// The entity of this name, or nil.
   public func entity(named name: String) -> EntityDescription? { shape.places[name].map { entities[$0] } }
 
-  /// What queries can be for: the entities and, behind its own, the subclasses of each.
+  /// The names of the entities and, behind each entity, of its subclasses: queries can be for any of these.
   var namesOfClasses: [String] {
     entities.flatMap { [$0.name] + $0.classes.dropFirst().map(\.name) }
   }
@@ -153,7 +153,7 @@ extension Schema: SchemaProviding {
 }
 
 extension EntitySchema {
-  /// What predicates and plans need to know of an entity of a valid schema.
+  /// The data that predicates and plans need of an entity of a valid schema.
   fileprivate init(_ entity: EntityDescription, id: EntityID) {
     let stored = entity.storedProperties.enumerated().map { slot, property in
       switch property {
@@ -175,7 +175,7 @@ extension EntitySchema {
         )
       }
     }
-    // No path goes through a hidden inverse. They come last, so the others are where they are among all.
+    // No path goes through a hidden inverse. Hidden inverses come last, so leaving them out doesn't change the places of the others.
     let toMany = entity.toManyRelationships.filter { !$0.isHiddenInverse }.map {
       ToManyProperty(name: $0.name, destination: $0.destination, inverse: $0.inverse ?? "")
     }
@@ -256,7 +256,7 @@ extension Schema {
 // MARK: - Classes without a store
 
 extension Schema {
-  /// This schema with what conditions on objects in no store ask of classes: their tags are those that a new store gives.
+  /// This schema with the class tags that conditions on objects in no store need: those that a new store gives.
   var withClasses: Schema {
     guard entities.contains(where: { !$0.classes.isEmpty }) else { return self }
     var copy = self
@@ -294,7 +294,7 @@ extension Schema {
 extension Schema: Codable {
   private enum CodingKeys: CodingKey { case entities }
 
-  /// Checks what it reads as strictly as what is declared.
+  /// Checks a schema that it reads as strictly as a declared one.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     try self.init(entities: try container.decode([EntityDescription].self, forKey: .entities))

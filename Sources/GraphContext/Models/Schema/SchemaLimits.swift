@@ -12,7 +12,7 @@ public enum SchemaLimits {
 }
 
 extension Schema {
-  /// The limits that these entities are beyond. Everything else is only looked at if there are none.
+  /// The limits that these entities exceed. Other problems are only searched for if there are none of these.
   static func excesses(in entities: [EntityDescription]) -> [String] {
     guard entities.count <= SchemaLimits.entityCount else {
       return ["there are \(entities.count) models; \(SchemaLimits.entityCount) are possible"]

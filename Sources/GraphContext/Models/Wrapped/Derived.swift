@@ -1,6 +1,6 @@
 import Predicates
 
-/// Makes a property of a ``StoredObject`` a derived attribute: the store makes its value of others at each save.
+/// Makes a property of a ``StoredObject`` a derived attribute: at each save, the store makes its value from other values.
 ///
 /// ```swift
 /// @ToManyLink(deleteRule: .cascade) var songs: [Song]
@@ -9,7 +9,7 @@ import Predicates
 /// @Derived("name[cd]") var plainName: String
 /// ```
 ///
-/// The rules are those of ``AttributeDerivation``; a container refuses a model with one that makes no sense. The property can only be read. A new object shows nil, 0 or an
+/// The rules are those of ``AttributeDerivation``; a container refuses a model with an invalid rule. The property can only be read. A new object shows nil, 0 or an
 /// empty string until it is saved.
 @propertyWrapper
 public struct Derived<Value: AttributeType> {
@@ -21,7 +21,7 @@ public struct Derived<Value: AttributeType> {
   /// Declares an attribute.
   ///
   /// - Parameters:
-  ///   - rule: what the value is made of.
+  ///   - rule: the rule by which the value is made.
   ///   - originalName: the attribute's name in an earlier version.
   public init(_ rule: @autoclosure () -> String, originalName: @autoclosure () -> String? = nil) {
     declaration =

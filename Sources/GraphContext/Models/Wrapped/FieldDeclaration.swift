@@ -1,7 +1,7 @@
 import Predicates
 import Synchronization
 
-/// What a property wrapper says of its property. The wrappers of the one hidden instance of each class keep it, those of objects don't.
+/// A property wrapper's declaration of its property. Only the wrappers of the one hidden instance of each class keep it.
 @usableFromInline
 final class FieldDeclaration {
   /// The relationship that leads back, where its name isn't known yet.
@@ -17,7 +17,7 @@ final class FieldDeclaration {
   /// The property, which has no name yet.
   private(set) var property: PropertyDescription
   let inverse: Inverse
-  /// What a save does with a new object that has a value of an existing one; nil where equal values may be.
+  /// What a save does with a new object that has the value of an existing one; nil where equal values are allowed.
   private(set) var uniquePolicy: UniquePolicy?
 
   private init(_ property: PropertyDescription, inverse: Inverse = .unnamed) {
@@ -27,7 +27,7 @@ final class FieldDeclaration {
 
   /// Of an attribute.
   ///
-  /// - Parameter initial: makes what a new object has; nil where it has nothing.
+  /// - Parameter initial: makes the value of a new object; nil where a new object has no value.
   @usableFromInline
   convenience init<Value: AttributeType>(
     initial: (@Sendable () -> Value)?,
@@ -78,10 +78,10 @@ final class FieldDeclaration {
   /// How many hidden instances are being made in this process.
   private static let readerCount = Atomic(0)
 
-  /// Whether a hidden instance is being made, on this thread or another: only then do wrappers say what they know.
+  /// Whether a hidden instance is being made, on this thread or another: only then do wrappers keep their declarations.
   @usableFromInline static var isRead: Bool { readerCount.load(ordering: .relaxed) > 0 }
 
-  /// Runs `body` in which a hidden instance is made.
+  /// Runs `body`, which makes a hidden instance.
   static func reading<R>(_ body: () throws -> R) rethrows -> R {
     readerCount.add(1, ordering: .sequentiallyConsistent)
     defer { readerCount.subtract(1, ordering: .sequentiallyConsistent) }

@@ -39,7 +39,7 @@ public struct Stored<Value: AttributeType> {
       ) : nil
   }
 
-  /// Declares an attribute that says nothing more, and is nil until it is set, or lacks its value.
+  /// Declares an attribute without options, which is nil until it is set, or lacks its value.
   @inlinable
   public init() { self.init(.none) }
 

@@ -1,6 +1,6 @@
 import Predicates
 
-/// A property wrapper of a ``StoredObject``, as the shape of the class works with it.
+/// A property wrapper of a ``StoredObject``, as the shape of the class uses it.
 protocol StoredField {
   /// Whether the property has no slot in the record.
   static var isToMany: Bool { get }

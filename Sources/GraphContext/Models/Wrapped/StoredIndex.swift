@@ -25,12 +25,12 @@ public struct StoredIndex {
     StoredIndex(keyPaths: properties, isUnique: false, folding: folding, ifExists: .error)
   }
 
-  /// An index whose values no two objects share. An object with nil in one of them is free.
+  /// An index whose values no two objects share. An object with nil in one of them is exempt.
   ///
   /// - Parameters:
   ///   - properties: key paths of properties that the class declares.
   ///   - folding: strings that fold to the same are equal here.
-  ///   - ifExists: what a save does with a new object whose values an object has that exists.
+  ///   - ifExists: what a save does with a new object if an existing object has the same values.
   public static func unique<Root: StoredObject>(
     _ properties: PartialKeyPath<Root>...,
     folding: IndexFolding = [],

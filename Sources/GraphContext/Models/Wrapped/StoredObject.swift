@@ -20,8 +20,8 @@ import Predicates
 /// }
 /// ```
 ///
-/// Such a class is a model like any other: containers take it beside models with the macro, and everything that is said of ``ManagedObject``
-/// holds for it. Properties without a wrapper aren't stored. Hooks are overridden. A model derives from this class directly; a container refuses one that
+/// Such a class is a model like any other: containers take it beside models with the macro, and the documentation of ``ManagedObject``
+/// applies to it. Properties without a wrapper aren't stored. Hooks are overridden. A model derives from this class directly; a container refuses one that
 /// derives from another model.
 ///
 /// The properties of a class are found by making one hidden instance of it, when the class is first used. So the initial values of the properties
@@ -63,10 +63,10 @@ open class StoredObject: ManagedObject {
 
   // MARK: Model
 
-  /// What the wrappers say of the class.
+  /// The description of the class, made from its wrappers.
   public class var _$model: ModelDescription { StoredShape.of(self).model }
 
-  /// What the wrappers say of the object's class.
+  /// The description of the object's class, made from its wrappers.
   public final var _$objectModel: ModelDescription {
     let shape = shape ?? StoredShape.of(type(of: self))
     return _$state.phase == .tracer ? shape.namesAlone : shape.model

@@ -1,7 +1,7 @@
 import Foundation
 import Predicates
 
-/// What ``Stored`` says of an attribute: `@Stored(.unique, .length(1...80)) var title: String = ""`.
+/// An option of an attribute that ``Stored`` declares: `@Stored(.unique, .length(1...80)) var title: String = ""`.
 public struct StoredOption<Value: AttributeType>: Sendable {
   enum Kind: Sendable {
     case none
@@ -16,7 +16,7 @@ public struct StoredOption<Value: AttributeType>: Sendable {
   /// Says nothing.
   public static var none: StoredOption { StoredOption(kind: .none) }
 
-  /// No two objects have the same value; one with nil is free.
+  /// No two objects have the same value; an object with nil is exempt.
   public static var unique: StoredOption { unique(ifExists: .error) }
 
   /// No two objects have the same value, and a save treats a new object with a value of an existing one as the policy says.

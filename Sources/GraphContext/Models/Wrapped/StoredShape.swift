@@ -2,7 +2,7 @@ import Predicates
 @_spi(Reflection) import Swift
 import Synchronization
 
-/// What is worked out once for each class that derives from ``StoredObject``: which properties it has, and where they lie in its objects.
+/// The data that is computed once for each class that derives from ``StoredObject``: which properties it has, and where they lie in its objects.
 // Safety: nothing changes after the initialiser. The declarations, which hold key paths, are only read.
 final class StoredShape: @unchecked Sendable {
   private struct Field {
@@ -18,10 +18,10 @@ final class StoredShape: @unchecked Sendable {
   /// Attributes and to-one relationships.
   private let slots: [Field]
   private let toManys: [Field]
-  /// Where the number of each property lies in an object, and the number.
+  /// The offset of each property's number in an object, and the number.
   private let numbers: [(offset: Int, number: Int)]
   private let problems: [String]
-  /// The model without inverses and indexes: with it key paths are followed, which name those.
+  /// The model without inverses and indexes. It is used to follow the key paths that name inverses and indexes.
   let namesAlone: ModelDescription
   private let whole = AtomicLazyReference<ModelDescription>()
   /// Bits of the slots whose first values the insertion makes.
@@ -29,7 +29,7 @@ final class StoredShape: @unchecked Sendable {
   /// For an object without a place in any list.
   let emptyPlaces: [Cached<ListPlace?>]
 
-  /// - Parameter instance: the hidden one.
+  /// - Parameter instance: the hidden instance.
   init(_ type: StoredObject.Type, of instance: StoredObject) {
     self.type = type
     var (fields, problems) = ([Field](), [String]())
@@ -60,7 +60,7 @@ final class StoredShape: @unchecked Sendable {
 
   // MARK: Finding fields
 
-  /// The class of an object and those that it derives from, up to ``StoredObject`` and without it. The first is the one that derives from nothing else.
+  /// The class of an object and its superclasses, without ``StoredObject``. The first is the one that derives from ``StoredObject`` directly.
   private static func classes(of instance: StoredObject) -> [Any.Type] {
     var classes: [Any.Type] = []
     var mirror = Optional(Mirror(reflecting: instance))
@@ -91,7 +91,7 @@ final class StoredShape: @unchecked Sendable {
     return fields
   }
 
-  /// - Parameter offset: that of a field which the object's class declares.
+  /// - Parameter offset: the offset of a field that the object's class declares.
   private static func address(of object: StoredObject, _ offset: Int) -> UnsafeMutableRawPointer {
     // Safety: the object is alive as long as the caller has it, and the field lies there in every object of the class.
     Unmanaged.passUnretained(object).toOpaque() + offset
@@ -128,7 +128,7 @@ final class StoredShape: @unchecked Sendable {
 
   // MARK: The model
 
-  /// What the class says, inverses and indexes included.
+  /// The model of the class, inverses and indexes included.
   var model: ModelDescription { whole.load() ?? whole.storeIfNil(makeModel()) }
 
   private func makeModel() -> ModelDescription {

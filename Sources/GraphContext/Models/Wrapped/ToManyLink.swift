@@ -14,7 +14,7 @@ public struct ToManyLink<Members: RelationshipCollection> {
   var members = ToManyMembers<Members.Element>()
   let declaration: FieldDeclaration?
 
-  /// Declares a relationship that says nothing more.
+  /// Declares a relationship without options.
   public init() {
     declaration = FieldDeclaration.ofRelationship(.toMany("", to: Members.Element.entityName))
   }

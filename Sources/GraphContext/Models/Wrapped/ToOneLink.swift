@@ -14,7 +14,7 @@ public struct ToOneLink<Target: ManagedObject> {
   var reference = ToOneReference<Target>()
   let declaration: FieldDeclaration?
 
-  /// Declares a relationship that says nothing more.
+  /// Declares a relationship without options.
   public init() {
     declaration = FieldDeclaration.ofRelationship(.toOne("", to: Target.entityName))
   }

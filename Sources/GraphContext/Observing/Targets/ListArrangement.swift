@@ -1,6 +1,6 @@
 import Predicates
 
-/// Which objects are at which paths in one state of a list, or between two states. It stays what it is when the list changes.
+/// Which objects are at which paths in one state of a list, or between two states. It doesn't change with the list.
 ///
 /// Memory: the sections, and a word for each object that has been taken out.
 struct ListArrangement {
@@ -26,7 +26,7 @@ struct ListArrangement {
     guard var sections else { return (SectionRuns.Run(name: "", count: range.count - removed.count), 0) }
     let part = sections.runs.part(ofSection: section)
     if !part.isHeld {
-      // Nothing has been taken out of a part that isn't held, but of those before it.
+      // Objects may have been taken out of the parts before, but not of a part that isn't held.
       let position = removed.number(ofGap: part.positions.lowerBound) { $0 }
       sections.runs.hold(part, try sections.sections(of: part, at: position, in: content))
       self.sections = sections
@@ -34,7 +34,7 @@ struct ListArrangement {
     return (sections.runs[section], sections.runs.start(of: section))
   }
 
-  /// The object at a path; nil if there is none. O(√sections + log removed), and what the content takes.
+  /// The object at a path; nil if there is none. O(√sections + log removed), and the time of the content.
   mutating func number(at path: ListPath) throws(ContextError) -> ObjectNumber? {
     guard let (run, start) = try section(path.section), path.item >= 0, path.item < run.count else {
       return nil
@@ -83,7 +83,7 @@ struct ListArrangement {
 }
 
 extension FetchedResults {
-  /// What the list shows, whatever it shows later.
+  /// The state that the list shows now, which doesn't change with the list.
   ///
   /// - Parameter isDivided: false for one section of all objects.
   func arrangement(isDivided: Bool) -> ListArrangement {

@@ -1,4 +1,4 @@
-/// An item's way from one path to another one.
+/// A move of an item from one path to another one.
 public struct ListMove: Sendable, Hashable {
   /// The path before the batch.
   public let from: ListPath
@@ -11,7 +11,7 @@ public struct ListMove: Sendable, Hashable {
   }
 }
 
-/// A section's way from one position to another one.
+/// A move of a section from one position to another one.
 public struct ListSectionMove: Sendable, Hashable {
   /// The position before the batch.
   public let from: Int
@@ -24,7 +24,7 @@ public struct ListSectionMove: Sendable, Hashable {
   }
 }
 
-/// What a ``ListTarget`` is told in one batch. See there which paths and numbers are those before the batch.
+/// The changes that a ``ListTarget`` receives in one batch. See there which paths and numbers are those before the batch.
 public struct ListBatch: Sendable, Hashable {
   /// Sections that go, descending; before the batch.
   public internal(set) var deletedSections: [Int] = []
@@ -34,9 +34,9 @@ public struct ListBatch: Sendable, Hashable {
   public internal(set) var movedSections: [ListSectionMove] = []
   /// Sections that are read anew, ascending; before the batch. No difference of one list has any.
   public internal(set) var reloadedSections: [Int] = []
-  /// Items that go, descending, but for those of sections that go; before the batch.
+  /// Items that go, descending, without those of sections that go; before the batch.
   public internal(set) var deletedItems: [ListPath] = []
-  /// Items that come, ascending, but for those of sections that come; after the batch.
+  /// Items that come, ascending, without those of sections that come; after the batch.
   public internal(set) var insertedItems: [ListPath] = []
   /// Items that move, ascending by their new paths.
   public internal(set) var movedItems: [ListMove] = []
@@ -55,7 +55,7 @@ public struct ListBatch: Sendable, Hashable {
 }
 
 extension ListChanges {
-  /// The changes as one batch. A move out of a section that goes is told as an insertion, one into a section that comes as a deletion: the section takes or brings the rest.
+  /// The changes as one batch. A move out of a section that goes becomes an insertion, because the section takes the item along. A move into a section that comes becomes a deletion, because the section brings the item.
   /// O(k log k) for k changes; empty for a reload.
   public var batch: ListBatch {
     var batch = sectionBatch(isDeleting: true, isInserting: true)
@@ -74,14 +74,14 @@ extension ListChanges {
     return batch
   }
 
-  /// The changes as up to four batches, to be told one after the other, for surfaces that can't carry out every mixture of operations in one batch:
+  /// The changes as up to four batches, one after the other, for surfaces that can't carry out every mixture of operations in one batch:
   ///
   /// 1. items with other values, moved ones included;
   /// 2. sections and items that go;
   /// 3. sections that come, still without items;
   /// 4. items that come and move.
   ///
-  /// Paths before a batch are those that the batch before it leads to. Batches without operations are left out. Unlike in ``batch``, an item may move into a section that comes.
+  /// The paths before a batch are those after the previous batch. Batches without operations are left out. Unlike in ``batch``, an item may move into a section that comes.
   ///
   /// O(k log k) for k changes; none for a reload.
   public var stages: [ListBatch] {

@@ -9,7 +9,7 @@
 /// #expect(table.violations.isEmpty)
 /// ```
 ///
-/// Where the calls are such that a table of UIKit would raise an exception, it notes a violation: paths that don't exist, an item that goes twice, a source that changes outside a
+/// Where a table of UIKit would raise an exception because of the calls, it notes a violation: paths that don't exist, an item that goes twice, a source that changes outside a
 /// batch or has another number of items than the batch leads to.
 public final class RecordingListTarget<Item>: ListTarget {
   /// What the target shows.
@@ -20,11 +20,11 @@ public final class RecordingListTarget<Item>: ListTarget {
   public var visibleItems: (ListPath) -> Bool = { _ in true }
   /// The calls so far. To begin anew, set it to an empty array.
   public var calls: [ListTargetCall] = []
-  /// What was wrong with calls, in sentences.
+  /// The mistakes in calls, a sentence each.
   public private(set) var violations: [String] = []
   private let item: (ManagedObjectID) -> Item
   private var sections: [ShownSection] = []
-  /// What the batch has told so far.
+  /// The operations of the batch so far.
   private var batch: ListBatch?
 
   private final class ShownItem {
@@ -38,10 +38,10 @@ public final class RecordingListTarget<Item>: ListTarget {
 
   /// Makes a target.
   ///
-  /// - Parameter item: reads what is shown of an object. It is called when a surface would draw the item.
+  /// - Parameter item: reads the values that are shown of an object. It is called when a surface would draw the item.
   public init(_ item: @escaping (ManagedObjectID) -> Item) { self.item = item }
 
-  /// What the target shows, by section. Items whose new values weren't told show the old ones.
+  /// What the target shows, by section. Items whose new values weren't reported show the old ones.
   public var shown: [[Item]] { sections.map { $0.items.compactMap(\.item) } }
 
   /// Whether an item pretends to be on screen.
@@ -54,7 +54,7 @@ public final class RecordingListTarget<Item>: ListTarget {
     sections = (0..<(source?.sectionCount ?? 0)).map { ShownSection(readItems(inSection: $0)) }
   }
 
-  /// Carries out what `updates` tells.
+  /// Carries out the changes that `updates` reports.
   public func performBatchUpdates(_ updates: () -> Void) {
     calls.append(.beginBatch)
     if batch != nil { violations.append("a batch within a batch") }
@@ -185,7 +185,7 @@ extension RecordingListTarget {
     }
   }
 
-  /// Puts in what comes and what moves.
+  /// Puts in the items that come and those that move.
   private func put(_ batch: ListBatch, _ moved: [ShownItem?]) {
     var arrivals = batch.insertedItems.map { (path: $0, item: ShownItem()) }
     for (move, item) in zip(batch.movedItems, moved) {

@@ -7,16 +7,16 @@
 /// ```
 ///
 /// A list is one section, whatever sections it has itself. The adapter numbers the sections without gaps, in the order in which lists were added: removing one renumbers those
-/// after it, and ``move(_:to:)`` gives one another place. The target is told of differences as ``ListDataSource`` does it; a list that reloads is a section that reloads. A list whose context is gone has no objects; the target
+/// after it, and ``move(_:to:)`` moves one to another position. The adapter reports differences to the target as ``ListDataSource`` does. If a list reloads, its section reloads. A list whose context was released has no objects; the target
 /// reloads when something else changes next.
 ///
 /// The adapter holds the lists and the target. The target shows the lists for as long as the program holds the adapter.
 public final class SectionedListAdapter: ListSource {
   /// The surface.
   public let target: any ListTarget
-  /// Whether the target is told what has changed, not only that something has. True unless it is set.
+  /// Whether the target receives the changes in batches. If false, it reloads after each difference. True unless it is set.
   public var animatesUpdates = true
-  /// Whether a difference is told in ``ListChanges/stages`` rather than in one batch. False unless it is set.
+  /// Whether the target receives a difference in ``ListChanges/stages`` rather than in one batch. False unless it is set.
   public var appliesInStages = false
   /// Called after the target has been told that a list has changed, been added or removed.
   public var onDidChangeContent: (() -> Void)?
@@ -29,7 +29,7 @@ public final class SectionedListAdapter: ListSource {
     target.reload()
   }
 
-  /// Adds a list as the last section. One that is there already stays where it is.
+  /// Adds a list as the last section. A list that was added before stays where it is.
   ///
   /// - Returns: the section's number.
   @discardableResult public func add<Object: ManagedObject>(
@@ -58,7 +58,7 @@ public final class SectionedListAdapter: ListSource {
   ///
   /// - Parameters:
   ///   - list: the list.
-  ///   - place: the section's number afterwards; behind the end is at the end.
+  ///   - place: the section's number afterwards; a number behind the end stands for the end.
   @discardableResult public func move<Object: ManagedObject>(
     _ list: FetchedResults<Object>,
     to place: Int
@@ -96,7 +96,7 @@ public final class SectionedListAdapter: ListSource {
 
   private var isAnimated: Bool { animatesUpdates && target.isVisible }
 
-  /// Lists whose context is gone tell nothing, and have no objects from then on. So a surface that still shows some can't be told of a difference.
+  /// Finds lists whose context was released. Such lists have no objects from then on, and don't report that. So a surface that still shows their objects can't receive a difference.
   ///
   /// - Returns: whether there are such lists that the surface hasn't been told of.
   private func forgetGoneLists() -> Bool {
@@ -129,10 +129,10 @@ public final class SectionedListAdapter: ListSource {
   /// The name that a list was added with; nil for a section that doesn't exist.
   public func sectionName(_ section: Int) -> String? { self[section]?.name }
 
-  /// The ID of the object at a path; nil for a path that doesn't exist. It may be that of an object that is gone, until the batch that says so.
+  /// The ID of the object at a path; nil for a path that doesn't exist. Until the batch that reports a deletion, this can be the ID of the deleted object.
   public func objectID(at path: ListPath) -> ManagedObjectID? { self[path.section]?.objectID(at: path.item) }
 
-  /// The object at a path; nil for a path that doesn't exist, and for an object that is gone.
+  /// The object at a path; nil for a path that doesn't exist, and for an object that was deleted.
   public func object(at path: ListPath) -> (any ManagedObject)? { self[path.section]?.object(at: path.item) }
 
   private subscript(section: Int) -> (any AdaptedSection)? {
@@ -144,7 +144,7 @@ public final class SectionedListAdapter: ListSource {
 private protocol AdaptedSection: AnyObject {
   var name: String { get }
   var count: Int { get }
-  /// Whether the list's context is gone.
+  /// Whether the list's context was released.
   var isGone: Bool { get }
   /// Whether the surface has been told that.
   var isShownAsGone: Bool { get set }

@@ -1,9 +1,9 @@
-/// A list as a surface shows it: while the list changes, in the state that the surface has been told of.
+/// A list as a surface shows it: while the list changes, in the last state that was reported to the surface.
 final class ShownList<Object: ManagedObject> {
   let list: FetchedResults<Object>
   /// False for one section of all objects.
   private let isDivided: Bool
-  /// What the surface shows while the list is further; nil while it shows the list.
+  /// The state that the surface shows while the list has a newer one; nil while the surface shows the list's state.
   private var held: ListArrangement?
   /// Called after each change of the list, with the difference between what the surface shows and the list.
   var onChange: (ListChanges) -> Void = { _ in }
@@ -20,7 +20,7 @@ final class ShownList<Object: ManagedObject> {
     asking(for: section) { state throws(ContextError) in try state.section(section)?.run }
   }
 
-  /// Asks the state that the surface shows for something of a section. What is read for that is kept, as surfaces ask for neighbours next.
+  /// Reads something of a section in the state that the surface shows. The sections that are read for that are kept, because surfaces ask for neighbours next.
   private func asking<Answer>(
     for section: Int,
     _ question: (inout ListArrangement) throws(ContextError) -> Answer?
@@ -41,7 +41,7 @@ final class ShownList<Object: ManagedObject> {
     }
   }
 
-  /// The object at a path; nil if there is none, or it is gone.
+  /// The object at a path; nil if there is none, or it was deleted.
   func object(at path: ListPath) -> Object? {
     if held == nil {
       return isDivided ? list[safe: path] : path.section == 0 ? list[safe: path.item] : nil
@@ -56,7 +56,7 @@ final class ShownList<Object: ManagedObject> {
   /// Tells a target of a difference, and has it show the new state.
   ///
   /// - Parameters:
-  ///   - inStages: whether the difference is told in several batches.
+  ///   - inStages: whether the target receives the difference in several batches.
   ///   - section: the list's section in the target, if it is one.
   func show(_ changes: ListChanges, in target: any ListTarget, inStages: Bool, section: Int? = nil) {
     let batches = inStages ? changes.stages : [changes.batch]

@@ -1,8 +1,9 @@
-/// One run of a program over a text: all ways at once, so that each step is taken at most once at each position. O(text × program).
+/// One run of a program over a text. It follows all ways at once, so each step is taken at most once at each position. O(text ×
+/// program).
 struct RegexMatch<Unit: RegexUnit> {
   private let program: RegexProgram<Unit>
   private let text: String
-  /// Steps at which the ways are, each once, that take the unit at hand; and those for the next one.
+  /// The current steps of the ways, each once, which take the current unit; and those for the next unit.
   private var current: [Int] = []
   private var following: [Int] = []
   /// For each step, the number of the position at which it was last reached.
@@ -10,11 +11,11 @@ struct RegexMatch<Unit: RegexUnit> {
   private var waiting: [Int] = []
   private var positionCount = 0
   private var hasEnded = false
-  /// For each assertion and then for each lookahead, where it holds; nil until it is asked.
+  /// For each assertion and then for each lookahead, the positions at which it holds; nil until they are needed.
   private var positions: [RegexPositions?]
-  /// What was asked of each set.
+  /// The earlier answers of each set.
   private var memories: [[Unit: Bool]]
-  /// How many steps were taken: what the time is proportional to.
+  /// The number of steps taken; the time is proportional to it.
   private(set) var stepCount = 0
 
   init(_ program: RegexProgram<Unit>, _ text: String) {
@@ -25,7 +26,7 @@ struct RegexMatch<Unit: RegexUnit> {
     memories = Array(repeating: [:], count: program.sets.count)
   }
 
-  /// Whether the whole text fits.
+  /// Returns whether the whole text fits.
   mutating func run() -> Bool {
     let view = Unit.view(of: text)
     var index = view.startIndex
@@ -40,7 +41,7 @@ struct RegexMatch<Unit: RegexUnit> {
     return hasEnded
   }
 
-  /// The positions, descending, at which a way ends that begins anywhere behind it and goes backwards.
+  /// Returns the positions, descending, at which a way ends that begins anywhere after the position and goes backwards.
   mutating func endsGoingBackwards() -> [String.Index] {
     let view = Unit.view(of: text)
     var index = view.endIndex
@@ -106,7 +107,7 @@ struct RegexMatch<Unit: RegexUnit> {
     return known.contains(index)
   }
 
-  /// Where an assertion holds, or a text begins that a lookahead looks for.
+  /// Returns the positions at which an assertion holds, or at which a text begins that a lookahead looks for.
   private mutating func find(_ place: Int) -> [String.Index] {
     let lookahead = place - program.assertions.count
     if lookahead < 0 { return program.assertions[place].positions(in: text) }
@@ -116,7 +117,8 @@ struct RegexMatch<Unit: RegexUnit> {
   }
 }
 
-/// Ascending positions, of which each is asked for that lies behind all before, or before all before: O(1) on average.
+/// Ascending positions. Each query's position lies after all earlier queries, or before all of them, so a query takes O(1) on
+/// average.
 private struct RegexPositions {
   private let all: [String.Index]
   private var place = 0

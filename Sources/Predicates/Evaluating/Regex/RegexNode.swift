@@ -1,5 +1,5 @@
-/// A pattern of `MATCHES` in parts. Sets and assertions are kept as text in the library's syntax, with the options that hold where
-/// they stand.
+/// A pattern of `MATCHES` in parts. Sets and assertions are kept as text in the library's syntax, with the options that hold at
+/// their position.
 indirect enum RegexNode<Unit: RegexUnit> {
   case literal(Unit)
   /// Takes one unit: `.`, `\w`, `[a-z]`, a letter in any case.
@@ -10,13 +10,13 @@ indirect enum RegexNode<Unit: RegexUnit> {
   case lookahead(RegexNode, isNegative: Bool)
   case sequence([RegexNode])
   case choice([RegexNode])
-  /// So many times, without a limit where `most` is nil. Whether as often or as rarely as possible makes no difference to whether a whole
-  /// text fits.
+  /// At least `least` times, and at most `most` times, or without a limit if `most` is nil. Greedy and lazy repetitions fit the same
+  /// whole texts.
   case repetition(RegexNode, least: Int, most: Int?)
 }
 
 extension RegexNode {
-  /// What takes the same texts, read backwards. What takes nothing holds at the same positions.
+  /// The node for the same texts, read backwards. A node that takes nothing holds at the same positions.
   var reversed: RegexNode {
     switch self {
     case .literal, .set, .assertion, .lookahead: self

@@ -1,13 +1,13 @@
-/// What `(?i)` and its like have said where the parser is: which options are on or off, by their letters.
+/// The options that `(?i)` and the like have set at the parser's position: on or off, by their letters.
 struct RegexOptions {
   private var settings: [Character: Bool] = [:]
 
   /// Options that sets and assertions depend on.
   private static let meaningful: Set<Character> = ["i", "s", "m", "D", "S", "W", "P"]
-  /// Options about groups and about which of several ways is taken: to whether a whole text fits they make no difference.
+  /// Options about groups and about the choice among several ways: they don't affect whether a whole text fits.
   private static let indifferent: Set<Character> = ["U", "n"]
 
-  /// Takes up letters as in `(?i-s)`; false if there is one that isn't known.
+  /// Applies letters as in `(?i-s)`; returns false if one is unknown.
   mutating func change(_ letters: some Sequence<Character>) -> Bool {
     var isOn = true
     for letter in letters {
@@ -22,10 +22,10 @@ struct RegexOptions {
     return true
   }
 
-  /// Whether letters fit whatever their case, if anything was said of it.
+  /// True if the case of letters is ignored; nil if the pattern doesn't say.
   var ignoresCase: Bool? { settings["i"] }
 
-  /// What is written before a set or an assertion, so that it means the same alone.
+  /// The prefix for a set or an assertion, so that it has the same meaning alone.
   var prefix: String {
     let on = settings.filter(\.value).keys.sorted()
     let off = settings.filter { !$0.value }.keys.sorted()

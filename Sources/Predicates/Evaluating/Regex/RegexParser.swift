@@ -1,27 +1,27 @@
-/// Reads the structure of a pattern that the library has accepted: groups, alternatives, repetitions. What takes one character, or none,
-/// is left to the library.
+/// Reads the structure of a pattern that the library has accepted: groups, alternatives, repetitions. Parts that take one character, or
+/// none, are left to the library.
 ///
-/// Refuses what an automaton can't follow.
+/// The parser refuses constructs that an automaton can't follow.
 struct RegexParser<Unit: RegexUnit> {
   /// A group that is open, or the pattern.
   private struct Frame {
     var alternatives: [RegexNode<Unit>] = []
     var sequence: [RegexNode<Unit>] = []
     var options: RegexOptions
-    /// Whether the group looks ahead, and for what must not follow; nil for one that takes what is in it.
+    /// True for a negative lookahead, false for a positive one; nil for a group that takes its content.
     var isNegative: Bool?
   }
 
-  /// A pattern nested deeper is refused, so that what recurses over it needs little stack.
+  /// A pattern that is nested deeper is refused, so that recursion over it needs little stack.
   static var depthLimit: Int { 50 }
 
   private let pattern: [Character]
   private var place = 0
-  /// Whether letters fit whatever their case unless the pattern says otherwise.
+  /// True if the case of letters is ignored unless the pattern says otherwise.
   private let ignoresCase: Bool
   private var frame = Frame(options: RegexOptions())
   private var outer: [Frame] = []
-  /// Literals in a row: neighbours may make one grapheme cluster. A repetition is of the last.
+  /// Literals in a row: neighbours may make one grapheme cluster. A repetition applies to the last one.
   private var run: [[Unicode.Scalar]] = []
 
   init(_ pattern: String, ignoresCase: Bool) {
@@ -73,7 +73,7 @@ struct RegexParser<Unit: RegexUnit> {
     return true
   }
 
-  /// What comes before `end`, which is passed over.
+  /// Returns the text before `end`, and skips `end`.
   private mutating func take(through end: Character) throws(RegexRefusal) -> [Character] {
     guard let last = pattern[min(place, pattern.count)...].firstIndex(of: end) else {
       throw .unsupported("\(end)")
@@ -286,7 +286,7 @@ struct RegexParser<Unit: RegexUnit> {
     }
   }
 
-  /// So many digits at most, or any numbers between braces.
+  /// Reads at most `count` digits, or any numbers between braces.
   private mutating func numbers(_ count: Int, radix: Int) throws(RegexRefusal) -> [Unicode.Scalar] {
     guard take("{") else { return [try scalar(take(count, \.isHexDigit), radix: radix)] }
     var scalars: [Unicode.Scalar] = []
@@ -312,12 +312,12 @@ struct RegexParser<Unit: RegexUnit> {
   }
 }
 
-/// Why a pattern that the library would take is refused.
+/// The reason for which a pattern is refused that the library would accept.
 enum RegexRefusal: Error {
   case unsupported(String, String? = nil)
   case tooComplex(String)
 
-  /// What begins with `(?`, by the letters that follow, and what comes after them.
+  /// Returns the refusal of a group that begins with `(?`, by the letters that follow and the character after them.
   static func group(_ letters: String, _ end: Character?) -> RegexRefusal {
     let start = "(?" + letters + (end.map { String($0) } ?? "")
     switch end {

@@ -3,13 +3,13 @@
 /// Without options a character of the pattern is a Unicode scalar. With `[c]` or `[n]` it is a grapheme cluster, so that
 /// canonically equivalent texts are equal, and with `[c]` letters match whatever their case. `[d]` has no meaning here.
 ///
-/// The library says what is a pattern, what a set such as `\w` takes, and where an assertion such as `\b` holds; how these follow each other is
-/// an automaton's matter. So matching takes time proportional to text × pattern, whatever they are. What an automaton can't follow is
-/// refused: references to groups, looking behind, atomic groups and possessive repetitions.
+/// The library decides which texts are patterns, which characters a set such as `\w` takes, and where an assertion such as `\b` holds. An
+/// automaton matches the sequence of these parts. So matching takes time proportional to text × pattern in all cases. Constructs that an
+/// automaton can't follow are refused: references to groups, looking behind, atomic groups and possessive repetitions.
 package struct RegexPattern: Sendable {
   /// The longest pattern, in UTF-8 bytes.
   package static let maximumLength = 1_000
-  /// How many `[` a pattern may have: the library's parser recurses into nested sets without a limit of its own.
+  /// The greatest number of `[` in a pattern: the library's parser recurses into nested sets without a limit of its own.
   package static let maximumSetCount = 32
 
   private enum Program: Sendable {
@@ -19,7 +19,7 @@ package struct RegexPattern: Sendable {
 
   private let program: Program
 
-  /// - Throws: `tooComplex` for a pattern beyond the limits, `syntax` for what is no pattern or is not supported, `typeMismatch` for `[d]`.
+  /// - Throws: `tooComplex` for a pattern beyond the limits, `syntax` for an invalid or unsupported pattern, `typeMismatch` for `[d]`.
   package init(_ text: String, _ options: StringOptions) throws(QueryError) {
     try Self.check(text, options)
     do {
@@ -65,10 +65,10 @@ package struct RegexPattern: Sendable {
     return try RegexProgram(parser.parse(), ignoresCase: ignoresCase)
   }
 
-  /// Whether the whole text fits. O(text × pattern), repetitions with numbers written out.
+  /// Returns whether the whole text fits. O(text × pattern), repetitions with numbers written out.
   package func matches(_ text: String) -> Bool { match(text).isFit }
 
-  /// The same, and how many steps it took.
+  /// Returns whether the whole text fits, and the number of steps.
   func match(_ text: String) -> (isFit: Bool, stepCount: Int) {
     switch program {
     case .byScalars(let program): Self.run(program, text)
@@ -76,7 +76,7 @@ package struct RegexPattern: Sendable {
     }
   }
 
-  /// How many steps the automaton has, and those of its lookaheads.
+  /// The number of steps of the automaton and of its lookaheads.
   var programLength: Int {
     switch program {
     case .byScalars(let program): program.length

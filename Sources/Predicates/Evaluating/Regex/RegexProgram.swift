@@ -1,4 +1,4 @@
-/// A pattern as an automaton: steps of which each takes a unit, goes on elsewhere, or asks where it is.
+/// A pattern as an automaton: each step takes a unit, continues at other steps, or tests the position.
 ///
 /// A pattern that looks ahead has an automaton for each text that it looks for, read backwards: one run from the text's end finds all positions
 /// at which such a text begins.
@@ -18,7 +18,7 @@ struct RegexProgram<Unit: RegexUnit>: Sendable {
     case end
   }
 
-  /// Repetitions with numbers are written out: a pattern may have so many steps.
+  /// The limit of steps: repetitions with numbers are written out.
   static var stepLimit: Int { 5_000 }
 
   private(set) var steps: [Step] = []
@@ -33,7 +33,7 @@ struct RegexProgram<Unit: RegexUnit>: Sendable {
     try add(.end)
   }
 
-  /// How many steps the automaton and those of its lookaheads have.
+  /// The number of steps of the automaton and of its lookaheads.
   var length: Int { lookaheads.reduce(steps.count) { $0 + $1.program.length } }
 
   private mutating func add(_ step: Step) throws(RegexRefusal) {

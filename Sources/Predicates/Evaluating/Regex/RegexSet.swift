@@ -1,11 +1,11 @@
 import Synchronization
 
-/// What takes one unit: the library's `Regex` says which.
+/// A part of a pattern that takes one unit: the library's `Regex` decides which.
 ///
-/// A pattern of a single set or letter takes the library constant time. For ASCII, what it says is kept.
+/// A pattern of a single set or letter takes the library constant time. For ASCII, the library's answers are cached.
 final class RegexSet<Unit: RegexUnit>: Sendable {
   private let regex: LibraryRegex
-  /// What is known of the characters below 64, and of those from there to 127.
+  /// The cached answers for the characters below 64, and for those from 64 to 127.
   private let low = ASCIIAnswers()
   private let high = ASCIIAnswers()
 
@@ -13,7 +13,7 @@ final class RegexSet<Unit: RegexUnit>: Sendable {
     regex = try LibraryRegex(source, Unit.semantics, ignoresCase: ignoresCase)
   }
 
-  /// Whether the set takes a unit. `memory` holds what was asked in this match.
+  /// Returns whether the set takes a unit. `memory` holds the earlier answers of this match.
   func contains(_ unit: Unit, _ memory: inout [Unit: Bool]) -> Bool {
     let text = unit.text
     if text.utf8.count == 1, let byte = text.utf8.first {
@@ -27,7 +27,7 @@ final class RegexSet<Unit: RegexUnit>: Sendable {
   }
 }
 
-/// What the library has said of 64 characters.
+/// The library's answers for 64 characters.
 private struct ASCIIAnswers: ~Copyable {
   private let isKnown = Atomic<UInt64>(0)
   private let isTaken = Atomic<UInt64>(0)
@@ -42,7 +42,7 @@ private struct ASCIIAnswers: ~Copyable {
   }
 }
 
-/// What holds at some positions of a text: the library's `Regex` says at which.
+/// A part of a pattern that holds at some positions of a text: the library's `Regex` decides at which.
 struct RegexAssertion: Sendable {
   private let regex: LibraryRegex
 

@@ -1,9 +1,9 @@
-/// Sets that the library takes for such, and traps over when it first matches by grapheme clusters with them.
+/// Sets that the library accepts, but that make it trap when it first matches them by grapheme clusters.
 ///
-/// They are told by their text, without parsing it. So some that would do no harm are refused too; none that traps is let
-/// through.
+/// They are recognised by their text, without parsing it. So some harmless sets are refused, too, but no set that traps
+/// is accepted.
 enum RegexTrap {
-  /// Why a pattern is refused that is matched by grapheme clusters; nil for one that isn't.
+  /// Returns the reason for which a pattern that is matched by grapheme clusters is refused; nil if it isn't refused.
   static func find(in pattern: String) -> String? {
     joinsRange(Array(pattern.unicodeScalars))
       ? "what follows a range in a set can't be one character with the range's end." : nil
@@ -22,16 +22,16 @@ enum RegexTrap {
     }
   }
 
-  /// A scalar that stands in the text or is spelled by an escape, and where what follows it begins.
+  /// A scalar that stands in the text or is spelled by an escape, and the position after it.
   private typealias Member = (scalar: Unicode.Scalar, end: Int)
 
-  /// What may be the next member of a set.
+  /// Returns the scalars that may be the next member of a set.
   private static func members(of scalars: [Unicode.Scalar], from start: Int) -> [Member] {
     guard start < scalars.count else { return [] }
     return escape(scalars, at: start) ?? [(scalars[start], start + 1)]
   }
 
-  /// What an escape may stand for; nil where none begins.
+  /// Returns the scalars that an escape may stand for; nil where no escape begins.
   private static func escape(_ scalars: [Unicode.Scalar], at place: Int) -> [Member]? {
     guard scalars[place] == "\\", place + 1 < scalars.count else { return nil }
     let start = place + 2
@@ -47,7 +47,8 @@ enum RegexTrap {
     }
   }
 
-  /// The scalar whose number is written with so many digits at most, or with any between braces.
+  /// Returns the scalar whose number is written with at most this many digits, or with any number of digits between
+  /// braces.
   private static func number(
     _ scalars: [Unicode.Scalar],
     from start: Int,

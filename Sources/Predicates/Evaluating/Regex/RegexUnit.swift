@@ -1,8 +1,9 @@
-/// What a pattern of `MATCHES` takes for a character: a Unicode scalar, or a grapheme cluster where options ask for it.
+/// The unit that a pattern of `MATCHES` treats as a character: a Unicode scalar, or a grapheme cluster where
+/// options ask for it.
 protocol RegexUnit: Hashable, Sendable {
   associatedtype View: BidirectionalCollection where View.Element == Self, View.Index == String.Index
 
-  /// How the library's `Regex` calls it.
+  /// The semantic level of the library's `Regex` for this unit.
   static var semantics: RegexSemanticLevel { get }
   static func view(of text: String) -> View
 

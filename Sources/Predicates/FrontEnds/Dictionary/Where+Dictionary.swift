@@ -1,15 +1,15 @@
-/// A condition as a dictionary: key paths, and what is found there.
+/// A condition as a dictionary of key paths and the values that are required there.
 ///
 /// ```swift
 /// let condition: Where<Song> = ["title": "Carey", "seconds": 180..., "year": [1971, 1974], "album.title": nil]
 /// let more = condition.or(["album": blue])
 /// ```
 ///
-/// All of it has to hold. A value asks for an equal one, an array or a set for one of its elements, a range of any kind
-/// for a value within it, an object or an ID for that object, and nil for a missing value; nil among the elements of an
-/// array asks for that, too. A key leads through to-one relationships to an attribute or a relationship; `SELF` is the
-/// object itself. Keys and values are compared with the schema when the condition is used: a name that isn't there and a
-/// value of another type are mistakes that name the key path.
+/// All entries have to hold. A value asks for an equal one, an array or a set for one of its elements, a range of any
+/// kind for a value within it, an object or an ID for that object, and nil for a missing value. nil among the elements
+/// of an array asks for a missing value, too. A key leads through to-one relationships to an attribute or a
+/// relationship; `SELF` is the object itself. Keys and values are checked against the schema when the condition is used:
+/// an unknown name and a value of another type are mistakes that name the key path.
 extension Where: ExpressibleByDictionaryLiteral {
   /// The conditions in the order in which they are written.
   public init(dictionaryLiteral conditions: (String, (any PredicateArgument)?)...) {
@@ -44,7 +44,7 @@ extension Where {
 }
 
 extension PredicateTree {
-  /// What one entry of a dictionary asks.
+  /// Makes the condition of one entry of a dictionary.
   fileprivate init(_ keyPath: String, _ value: (any PredicateArgument)?) throws(QueryError) {
     guard let names = KeyPathText.names(in: keyPath) else {
       let message = "A key is names with points between them; “\(keyPath)” is no key path."

@@ -23,7 +23,7 @@ struct FormatArguments {
     return arguments[usedCount]
   }
 
-  /// The next argument as an integer, for `%d` and its like. nil is taken for what it is.
+  /// The next argument as an integer, for `%d` and its like. nil stays nil.
   mutating func nextInteger(for conversion: String) throws(QueryError) -> AttributeValue {
     switch try next() {
     case .value(let value):

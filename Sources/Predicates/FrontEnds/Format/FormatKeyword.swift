@@ -1,4 +1,4 @@
-/// The words of NSPredicate's language. They mean something in any mix of capitals and small letters; `#word`
+/// The words of NSPredicate's language. They are recognised in any mix of capitals and small letters; `#word`
 /// is the name and not the keyword.
 enum FormatKeyword: String, CaseIterable {
   case and = "AND"
@@ -37,7 +37,7 @@ enum FormatKeyword: String, CaseIterable {
   case last = "LAST"
   case size = "SIZE"
 
-  /// Whether the word can't start an operand as a name.
+  /// True if the word can't start an operand as a name.
   var isReserved: Bool {
     switch self {
     case .caseInsensitive, .ci, .first, .last, .size: false
@@ -56,7 +56,8 @@ enum FormatKeyword: String, CaseIterable {
     self = keyword
   }
 
-  /// The name as it is written in a path: `#in` for a keyword, `` `any text` `` for what is no identifier.
+  /// The name as it is written in a path: `#in` for a keyword, `` `any text` `` for a name that is no
+  /// identifier.
   static func escapedIdentifier(_ name: String) -> String {
     if FormatIdentifier.isIdentifier(name) { return FormatKeyword(name) == nil ? name : "#" + name }
     // Scalar by scalar: a mark after a backslash would hide it from a search for characters.
@@ -70,7 +71,7 @@ enum FormatKeyword: String, CaseIterable {
   }
 }
 
-/// What a name is made of.
+/// The characters of a name.
 enum FormatIdentifier {
   /// A letter or an underscore, as Unicode and Swift see it.
   static func isStart(_ scalar: Unicode.Scalar) -> Bool { scalar == "_" || scalar.properties.isXIDStart }

@@ -1,4 +1,4 @@
-/// Cuts a format string into tokens, one at a time, from the left. Linear in the text.
+/// A lexer that cuts a format string into tokens, one at a time, from the left. Linear in the text.
 struct FormatLexer {
   let text: String
   let bytes: [UInt8]
@@ -9,7 +9,7 @@ struct FormatLexer {
     bytes = Array(text.utf8)
   }
 
-  /// The byte so many places on; nil past the end.
+  /// Returns the byte at this distance; nil past the end.
   func peek(_ distance: Int = 0) -> UInt8? {
     let index = position + distance
     return index < bytes.count ? bytes[index] : nil
@@ -19,9 +19,9 @@ struct FormatLexer {
     QueryError(.syntax, message).at(SourceLocation(text: text, offset: offset))
   }
 
-  /// The next token; `end` at the end, as often as it is asked for.
+  /// The next token; `end` at the end, for every further call.
   ///
-  /// - Throws: `syntax` at what is no token.
+  /// - Throws: `syntax` where no token begins.
   mutating func next() throws(QueryError) -> FormatToken {
     while let byte = peek(), Self.isBlank(byte) { position += 1 }
     let start = position
@@ -137,7 +137,7 @@ struct FormatLexer {
     return word
   }
 
-  /// Whether an opening parenthesis is next.
+  /// True if an opening parenthesis is next.
   var isBeforeParenthesis: Bool {
     let next = bytes[position...].first { !Self.isBlank($0) }
     return next == UInt8(ascii: "(")
@@ -155,8 +155,7 @@ struct FormatLexer {
 
   // MARK: Placeholders
 
-  /// `%@`, `%K`, or a conversion of printf's, whose length modifiers say nothing that the argument's type
-  /// doesn't.
+  /// `%@`, `%K`, or a conversion of printf. Length modifiers are ignored, because the argument has a type.
   private mutating func scanPlaceholder() throws(QueryError) -> FormatToken.Kind {
     let start = position
     position += 1

@@ -1,4 +1,4 @@
-/// How tightly an operator between values binds, from loosely to tightly.
+/// The precedence of an operator between values, from loose to tight.
 enum OperandPrecedence: Int, Comparable {
   case loosest, or, exclusiveOr, and, shift, sum, product, power, unary
 
@@ -8,7 +8,7 @@ enum OperandPrecedence: Int, Comparable {
   var tighter: OperandPrecedence { OperandPrecedence(rawValue: rawValue + 1) ?? .unary }
 }
 
-/// Functions that are written with symbols, and collection operators: what the parser reads and the printer writes.
+/// Functions that are written with symbols, and collection operators, for the parser and the printer.
 enum FormatOperator {
   struct Infix {
     let spelling: String
@@ -40,7 +40,7 @@ enum FormatOperator {
     uniqueKeysWithValues: infixes.map { ($1.spelling, (function: $0, precedence: $1.precedence)) }
   )
 
-  /// `@name` after a collection, for what makes one value of it.
+  /// `@name` after a collection, for aggregates.
   static let collectionOperators: [String: PredicateAggregate] = [
     "count": .count, "sum": .sum, "avg": .average, "min": .minimum, "max": .maximum, "median": .median,
     "mode": .mode, "stddev": .standardDeviation,
@@ -53,7 +53,8 @@ enum FormatOperator {
     "distinctUnionOfArrays": true, "distinctUnionOfSets": true,
   ]
 
-  /// Functions by the names that NSExpression and its selectors give them, where those differ from their own.
+  /// Functions by the names of NSExpression and its selectors, where these differ from the functions' own
+  /// names.
   static let selectors: [String: PredicateFunction] = [
     "add:to:": .add, "from:subtract:": .subtract, "multiply:by:": .multiply, "divide:by:": .divide,
     "modulus:by:": .modulus, "raise:toPower:": .power, "bitwiseAnd:with:": .bitwiseAnd,

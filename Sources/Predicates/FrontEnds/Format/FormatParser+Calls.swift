@@ -1,6 +1,6 @@
-// Functions, and what is written like one.
+// Functions, and constructs that are written like functions.
 extension FormatParser {
-  /// What a function's name and arguments make.
+  /// Returns the node of a function's name and arguments.
   func call(_ name: String, _ arguments: [Node], at start: Int) throws(QueryError) -> Node {
     switch name.uppercased() {
     case "SUBQUERY": return try subquery(arguments, at: start)
@@ -110,7 +110,7 @@ extension FormatParser {
     return try calculation(content, at: start, above: arguments)
   }
 
-  /// `CAST(value, "Type")`: of a literal what ``LiteralCast`` says, of anything else a conversion.
+  /// `CAST(value, "Type")`: for a literal the result of ``LiteralCast``, for anything else a conversion.
   private func cast(_ arguments: [Node], at start: Int) throws(QueryError) -> Node {
     guard arguments.count == 2, case .operand(let value) = arguments[0].kind,
       case .operand(let type) = arguments[1].kind,
@@ -125,7 +125,7 @@ extension FormatParser {
     return try calculation(.function(function, [value]), at: start, above: arguments)
   }
 
-  /// The node of what is calculated from others.
+  /// Returns the node of a calculation from other nodes.
   func calculation(
     _ content: PredicateOperand.Content,
     at start: Int,
@@ -142,7 +142,7 @@ extension String {
 }
 
 extension PredicateOperand {
-  /// Whether a conversion can give something: of a literal it is known.
+  /// Returns whether a conversion can give a value: for a literal this is known.
   fileprivate func converts(by function: PredicateFunction) -> Bool {
     guard isLiteral else { return true }
     guard case .value(let value) = content else { return false }
@@ -151,7 +151,7 @@ extension PredicateOperand {
 }
 
 extension PredicateAggregate {
-  /// The function that makes the same of a few values; nil where there is none.
+  /// The function that computes the same from a few values; nil if there is none.
   fileprivate var functionOfValues: PredicateFunction? {
     switch self {
     case .sum: .sum

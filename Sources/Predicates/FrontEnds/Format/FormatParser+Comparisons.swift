@@ -1,5 +1,5 @@
 extension FormatParser {
-  /// What stands between the two sides of a comparison.
+  /// The operator between the two sides of a comparison.
   enum Infix {
     case comparison(ComparisonOperator)
     case membership
@@ -128,8 +128,8 @@ extension FormatParser {
     throw error(.syntax, "BETWEEN takes two bounds, such as {1, 5}.", at: right.start)
   }
 
-  /// Why a token that could follow a value in NSPredicate's language can't here; nil for one that can, or
-  /// means nothing.
+  /// Returns the reason for refusing a token that could follow a value in NSPredicate's language; nil for a
+  /// token that is accepted, or has no meaning.
   func refusal(ofInfix token: FormatToken) -> QueryError? {
     switch token.kind {
     case .symbol(.assign):

@@ -1,5 +1,5 @@
 extension FormatParser {
-  /// What is read so far since a bracket was opened.
+  /// The state of parsing since a bracket was opened.
   struct Level {
     enum Bracket: Equatable {
       /// None: the text as a whole.
@@ -11,11 +11,11 @@ extension FormatParser {
     }
 
     let bracket: Bracket
-    /// Where the bracket was opened; for a function, where its name starts.
+    /// The position of the opening bracket; for a function, that of its name.
     let opening: Int
-    /// Whole arguments or elements before the one at hand.
+    /// Complete arguments or elements before the current one.
     var finished: [Node] = []
-    /// Values of the one at hand that wait for their operators.
+    /// Values of the current one that wait for their operators.
     var nodes: [Node] = []
     /// Operators that wait for their right side, or for a looser one to come.
     var operators: [Operator] = []
@@ -38,9 +38,9 @@ extension FormatParser {
   enum Opening {
     /// There is no bracket.
     case nothing
-    /// What is in it is read next.
+    /// The bracket is open, and its content is read next.
     case opened
-    /// It was closed at once, and the value that makes is pushed.
+    /// The bracket was closed at once, and its value was pushed.
     case wholeValue
   }
 
@@ -98,8 +98,8 @@ extension FormatParser {
     return true
   }
 
-  /// Ends the level at its closing bracket, and pushes what it makes for the level around; at the end of the text,
-  /// returns the whole.
+  /// Ends the level at its closing bracket, and pushes its node to the enclosing level; at the end of the text,
+  /// returns the whole node.
   mutating func endLevel() throws(QueryError) -> Node? {
     let opening = level.opening
     switch level.bracket {
@@ -126,7 +126,7 @@ extension FormatParser {
     return nil
   }
 
-  /// What the finished level makes.
+  /// Returns the node of the finished level.
   private mutating func close(_ level: Level) throws(QueryError) -> Node {
     switch level.bracket {
     case .text, .parenthesis:

@@ -1,8 +1,8 @@
 extension FormatParser {
-  /// Whether an opening parenthesis comes after the token.
+  /// True if an opening parenthesis comes after the token.
   var isFollowedByParenthesis: Bool { lexer.isBeforeParenthesis }
 
-  /// Whether the word can be the name of a function.
+  /// Returns whether the word can be the name of a function.
   func canBeCalled(_ token: FormatToken) -> Bool {
     guard let keyword = token.keyword else { return true }
     return !keyword.isReserved || keyword == .subquery || keyword == .cast
@@ -34,7 +34,7 @@ extension FormatParser {
     }
   }
 
-  /// The token at hand as an operand.
+  /// Returns the current token as an operand.
   private mutating func literal(_ content: PredicateOperand.Content) throws(QueryError) -> Node {
     let operand = PredicateOperand(content, at: location(token.start))
     let node = Node(kind: .operand(operand), start: token.start)
@@ -42,7 +42,7 @@ extension FormatParser {
     return node
   }
 
-  /// The token at hand as the start of a path.
+  /// Returns the current token as the start of a path.
   private mutating func path(_ content: PredicateOperand.Content) throws(QueryError) -> Node {
     let start = token.start
     let node = Node(

@@ -8,7 +8,7 @@ extension FormatParser {
       case function(PredicateFunction)
     }
 
-    /// How tightly it binds, from loosely to tightly.
+    /// The precedence, from loose to tight.
     enum Precedence: Comparable {
       case or, and, not, quantifier, comparison
       case value(OperandPrecedence)
@@ -66,7 +66,8 @@ extension FormatParser {
 
   // MARK: Between values
 
-  /// Consumes what stands between two values or conditions, after all operators to its left that bind tighter.
+  /// Consumes the operator between two values or conditions, after reducing all operators to its left that bind
+  /// tighter.
   mutating func acceptInfix() throws(QueryError) -> Bool {
     if let refusal = refusal(ofInfix: token) { throw refusal }
     let infixToken = token
@@ -111,7 +112,7 @@ extension FormatParser {
 
   // MARK: Reducing
 
-  /// Reduces everything that the level has to one node.
+  /// Reduces all nodes of the level to one.
   mutating func reduceLevel() throws(QueryError) -> Node {
     try reduce(tighterThan: .or, orEqual: true)
     return popNode()

@@ -1,6 +1,6 @@
-// What follows a value and picks a part of it: `.name`, `.@operator`, `[index]`.
+// Suffixes of a value that select a part of it: `.name`, `.@operator`, `[index]`.
 extension FormatParser {
-  /// Consumes what follows the last value, and replaces it.
+  /// Consumes the suffixes of the last value, and replaces the value.
   mutating func acceptSuffixes() throws(QueryError) {
     while true {
       switch token.kind {
@@ -18,7 +18,7 @@ extension FormatParser {
     }
   }
 
-  /// The names after points, as many as come, and where they are.
+  /// Reads all names after points, and returns them with their positions.
   mutating func suffixNames() throws(QueryError) -> (names: [String], offsets: [Int]) {
     var names: [String] = []
     var offsets: [Int] = []

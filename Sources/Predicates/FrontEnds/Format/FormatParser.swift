@@ -9,18 +9,18 @@
 ///             | "SUBQUERY" "(" value "," "$" name "," condition ")" | "TERNARY" "(" condition "," value "," value ")"
 /// ```
 ///
-/// A parenthesis may hold a condition or a value; which, shows only inside it. So everything that is read is a ``Node``, and
-/// what needs a condition or a value asks for one.
+/// A parenthesis may hold a condition or a value, and only its content shows which. So everything that is read is a
+/// ``Node``, and code that needs a condition or a value converts the node.
 ///
-/// Operators are reduced by precedence, from ``Operator/Precedence/or`` to the tightest sign, without recursion: what surrounds an open
-/// bracket waits in an array of ``Level``s, so that hostile text can't exhaust the stack. What comes out is at
-/// most ``PredicateTree/maximumDepth`` levels deep, because what walks trees recurses.
+/// Operators are reduced by precedence, from ``Operator/Precedence/or`` to the tightest sign, without recursion: the levels around an
+/// open bracket wait in an array of ``Level``s, so that hostile text can't exhaust the stack. The resulting tree is at most
+/// ``PredicateTree/maximumDepth`` levels deep, because code that walks trees recurses.
 struct FormatParser {
   private(set) var lexer: FormatLexer
   var arguments: FormatArguments
-  /// The token at hand, not consumed yet.
+  /// The current token, not consumed yet.
   private(set) var token: FormatToken
-  /// The open brackets, around the text as a whole the first.
+  /// The levels of the open brackets; the first is that of the whole text.
   var levels: [Level] = [Level(.text, opening: 0)]
 
   private init(_ text: String, _ arguments: [FormatArgument]) throws(QueryError) {
@@ -83,7 +83,7 @@ struct FormatParser {
     token = try lexer.next()
   }
 
-  /// What comes after the point at hand.
+  /// Returns the token after the current point.
   func peekedAfterDot() throws(QueryError) -> FormatToken.Kind {
     var lexer = lexer
     return try lexer.next().kind
@@ -118,9 +118,9 @@ extension FormatParser {
     }
 
     var kind: Kind
-    /// Where it starts.
+    /// The position at which it starts.
     var start: Int
-    /// How many levels it has, as far as has been counted while it was made.
+    /// The number of its levels, as far as they were counted while it was made.
     var depth = 0
   }
 
@@ -142,7 +142,7 @@ extension FormatParser {
   /// The node as a condition. A path alone asks whether it is true; `TRUE` and `FALSE` alone are conditions
   /// too.
   ///
-  /// - Parameter isLast: whether nothing stands between it and the token at hand.
+  /// - Parameter isLast: whether nothing stands between the node and the current token.
   func condition(_ node: Node, isLast: Bool = true) throws(QueryError) -> PredicateTree {
     switch node.kind {
     case .condition(let tree): return tree
@@ -163,7 +163,7 @@ extension FormatParser {
 
   /// The node as a value.
   ///
-  /// - Parameter purpose: what it is wanted for: “after +”.
+  /// - Parameter purpose: the purpose, for messages: “after +”.
   func operand(_ node: Node, _ purpose: String) throws(QueryError) -> PredicateOperand {
     if case .operand(let operand) = node.kind { return operand }
     throw error(.syntax, "Expected a value \(purpose).", at: node.start)

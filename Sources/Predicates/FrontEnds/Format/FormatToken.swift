@@ -1,7 +1,7 @@
 /// A word of a format string.
 struct FormatToken {
   enum Kind: Equatable {
-    /// A word: a keyword or a name, as the place decides.
+    /// A word: a keyword or a name, depending on its position.
     case word(String)
     /// `#name`, or a name between backticks: never a keyword.
     case name(String)
@@ -31,7 +31,7 @@ struct FormatToken {
   }
 }
 
-/// What asks for an argument.
+/// A placeholder for an argument.
 enum FormatPlaceholder: Equatable {
   /// `%@`
   case value

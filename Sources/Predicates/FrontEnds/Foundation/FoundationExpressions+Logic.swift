@@ -154,7 +154,7 @@ extension PredicateExpressions.Comparison: FoundationExpression {
     let (left, right) = (try conversion.converted(lhs), try conversion.converted(rhs))
     guard let low = FoundationConversion.operand(of: left), let high = FoundationConversion.operand(of: right)
     else { throw FoundationConversion.unsupported(Self.self) }
-    // No order holds of nil. A condition beside the comparison leaves the path to an index.
+    // A comparison of order is false for nil. A separate condition for nil lets an index serve the path.
     switch (left, right) {
     case (.optionalOperand(let value, let isPresent), _):
       return .condition(.all([isPresent, .comparison(value, comparison, high, [])]))

@@ -1,11 +1,12 @@
 import Foundation
 
-// Foundation on Linux has neither of these expressions, though its macro writes calls of what would build them: without the
-// functions here, whose names are the macro's, `#Predicate { $0.title.localizedStandardContains("blue") }` doesn't compile.
+// Foundation on Linux has neither of these expressions, but its macro writes calls of functions that would build them. The
+// functions here have the names that the macro uses. Without them,
+// `#Predicate { $0.title.localizedStandardContains("blue") }` doesn't compile.
 
 extension PredicateExpressions {
-  /// Whether a string contains another, letters of either case and with or without marks being equal, as a person who
-  /// searches would expect.
+  /// An expression that is true if a string contains another one, regardless of the case and the marks of letters, as
+  /// in a search by a user.
   public struct LocalizedStandardContains<
     Text: PredicateExpression,
     Part: PredicateExpression
@@ -13,7 +14,8 @@ extension PredicateExpressions {
     let text: Text
     let part: Part
 
-    /// Whether the text contains the part, whatever the case and the accents of their letters. Throws what the two sides throw.
+    /// Returns whether the text contains the part, whatever the case and the accents of their letters. Throws what the two
+    /// sides throw.
     public func evaluate(_ bindings: PredicateBindings) throws -> Bool {
       ValueComparison.holds(
         .string(String(try text.evaluate(bindings))),
@@ -24,7 +26,7 @@ extension PredicateExpressions {
     }
   }
 
-  /// How two strings are ordered, letters of either case being equal.
+  /// An expression for the order of two strings, regardless of the case of letters.
   public struct CaseInsensitiveCompare<
     Text: PredicateExpression,
     Other: PredicateExpression
@@ -40,14 +42,14 @@ extension PredicateExpressions {
     }
   }
 
-  /// What `#Predicate` writes for `localizedStandardContains`.
+  /// Builds the expression that `#Predicate` writes for `localizedStandardContains`.
   // swift-format-ignore: AlwaysUseLowerCamelCase
   public static func build_localizedStandardContains<Text, Part>(
     _ text: Text,
     _ part: Part
   ) -> LocalizedStandardContains<Text, Part> { LocalizedStandardContains(text: text, part: part) }
 
-  /// What `#Predicate` writes for `caseInsensitiveCompare`.
+  /// Builds the expression that `#Predicate` writes for `caseInsensitiveCompare`.
   // swift-format-ignore: AlwaysUseLowerCamelCase
   public static func build_caseInsensitiveCompare<Text, Other>(
     _ text: Text,

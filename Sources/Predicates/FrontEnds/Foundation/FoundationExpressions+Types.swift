@@ -28,7 +28,7 @@ extension PredicateExpressions.TypeCheck: FoundationExpression {
 }
 
 extension FoundationConversion {
-  /// The value under another type; of an object nil where it is of another class.
+  /// Returns the value as another type; nil for an object of another class.
   ///
   /// - Parameter expression: the type of the expression, which an error names.
   fileprivate mutating func cast<Input: PredicateExpression, Desired>(
@@ -53,7 +53,7 @@ extension FoundationConversion {
 }
 
 extension PredicateOperand {
-  /// True for what may stand for an object: the object itself, or a path.
+  /// True if the operand may stand for an object: the object itself, or a path.
   fileprivate var isObject: Bool {
     switch content {
     case .object, .path, .variable: true
@@ -63,9 +63,9 @@ extension PredicateOperand {
 }
 
 extension FoundationConversion.Converted {
-  /// The same where a condition holds, and nil elsewhere.
+  /// Returns this value or condition where `isPresent` holds, and nil elsewhere.
   ///
-  /// - Throws: `syntax` for what is no value and no condition.
+  /// - Throws: `syntax` if this is neither a value nor a condition.
   func present(where isPresent: PredicateTree) throws(QueryError) -> Self {
     switch self {
     case .condition(let tree): return .optionalCondition(tree, isPresent: isPresent)

@@ -67,10 +67,10 @@ extension PredicateExpressions.KeyPath: FoundationExpression {
 }
 
 extension AttributeType {
-  /// Whether a key path is the raw value as which a value is stored.
+  /// Returns whether a key path is the raw value as which a value is stored.
   ///
-  /// A key path of a concrete type isn't equal to that of the protocol's `rawValue`, so it is tried: on a few values that give
-  /// themselves away.
+  /// A key path of a concrete type isn't equal to that of the protocol's `rawValue`. So the key path is applied to a few
+  /// values for which the result shows the difference.
   fileprivate static func isStoredValue(_ keyPath: AnyKeyPath) -> Bool {
     let numbers = [0, 1, 2, 3, 5, 8, 90].map(AttributeValue.int)
     let samples =
@@ -133,7 +133,7 @@ extension PredicateExpressions.OptionalFlatMap: FoundationExpression {
 }
 
 extension PredicateAggregate {
-  /// Whether the aggregate is the value of one element. It is nil if the collection has no such element.
+  /// True if the aggregate is the value of one element. It is nil if the collection has no such element.
   fileprivate var isOneElement: Bool {
     switch self {
     case .element, .last: true
@@ -143,7 +143,7 @@ extension PredicateAggregate {
 }
 
 extension PredicateCollection {
-  /// Whether the collection is `other`, or a property of the elements of `other`.
+  /// Returns whether the collection is `other`, or a property of the elements of `other`.
   fileprivate func goesOn(from other: PredicateCollection) -> Bool {
     var other = other
     guard element.starts(with: other.element) else { return false }
@@ -153,12 +153,13 @@ extension PredicateCollection {
 }
 
 extension PredicateFunction {
-  /// Whether the function gives nil if one of its arguments is nil.
+  /// True if the function gives nil if one of its arguments is nil.
   fileprivate var isNilOfNil: Bool { ![.minimum, .maximum, .sum, .average].contains(self) }
 }
 
 extension PredicateOperand {
-  /// Whether the operand is nil for every object for which `optional` is nil. A path that continues the optional's path is; a count and a constant are not.
+  /// Returns whether the operand is nil for every object for which `optional` is nil. A path that continues the optional's path is; a count and a constant
+  /// are not.
   fileprivate func isNil(where optional: PredicateOperand) -> Bool {
     switch (content, optional.content) {
     case (.path(let names), .path(let first)): names.starts(with: first)

@@ -8,13 +8,12 @@ extension Where where Root: PredicateRoot {
   /// let old = Where(#Predicate<Song> { $0.album?.year ?? 2000 < year && $0.title.contains("blue") })
   /// ```
   ///
-  /// Every expression that swift-foundation has converts if a query can say it; parts without the predicate's own variable are
-  /// calculated at once. What doesn't convert is an error of code `syntax` that names the expression, thrown where the
+  /// Every expression of swift-foundation converts if a query can express it; parts without the predicate's own variable are
+  /// calculated at once. An expression that doesn't convert causes an error of code `syntax` that names it, thrown when the
   /// condition is used.
   ///
-  /// It means what Foundation's `evaluate` means, but for what has no answer there: where that throws, because a value is
-  /// unwrapped by force and missing, or an object cast by force and of another class, comparisons with the value are those with nil; strings compare by their bytes, not by
-  /// canonical equivalence; and what overflows is nil.
+  /// The condition has the results of Foundation's `evaluate`, with these differences. Where `evaluate` throws, because a force-unwrapped value is missing or a force-cast
+  /// object is of another class, the value counts as nil. Strings compare by their bytes, not by canonical equivalence. A calculation that overflows is nil.
   public init(_ predicate: Foundation.Predicate<Root>) {
     self.init(
       Result { () throws(QueryError) in
@@ -26,23 +25,23 @@ extension Where where Root: PredicateRoot {
   }
 }
 
-/// Turns Foundation's expressions into trees.
+/// The conversion of Foundation's expressions into trees.
 struct FoundationConversion {
-  /// What an expression turns into.
+  /// The result of converting an expression.
   indirect enum Converted {
     case condition(PredicateTree)
     /// A condition on an optional: nil where the second one doesn't hold.
     case optionalCondition(PredicateTree, isPresent: PredicateTree)
     case operand(PredicateOperand)
-    /// An object under another class, or what a path leads to from it: nil where the condition doesn't hold.
+    /// An object as another class, or the value of a path from it: nil where the condition doesn't hold.
     case optionalOperand(PredicateOperand, isPresent: PredicateTree)
     /// A constant collection.
     case list([PredicateOperand])
-    /// A range, by what it says of a value.
+    /// A range, as a function that makes its condition on a value.
     case range((PredicateOperand) -> PredicateTree)
     /// A constant that is none of these, such as the result of a comparison in three ways.
     case constant(Any)
-    /// What an order of two strings is compared with: what holds where it is the same, and less, and greater.
+    /// The order of two strings, compared with these options; a comparison of this order with a constant follows.
     case order(PredicateOperand, PredicateOperand, StringOptions)
 
     /// The condition under which an optional condition has a value; nil for anything but an optional condition.
@@ -52,7 +51,7 @@ struct FoundationConversion {
   }
 
   var variables: [PredicateExpressions.VariableID: Converted] = [:]
-  /// How many closures are around.
+  /// The number of enclosing closures.
   var depth = 0
 
   /// - Throws: `syntax`, naming an expression that has no counterpart.

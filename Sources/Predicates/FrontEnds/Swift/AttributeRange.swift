@@ -1,4 +1,4 @@
-/// A range of attribute values: the standard library's five kinds, each meaning what it says.
+/// A range of attribute values: one of the standard library's five kinds, with its usual meaning.
 ///
 /// A value that is missing or NaN is in no range.
 public protocol AttributeRange<Bound> {
@@ -68,26 +68,27 @@ extension ValueRange {
 // MARK: - `contains` and `~=`
 
 extension AttributeRange where Bound: AttributeType {
-  /// Whether the value is in the range: `(1...3).contains($0.month)`.
+  /// Returns the condition that the value is in the range: `(1...3).contains($0.month)`.
   public func contains<Root>(_ value: ValueExpression<Root, Bound>) -> Where<Root> { value.between(self) }
 }
 
 extension Array where Element: AttributeType {
-  /// Whether the value is one of the array's: `[1, 2].contains($0.month)`.
+  /// Returns the condition that the value is one of the array's: `[1, 2].contains($0.month)`.
   public func contains<Root>(_ value: ValueExpression<Root, Element>) -> Where<Root> { value.in(self) }
 
-  /// Whether the value is one of the array's, with nil among them for a missing one.
+  /// Returns the condition that the value is one of the array's, with nil among them for a missing one.
   public func contains<Root, Value>(_ value: ValueExpression<Root, Value>) -> Where<Root>
   where Element == Value? { value.in(self) }
 }
 
 extension Set where Element: AttributeType {
-  /// Whether the value is one of the set's.
+  /// Returns the condition that the value is one of the set's.
   public func contains<Root>(_ value: ValueExpression<Root, Element>) -> Where<Root> { value.in(self) }
 }
 
 extension Sequence where Element: ObjectReferencing {
-  /// Whether the object is one of these: `[jfk, lga].contains($0.origin)`, `ids.contains($0)`.
+  /// Returns the condition that the object is one of these: `[jfk, lga].contains($0.origin)`,
+  /// `ids.contains($0)`.
   public func contains<Root, Value: ObjectReferencing>(_ value: ValueExpression<Root, Value>) -> Where<Root> {
     value.in(self)
   }

@@ -1,45 +1,48 @@
-// The key-path spelling: `\.seconds > 180 && \.title == "Carey"`. Static members of constrained extensions
-// again. A key path's value may be optional, so each operator comes for the value and for what it wraps.
+// The key-path spelling: `\.seconds > 180 && \.title == "Carey"`. The operators are static members of
+// constrained extensions here, too. A key path's value may be optional, so each operator exists for the value
+// and for its wrapped value.
 
 extension KeyPath where Root: PredicateRoot, Value: AttributeType {
-  /// Whether the property has this value; `nil` asks for a missing one.
+  /// Returns the condition that the property has this value; `nil` asks for a missing value.
   public static func == (left: KeyPath<Root, Value>, right: Value) -> Where<Root> {
     ValueExpression<Root, Value>(left).compare(.equal, right.operand)
   }
 
-  /// Whether the property has another value, or none; of `nil`, whether it has any.
+  /// Returns the condition that the property has another value, or none; for `nil`, that it has any.
   public static func != (left: KeyPath<Root, Value>, right: Value) -> Where<Root> {
     ValueExpression<Root, Value>(left).compare(.notEqual, right.operand)
   }
 
-  /// Whether the value is one of these: `["JFK", "LGA"] ~= \.origin?.faa`.
+  /// Returns the condition that the value is one of these: `["JFK", "LGA"] ~= \.origin?.faa`.
   public static func ~= (values: [Value], keyPath: KeyPath<Root, Value>) -> Where<Root> {
     ValueExpression<Root, Value>(keyPath).isAmong(values.map { $0.operand })
   }
 }
 
 extension KeyPath where Root: PredicateRoot, Value: AttributeType & Comparable {
-  /// Whether the property's value is less. False where it is missing, and for `nil`.
+  /// Returns the condition that the property's value is less. False where it is missing, and for `nil`.
   public static func < (left: KeyPath<Root, Value>, right: Value?) -> Where<Root> {
     ValueExpression<Root, Value>(left) < right
   }
 
-  /// Whether the property's value is less or equal. False where it is missing, and for `nil`.
+  /// Returns the condition that the property's value is less or equal. False where it is missing, and for
+  /// `nil`.
   public static func <= (left: KeyPath<Root, Value>, right: Value?) -> Where<Root> {
     ValueExpression<Root, Value>(left) <= right
   }
 
-  /// Whether the property's value is greater. False where it is missing, and for `nil`.
+  /// Returns the condition that the property's value is greater. False where it is missing, and for `nil`.
   public static func > (left: KeyPath<Root, Value>, right: Value?) -> Where<Root> {
     ValueExpression<Root, Value>(left) > right
   }
 
-  /// Whether the property's value is greater or equal. False where it is missing, and for `nil`.
+  /// Returns the condition that the property's value is greater or equal. False where it is missing, and for
+  /// `nil`.
   public static func >= (left: KeyPath<Root, Value>, right: Value?) -> Where<Root> {
     ValueExpression<Root, Value>(left) >= right
   }
 
-  /// Whether the value is in the range: `1980...1989 ~= \.year`.
+  /// Returns the condition that the value is in the range: `1980...1989 ~= \.year`.
   public static func ~= (range: some AttributeRange<Value>, keyPath: KeyPath<Root, Value>) -> Where<Root> {
     ValueExpression<Root, Value>(keyPath).between(range)
   }
@@ -48,7 +51,7 @@ extension KeyPath where Root: PredicateRoot, Value: AttributeType & Comparable {
 // MARK: - Optional values
 
 extension KeyPath where Root: PredicateRoot {
-  /// Whether the property's value is less. False where it is missing, and for `nil`.
+  /// Returns the condition that the property's value is less. False where it is missing, and for `nil`.
   public static func < <Wrapped: AttributeType & Comparable>(
     left: KeyPath<Root, Value>,
     right: Wrapped?
@@ -56,7 +59,8 @@ extension KeyPath where Root: PredicateRoot {
     ValueExpression<Root, Wrapped>(left) < right
   }
 
-  /// Whether the property's value is less or equal. False where it is missing, and for `nil`.
+  /// Returns the condition that the property's value is less or equal. False where it is missing, and for
+  /// `nil`.
   public static func <= <Wrapped: AttributeType & Comparable>(
     left: KeyPath<Root, Value>,
     right: Wrapped?
@@ -64,7 +68,7 @@ extension KeyPath where Root: PredicateRoot {
     ValueExpression<Root, Wrapped>(left) <= right
   }
 
-  /// Whether the property's value is greater. False where it is missing, and for `nil`.
+  /// Returns the condition that the property's value is greater. False where it is missing, and for `nil`.
   public static func > <Wrapped: AttributeType & Comparable>(
     left: KeyPath<Root, Value>,
     right: Wrapped?
@@ -72,7 +76,8 @@ extension KeyPath where Root: PredicateRoot {
     ValueExpression<Root, Wrapped>(left) > right
   }
 
-  /// Whether the property's value is greater or equal. False where it is missing, and for `nil`.
+  /// Returns the condition that the property's value is greater or equal. False where it is missing, and for
+  /// `nil`.
   public static func >= <Wrapped: AttributeType & Comparable>(
     left: KeyPath<Root, Value>,
     right: Wrapped?
@@ -80,7 +85,8 @@ extension KeyPath where Root: PredicateRoot {
     ValueExpression<Root, Wrapped>(left) >= right
   }
 
-  /// Whether the property's value is in the range: `1980...1989 ~= \.year`. False where it is missing.
+  /// Returns the condition that the property's value is in the range: `1980...1989 ~= \.year`. False where it
+  /// is missing.
   public static func ~= <Wrapped: AttributeType & Comparable>(
     range: some AttributeRange<Wrapped>,
     keyPath: KeyPath<Root, Value>
@@ -92,7 +98,7 @@ extension KeyPath where Root: PredicateRoot {
 // MARK: - Objects
 
 extension KeyPath where Root: PredicateRoot {
-  /// Whether the relationship leads to this object; `nil` asks for one that leads to none.
+  /// Returns the condition that the relationship leads to this object; `nil` asks for one that leads to none.
   public static func == <Object: ObjectReferencing>(
     left: KeyPath<Root, Value>,
     right: Value
@@ -100,7 +106,8 @@ extension KeyPath where Root: PredicateRoot {
     ValueExpression<Root, Object>(left) == right
   }
 
-  /// Whether the relationship leads to another object, or to none; of `nil`, whether it leads to any.
+  /// Returns the condition that the relationship leads to another object, or to none; for `nil`, that it leads
+  /// to any.
   public static func != <Object: ObjectReferencing>(
     left: KeyPath<Root, Value>,
     right: Value
@@ -118,7 +125,7 @@ extension KeyPath where Root: PredicateRoot {
     ValueExpression<Root, Object>(left) == right
   }
 
-  /// Whether the relationship leads to another object, or to none.
+  /// Returns the condition that the relationship leads to another object, or to none.
   public static func != <Object: ObjectReferencing>(
     left: KeyPath<Root, Value>,
     right: some ObjectReferencing
@@ -126,7 +133,7 @@ extension KeyPath where Root: PredicateRoot {
     ValueExpression<Root, Object>(left) != right
   }
 
-  /// Whether the object is one of these: `[jfk, lga] ~= \.origin`.
+  /// Returns the condition that the object is one of these: `[jfk, lga] ~= \.origin`.
   public static func ~= <Object: ObjectReferencing>(
     objects: [some ObjectReferencing],
     keyPath: KeyPath<Root, Value>
@@ -136,17 +143,17 @@ extension KeyPath where Root: PredicateRoot {
 }
 
 extension KeyPath where Root: PredicateRoot, Value: ObjectReferencing {
-  /// Whether the relationship leads to this object.
+  /// Returns the condition that the relationship leads to this object.
   public static func == (left: KeyPath<Root, Value>, right: some ObjectReferencing) -> Where<Root> {
     ValueExpression<Root, Value>(left) == right
   }
 
-  /// Whether the relationship leads to another object.
+  /// Returns the condition that the relationship leads to another object.
   public static func != (left: KeyPath<Root, Value>, right: some ObjectReferencing) -> Where<Root> {
     ValueExpression<Root, Value>(left) != right
   }
 
-  /// Whether the relationship leads to one of these objects.
+  /// Returns the condition that the relationship leads to one of these objects.
   public static func ~= (objects: [some ObjectReferencing], keyPath: KeyPath<Root, Value>) -> Where<Root> {
     ValueExpression<Root, Value>(keyPath).in(objects)
   }

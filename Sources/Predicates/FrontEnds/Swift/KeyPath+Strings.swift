@@ -1,17 +1,17 @@
 // Conditions on strings by key path, for attributes that may be nil and for those that may not.
 
 extension KeyPath where Root: PredicateRoot, Value == String {
-  /// Whether the string begins with another: `(\Song.title).hasPrefix("Ca")`.
+  /// Returns the condition that the string begins with another: `(\Song.title).hasPrefix("Ca")`.
   public func hasPrefix(_ prefix: String?, _ options: StringOptions = []) -> Where<Root> {
     ValueExpression<Root, String>(self).hasPrefix(prefix, options)
   }
 
-  /// Whether the string ends with another: `(\Song.title).hasSuffix("ey")`.
+  /// Returns the condition that the string ends with another: `(\Song.title).hasSuffix("ey")`.
   public func hasSuffix(_ suffix: String?, _ options: StringOptions = []) -> Where<Root> {
     ValueExpression<Root, String>(self).hasSuffix(suffix, options)
   }
 
-  /// Whether the string contains another: `(\Song.title).contains("are")`.
+  /// Returns the condition that the string contains another: `(\Song.title).contains("are")`.
   public func contains(_ part: String?, _ options: StringOptions = []) -> Where<Root> {
     ValueExpression<Root, String>(self).contains(part, options)
   }
@@ -33,17 +33,17 @@ extension KeyPath where Root: PredicateRoot, Value == String {
 }
 
 extension KeyPath where Root: PredicateRoot, Value == String? {
-  /// Whether the string begins with another: `(\Song.title).hasPrefix("Ca")`.
+  /// Returns the condition that the string begins with another: `(\Song.title).hasPrefix("Ca")`.
   public func hasPrefix(_ prefix: String?, _ options: StringOptions = []) -> Where<Root> {
     ValueExpression<Root, String>(self).hasPrefix(prefix, options)
   }
 
-  /// Whether the string ends with another: `(\Song.title).hasSuffix("ey")`.
+  /// Returns the condition that the string ends with another: `(\Song.title).hasSuffix("ey")`.
   public func hasSuffix(_ suffix: String?, _ options: StringOptions = []) -> Where<Root> {
     ValueExpression<Root, String>(self).hasSuffix(suffix, options)
   }
 
-  /// Whether the string contains another: `(\Song.title).contains("are")`.
+  /// Returns the condition that the string contains another: `(\Song.title).contains("are")`.
   public func contains(_ part: String?, _ options: StringOptions = []) -> Where<Root> {
     ValueExpression<Root, String>(self).contains(part, options)
   }

@@ -1,6 +1,6 @@
 import Foundation
 
-// Calculated values. Whatever comes in, nothing traps: nil, an overflow and a division by zero make nil.
+// Calculated values. No input traps: nil, an overflow and a division by zero give nil.
 
 extension ValueExpression {
   /// The function of this value and others.
@@ -90,7 +90,7 @@ extension ValueExpression where Value: AttributeType {
 }
 
 extension ValueExpression where Value == Bool {
-  /// Whether the value is true, or another where it is missing: `{ $0.isFull ?? true }`.
+  /// Returns the condition that the value is true, or `right` where it is missing: `{ $0.isFull ?? true }`.
   @_disfavoredOverload
   public static func ?? (left: Self, right: Bool) -> Where<Root> {
     let value: Self = left ?? right
@@ -112,16 +112,16 @@ extension ValueExpression where Value == String {
   public func uppercased() -> Self { call(.uppercase) }
   /// Without white space at both ends.
   public func trimmed() -> Self { call(.trim) }
-  /// How many characters there are.
+  /// The number of characters.
   public var count: ValueExpression<Root, Int> { call(.length) }
-  /// Whether the string has no characters. False where it is missing.
+  /// The condition that the string has no characters. False where it is missing.
   public var isEmpty: Where<Root> { compare(.equal, "".operand) }
 }
 
 // MARK: - Dates
 
 extension ValueExpression where Value == Date {
-  /// The instant so many seconds later.
+  /// Returns the instant this many seconds later.
   public func addingTimeInterval(_ seconds: TimeInterval) -> Self { call(.add, seconds.operand) }
 
   /// The seconds since another instant.

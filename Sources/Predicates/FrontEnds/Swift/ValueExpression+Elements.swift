@@ -1,7 +1,7 @@
-/// A type whose elements conditions can be about: of a to-many relationship, or of a list of values.
+/// A type with elements that conditions can test: of a to-many relationship, or of a list of values.
 public protocol PredicateSequence: Sequence {}
 
-/// A type that a to-many relationship can be declared with, as far as conditions need to know it.
+/// A type of a to-many relationship, as far as conditions need it.
 public protocol PredicateElements: PredicateSequence where Element: PredicateRoot {}
 
 extension Array: PredicateSequence {}
@@ -10,18 +10,19 @@ extension Array: PredicateElements where Element: PredicateRoot {}
 extension Set: PredicateSequence {}
 extension Set: PredicateElements where Element: PredicateRoot {}
 
-// Conditions on the elements of a to-many relationship or a list, and values made of them.
+// Conditions on the elements of a to-many relationship or a list, and values computed from them.
 
 extension ValueExpression where Value: PredicateSequence {
   /// An element, in a condition on it.
   public typealias ElementExpression = ValueExpression<Root, Value.Element>
 
-  /// Whether an element meets the condition: `$0.songs.any { $0.seconds > 600 }`. The condition may speak of the object too.
+  /// Returns the condition that an element meets `condition`: `$0.songs.any { $0.seconds > 600 }`. `condition`
+  /// may also use the object.
   public func any(_ condition: (ElementExpression) -> Where<Root>) -> Where<Root> {
     filter(condition).count > 0
   }
 
-  /// Whether each element meets the condition; of none, true.
+  /// Returns the condition that each element meets `condition`; true without elements.
   public func all(_ condition: (ElementExpression) -> Where<Root>) -> Where<Root> {
     filter { !condition($0) }.count == 0
   }
@@ -32,7 +33,7 @@ extension ValueExpression where Value: PredicateSequence {
   /// The name that ``all(_:)`` has in the standard library.
   public func allSatisfy(_ condition: (ElementExpression) -> Where<Root>) -> Where<Root> { all(condition) }
 
-  /// Whether no element meets the condition.
+  /// Returns the condition that no element meets `condition`.
   public func none(_ condition: (ElementExpression) -> Where<Root>) -> Where<Root> {
     filter(condition).count == 0
   }
@@ -49,32 +50,34 @@ extension ValueExpression where Value: PredicateSequence {
     }
   }
 
-  /// How many elements there are. O(log n) for each object of a relationship, O(length) for each list.
+  /// The number of elements. O(log n) for each object of a relationship, O(length) for each list.
   public var count: ValueExpression<Root, Int> { aggregate(.count) }
 
-  /// How many elements meet the condition.
+  /// Returns the number of elements that meet the condition.
   public func count(where condition: (ElementExpression) -> Where<Root>) -> ValueExpression<Root, Int> {
     filter(condition).count
   }
 
-  /// Whether there are no elements.
+  /// The condition that there are no elements.
   public var isEmpty: Where<Root> { count == 0 }
 }
 
-// Values made of the elements of a to-many relationship.
+// Values computed from the elements of a to-many relationship.
 
 extension ValueExpression where Value: PredicateElements {
-  /// The sum of a property of all elements, without those that have none; 0 of nothing. Nil where its type doesn't hold it.
+  /// Returns the sum of a property of all elements, without those that have no value; 0 without values. Nil
+  /// where its type can't hold the sum.
   public func sum<Number: NumericAttribute>(
     _ keyPath: KeyPath<Value.Element, Number>
   ) -> ValueExpression<Root, Number._Sum> { aggregate(.sum, keyPath) }
 
-  /// The average of a property of all elements, without those that have none; nil of nothing.
+  /// Returns the average of a property of all elements, without those that have no value; nil without values.
   public func average<Number: NumericAttribute>(
     _ keyPath: KeyPath<Value.Element, Number>
   ) -> ValueExpression<Root, Number._Average> { aggregate(.average, keyPath) }
 
-  /// The value in the middle of a property's sorted values, or the average of the two that are; nil of nothing.
+  /// Returns the middle one of a property's sorted values, or the average of the two in the middle; nil without
+  /// values.
   public func median<Number: NumericAttribute>(
     _ keyPath: KeyPath<Value.Element, Number>
   ) -> ValueExpression<Root, Number._Average> { aggregate(.median, keyPath) }
@@ -99,7 +102,7 @@ extension ValueExpression where Value: PredicateElements {
     _ keyPath: KeyPath<Value.Element, Property?>
   ) -> ValueExpression<Root, Property> { aggregate(.maximum, keyPath) }
 
-  /// Whether the object is an element.
+  /// Returns the condition that the object is an element.
   public func contains(_ object: (some ObjectReferencing)?) -> Where<Root> {
     guard let object else { return Where(false) }
     return Where(
@@ -113,7 +116,7 @@ extension ValueExpression where Value: PredicateElements {
 // Lists of values: `{ $0.tags.contains("live") && $0.marks.max() > 3 }`.
 
 extension ValueExpression where Value: PredicateSequence, Value.Element: AttributeType {
-  /// Whether the value is an element.
+  /// Returns the condition that the value is an element.
   public func contains(_ value: Value.Element) -> Where<Root> { compare(.contains, value.operand) }
 
   /// The least element; nil of nothing.
@@ -126,7 +129,7 @@ extension ValueExpression where Value: PredicateSequence, Value.Element: Attribu
     aggregate(.maximum)
   }
 
-  /// The sum of the elements; 0 of nothing. Nil where its type doesn't hold it.
+  /// Returns the sum of the elements; 0 without elements. Nil where its type can't hold the sum.
   public func sum() -> ValueExpression<Root, Value.Element._Sum> where Value.Element: NumericAttribute {
     aggregate(.sum)
   }
@@ -135,7 +138,8 @@ extension ValueExpression where Value: PredicateSequence, Value.Element: Attribu
   public func average() -> ValueExpression<Root, Value.Element._Average>
   where Value.Element: NumericAttribute { aggregate(.average) }
 
-  /// The element in the middle of the sorted ones, or the average of the two that are; nil of nothing.
+  /// Returns the middle one of the sorted elements, or the average of the two in the middle; nil without
+  /// elements.
   public func median() -> ValueExpression<Root, Value.Element._Average>
   where Value.Element: NumericAttribute { aggregate(.median) }
 }
@@ -190,7 +194,7 @@ extension ValueExpression where Value: PredicateSequence {
   }
 }
 
-/// Names for the elements that closures get to see: another one for each closure inside another.
+/// Names for the elements that closures receive: a different one for each nested closure.
 private enum ElementName {
   @TaskLocal private static var depth = 0
 

@@ -1,7 +1,7 @@
-/// A value in a condition: the fetched object (`$0`), or what a path from it leads to (`$0.album.year`).
+/// A value in a condition: the fetched object (`$0`), or the value of a path from it (`$0.album.year`).
 ///
-/// An optional property has the type of what it wraps: any value may be missing at run time, as a path may
-/// lead through a relationship that is nil. Compare with `nil` to ask.
+/// An optional property has its wrapped type: any value may be missing at run time, because a path may lead
+/// through a relationship that is nil. Compare with `nil` to test for a missing value.
 @dynamicMemberLookup
 public struct ValueExpression<Root, Value>: Sendable {
   @usableFromInline package let operand: Result<PredicateOperand, QueryError>
@@ -31,17 +31,17 @@ public struct ValueExpression<Root, Value>: Sendable {
     ValueExpression<Root, Property>(extended(by: keyPath))
   }
 
-  // A Bool is a condition where one is asked for. That the subscript says so, and not the operators, leaves the
-  // type checker one `&&`, `||` and `!` to look at.
+  // A Bool is a condition where one is needed. The subscript does this, and not the operators, so that the type
+  // checker has only one `&&`, `||` and `!` to consider.
 
-  /// Whether a property of the object is true: `{ $0.isLate && $0.month == 1 }`.
+  /// Returns the condition that a property of the object is true: `{ $0.isLate && $0.month == 1 }`.
   @_disfavoredOverload
   public subscript(dynamicMember keyPath: KeyPath<Value, Bool>) -> Where<Root>
   where Value: PredicateRoot {
     ValueExpression<Root, Bool>(extended(by: keyPath)) == true
   }
 
-  /// Whether an optional property of the object is true; where it is missing it isn't.
+  /// Returns the condition that an optional property of the object is true; false where it is missing.
   @_disfavoredOverload
   public subscript(dynamicMember keyPath: KeyPath<Value, Bool?>) -> Where<Root>
   where Value: PredicateRoot {
@@ -54,7 +54,7 @@ public struct ValueExpression<Root, Value>: Sendable {
 }
 
 extension Result where Success == PredicateOperand, Failure == QueryError {
-  /// The operand with more names behind it; the first mistake if one of the two is one.
+  /// Returns the operand with further names; the first mistake if one of the two is a mistake.
   @usableFromInline
   package func extended(by names: Result<[String], QueryError>) -> Self {
     guard case .success(let operand) = self else { return self }
@@ -79,7 +79,7 @@ extension ValueExpression {
 }
 
 extension ValueExpression where Root: PredicateRoot {
-  /// What a key path leads to from the object.
+  /// Makes the value of a key path from the object.
   init(_ keyPath: PartialKeyPath<Root>) {
     self.init(Result { () throws(QueryError) in .path(try Root.predicatePath(of: keyPath)) })
   }

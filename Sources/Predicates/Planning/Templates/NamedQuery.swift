@@ -1,6 +1,6 @@
 import Foundation
 
-/// A query as it is written: its names are still to be found in a schema.
+/// A query as it is written, before its names are found in a schema.
 package struct NamedQuery: Sendable {
   package var predicate: PredicateTree
   package var sort: [NamedSort]
@@ -29,7 +29,7 @@ package struct NamedSort: Sendable, Hashable {
 extension NamedQuery {
   /// The query with its names found in the schema, and its predicate in normal form.
   ///
-  /// - Parameter store: the store that is asked, which the objects of the predicate have to be in.
+  /// - Parameter store: the queried store, which must contain the objects of the predicate.
   /// - Throws: the first mistake in the query.
   package func resolved(
     for entity: EntitySchema,
@@ -53,7 +53,8 @@ extension NamedQuery {
     )
   }
 
-  /// Resolves the query with the kept template of its shape. Without one, or where the values don't fit it, resolves the query in full.
+  /// Resolves the query with the kept template of its shape. Without a template, or if the values don't fit the template, resolves the
+  /// query in full.
   ///
   /// - Parameter templates: those of queries of this schema.
   package func resolved(

@@ -1,16 +1,16 @@
 /// A query without its values: entity, predicate and sort keys. Limit and offset play no part in it, and neither do lengths of lists.
 ///
-/// Only what a template can stand for has a shape: comparisons of paths with values and with each other, lists and ranges of values, joined
-/// by AND, OR and NOT. What asks for elements of collections, calculates, or takes a pattern has none.
+/// Only queries that a template can represent have a shape: comparisons of paths with values and with each other, lists and ranges of
+/// values, joined by AND, OR and NOT. Queries that ask for elements of collections, calculate, or take a pattern have none.
 struct QueryShape: Sendable {
   private let entity: EntityID
-  /// The class whose objects are meant; nil where the entity has one class.
+  /// The class of the objects; nil if the entity has one class.
   private let className: String?
-  /// Each value is `null` here, and each list is empty: nothing that a query was asked with stays in memory.
+  /// Each value is `null` here, and each list is empty: no value of a query stays in memory.
   private let predicate: PredicateTree
   private let sort: [NamedSort]
 
-  /// More conditions, brackets and sort keys than this have no shape: it bounds what a template takes.
+  /// The greatest number of conditions, brackets and sort keys of a shape: it bounds the size of a template.
   static let maximumPartCount = 64
 
   init(_ query: NamedQuery, _ entity: EntitySchema) {
@@ -33,7 +33,7 @@ struct QueryShape: Sendable {
     return hash.value
   }
 
-  /// Whether the query, which has a shape, has this one.
+  /// Returns whether the query, which has a shape, has this one.
   func fits(_ query: NamedQuery, _ entity: EntitySchema) -> Bool {
     self.entity == entity.id && className == Self.className(entity) && sort == query.sort
       && predicate.hasShape(of: query.predicate)
@@ -46,7 +46,7 @@ struct QueryShape: Sendable {
 
 // MARK: - Hashing
 
-/// FNV-1a by words. That it can be foreseen does no harm: of two shapes with one hash, one is kept.
+/// FNV-1a by words. A predictable hash does no harm: of two shapes with one hash, one is kept.
 private struct ShapeHash {
   private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
   private var partCount = 0
@@ -60,7 +60,7 @@ private struct ShapeHash {
     }
   }
 
-  /// False for what has no shape.
+  /// Returns false for a tree without a shape.
   mutating func add(_ tree: PredicateTree) -> Bool {
     partCount += 1
     guard partCount <= QueryShape.maximumPartCount else { return false }
@@ -131,7 +131,7 @@ extension ComparisonOperator {
 // MARK: - Comparing, and taking values out
 
 extension PredicateTree {
-  /// Whether the other tree differs in values alone.
+  /// Returns whether the other tree differs in values alone.
   fileprivate func hasShape(of other: PredicateTree) -> Bool {
     switch (self, other) {
     case (.comparison(let a, let one, let b, let options), .comparison(let c, let two, let d, let others)):
@@ -169,7 +169,7 @@ extension PredicateOperand {
     }
   }
 
-  /// Without its place in a text either, which would keep the text.
+  /// The position in a text is removed, too, because it would keep the text.
   fileprivate var withoutValue: PredicateOperand {
     isLiteral ? .value(.null) : PredicateOperand(content)
   }

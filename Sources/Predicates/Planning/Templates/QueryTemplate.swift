@@ -1,18 +1,19 @@
 import Foundation
 
-/// What of a query doesn't depend on its values: names found in the schema, NOT moved down to the comparisons, conditions sorted by the
-/// columns that they are about. A query of the shape gets its normal form by putting in its values.
+/// The part of a query that doesn't depend on its values: names found in the schema, NOT moved down to the comparisons, conditions
+/// grouped by their columns. A query of the shape gets its normal form by inserting its values.
 ///
-/// Values decide more than sets: one that no value of the attribute equals makes a condition constant, and nil takes options away. A
-/// template doesn't decide that. Each value is converted, and each set computed, by the code that does it for a query without a
-/// template; where a condition turns out constant, or is about another column, or two brackets turn out equal, the query goes without.
+/// Values don't only determine sets: a value that no attribute value equals makes a condition constant, and nil removes options. A
+/// template doesn't handle these cases. Each value is converted, and each set computed, by the same code as for a query without a
+/// template. If a condition becomes constant or concerns another column, or if two brackets become equal, the query is resolved
+/// without the template.
 package final class QueryTemplate: Sendable {
   let shape: QueryShape
   let sort: [ResolvedSort]
-  /// Nil where queries of the shape always go without a template.
+  /// Nil if queries of the shape are always resolved without a template.
   private let root: TemplatePart?
 
-  /// - Parameter resolved: what the query came to.
+  /// - Parameter resolved: the resolved query.
   init(_ query: NamedQuery, resolved: ResolvedQuery, in schema: some SchemaProviding) {
     shape = QueryShape(query, resolved.entity)
     sort = resolved.sort
@@ -20,7 +21,7 @@ package final class QueryTemplate: Sendable {
     root = maker.part(query.predicate, at: [], isNegated: false)
   }
 
-  /// The normal form of a predicate of this shape; nil where its values need a closer look.
+  /// Returns the normal form of a predicate of this shape; nil if the template can't handle its values.
   func predicate(
     for tree: PredicateTree,
     in schema: some SchemaProviding,
@@ -33,10 +34,10 @@ package final class QueryTemplate: Sendable {
 
 /// A part of a predicate in normal form, with values left out.
 indirect enum TemplatePart: Sendable {
-  /// What has no values in it.
+  /// A part without values.
   case fixed(NormalPredicate)
   case values(ResolvedPath, TemplateSet)
-  /// What no set of values expresses.
+  /// A condition that no set of values expresses.
   case test(TemplateCondition)
   /// Two or more parts, none of them a bracket of the same kind.
   case bracket(Normaliser.Bracket, [TemplatePart], areAllValues: Bool)
@@ -50,11 +51,11 @@ indirect enum TemplateSet: Sendable {
 
 /// A comparison of a path with values.
 struct TemplateCondition: Sendable {
-  /// Which child of each bracket on the way leads to the comparison in the tree.
+  /// The path to the comparison in the tree: the index of the child in each bracket.
   let place: [Int]
   let destination: PathResolver.Destination
   let isNegated: Bool
-  /// How strings are folded, unless the value is nil.
+  /// The folding of strings, unless the value is nil.
   let folding: StringOptions
 
   /// The comparison, with a query's values.
@@ -98,7 +99,7 @@ private struct TemplateValues<Schema: SchemaProviding> {
     }
   }
 
-  /// Whether the normaliser would leave them all as they are.
+  /// Returns whether the normaliser would leave all children unchanged.
   private static func areApart(_ children: [NormalPredicate], _ bracket: Normaliser.Bracket) -> Bool {
     switch (Normaliser.combine(children, bracket), bracket) {
     case (.and(let combined), .all), (.or(let combined), .any): combined.count == children.count
@@ -106,7 +107,7 @@ private struct TemplateValues<Schema: SchemaProviding> {
     }
   }
 
-  /// The set of values; nil where it is that of a constant, or of other strings than the template's.
+  /// Returns the set of values; nil if the condition is constant, or has another folding than the template.
   private func values(_ set: TemplateSet) -> ValueSet? {
     switch set {
     case .condition(let condition):
@@ -131,7 +132,7 @@ private struct TemplateValues<Schema: SchemaProviding> {
     return Normaliser.merge(left, right, bracket)
   }
 
-  /// The comparison with the query's values converted; nil where they are of no type that goes with it.
+  /// Returns the comparison with the query's values converted; nil if their types don't fit.
   private func resolved(_ condition: TemplateCondition) -> ResolvedPredicate? {
     let destination = condition.destination
     switch condition.comparison(in: tree) {

@@ -1,4 +1,4 @@
-/// Keeps the templates of one schema's queries. Several threads ask it.
+/// A cache of the templates of one schema's queries, for several threads.
 package protocol QueryTemplateKeeping: Sendable {
   /// The template that was kept last with this hash.
   func template(withHash hash: UInt64) -> QueryTemplate?
@@ -6,11 +6,11 @@ package protocol QueryTemplateKeeping: Sendable {
   func keep(_ template: QueryTemplate, withHash hash: UInt64)
 }
 
-/// Templates by the hash of their shape, no more than so many.
+/// A bounded table of templates by the hash of their shape.
 package struct QueryTemplates: Sendable {
   private var templates: [UInt64: QueryTemplate] = [:]
 
-  /// Bound of the table. When one more shape comes, all are forgotten; shapes that are in use are made again.
+  /// The bound of the table. One more template empties the table; templates that are in use are made again.
   package static let maximumCount = 256
 
   package init() {}

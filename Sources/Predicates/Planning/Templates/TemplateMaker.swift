@@ -1,9 +1,9 @@
-/// Finds a predicate's names, and brings it into normal form as far as its values have no say in that.
+/// Finds a predicate's names, and brings it into normal form as far as this doesn't depend on its values.
 struct TemplateMaker {
   let paths: PathResolver
 
-  /// - Parameter place: which child of each bracket led here.
-  /// - Returns: nil for what a template can't stand for.
+  /// - Parameter place: the index of the child in each bracket on the way to `tree`.
+  /// - Returns: nil for a tree that a template can't represent.
   func part(_ tree: PredicateTree, at place: [Int], isNegated: Bool) -> TemplatePart? {
     switch tree {
     case .constant, .quantified: return nil
@@ -50,7 +50,7 @@ struct TemplateMaker {
   private func destination(of operand: PredicateOperand) -> PathResolver.Destination? {
     switch operand.content {
     case .path(let names):
-      // What is asked of a class is no set of values of a column, and not found here.
+      // A condition on a class is no set of values of a column, and not found here.
       return try? paths.resolve(names)
     case .object: return paths.object
     case .variable, .value, .digits, .reference, .function, .conditional, .collection, .aggregate: return nil
@@ -90,12 +90,12 @@ struct TemplateMaker {
 /// The parts of a bracket, for each column one set.
 private struct BracketParts {
   let bracket: Normaliser.Bracket
-  /// What the bracket's conditions on a column amount to, or another part and no sets.
+  /// The sets of the bracket's conditions on a column, or another part without sets.
   private var parts: [(part: TemplatePart, sets: [TemplateSet])] = []
 
   init(bracket: Normaliser.Bracket) { self.bracket = bracket }
 
-  /// Adds a part: to the sets that the bracket has for its column already, or behind all.
+  /// Adds a part: to the existing sets of its column, or at the end.
   mutating func add(_ part: TemplatePart) {
     guard case .values(let path, let set) = part else { return parts.append((part, [])) }
     for (place, known) in parts.enumerated() {

@@ -1,17 +1,18 @@
 import PageStore
 import Predicates
 
-/// Where the parts of an attribute's long values lie in their tree: commit, 8 bytes, ordinal, 4 bytes, and the part's index, 4 bytes, all big-endian → the part.
+/// The key of a part in the tree of an attribute's long values: commit, 8 bytes, ordinal, 4 bytes, and the part's
+/// index, 4 bytes, all big-endian → the part.
 enum BlobKey {
   static let byteCount = 16
-  /// The bytes of ``prefix(_:)``.
+  /// The number of bytes of ``prefix(_:)``.
   static let prefixByteCount = 12
-  /// The bytes of each part but a value's last. With its header such a part fills pages.
+  /// The number of bytes of each part except a value's last one. With its header such a part fills whole pages.
   static let partByteCount = (64 << 10) - 64
-  /// Longer values lie in a tree of their own, and shorter ones in the record.
+  /// The number of bytes up to which a value lies in the record. Longer values lie in a separate tree.
   static let inlineByteCount = 512
 
-  /// What the keys of all parts of a value begin with.
+  /// Returns the bytes that the keys of all parts of a value begin with.
   static func prefix(_ reference: ExternalReference) -> [UInt8] {
     prefix(reference.commit, reference.ordinal)
   }
@@ -35,7 +36,7 @@ extension ExternalReference {
   /// The number of parts that the value has.
   var partCount: Int { (byteCount + BlobKey.partByteCount - 1) / BlobKey.partByteCount }
 
-  /// The bytes of one of the parts.
+  /// Returns the number of bytes of a part.
   func byteCount(ofPart part: Int) -> Int {
     min(BlobKey.partByteCount, byteCount - part * BlobKey.partByteCount)
   }
@@ -43,7 +44,7 @@ extension ExternalReference {
 
 /// The hash of a value's bytes.
 enum BlobHash {
-  /// Of bytes that come in pieces.
+  /// The hash of bytes that come in pieces.
   typealias Stream = XXH64.Stream
 
   static func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 { XXH64.hash(bytes) }

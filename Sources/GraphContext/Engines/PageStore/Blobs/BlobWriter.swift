@@ -2,11 +2,11 @@ import Foundation
 import PageStore
 import Predicates
 
-/// Stores a value that comes in pieces, in commits of bounded size. Nothing refers to it before a save does: until then it is staged.
+/// Stores a value that comes in pieces, in commits of bounded size. The value is staged until a save refers to it.
 struct BlobWriter: Sendable {
-  /// What a save is to store in the record.
+  /// The content that a save stores in the record.
   enum Content: Sendable {
-    /// A value that one commit holds. Nothing of it is stored.
+    /// A value that fits into one commit. Nothing of it is stored.
     case value(AttributeValue)
     /// A value that is staged.
     case reference(ExternalReference)
@@ -17,7 +17,7 @@ struct BlobWriter: Sendable {
   private let attribute: ContextError.Context
   /// The bytes that the value may have.
   private let limit: Int
-  /// Nil for a value that is no text.
+  /// The check of a text; nil for a value that is no text.
   private var text: UTF8Check?
   private var hasher = BlobHash.Stream()
   private var byteCount = 0
@@ -27,7 +27,7 @@ struct BlobWriter: Sendable {
   /// The commit that has stored the first part.
   private var commit: UInt64?
 
-  /// The bytes that a commit stores: some 1 MiB.
+  /// The number of bytes that a commit stores: about 1 MiB.
   private static let commitByteCount = 16 * BlobKey.partByteCount
 
   /// - Parameter limit: the bytes that the value may have.
@@ -45,7 +45,7 @@ struct BlobWriter: Sendable {
     text = property.kind.inline == .string ? UTF8Check() : nil
   }
 
-  /// Whether there is enough for a commit.
+  /// True if the pending bytes are enough for a commit.
   var isFull: Bool { pending.count >= Self.commitByteCount }
 
   /// - Throws: `wrongValue` for bytes beyond the limit, and for a text that isn't UTF-8.
@@ -66,7 +66,8 @@ struct BlobWriter: Sendable {
     return ContextError(.wrongValue, "\(name) is given \(what)", context: attribute)
   }
 
-  /// Stores what there is in whole parts. The commits are not synced: one that refers to the value is, and syncs them.
+  /// Stores the pending bytes that make whole parts. These commits are not synced. The later commit that refers to
+  /// the value is synced, and syncs them, too.
   mutating func storeParts(includingLast: Bool = false) throws {
     let size = BlobKey.partByteCount
     let count = includingLast ? (pending.count + size - 1) / size : pending.count / size
@@ -104,7 +105,7 @@ struct BlobWriter: Sendable {
     )
   }
 
-  /// Removes what is stored, because no save will refer to it.
+  /// Removes the parts that are stored, because no save will refer to them.
   func discard() throws {
     guard let commit else { return }
     try engine.store.write(durability: .relaxed) { transaction in

@@ -24,8 +24,8 @@ struct StoredBlob: BlobContents {
     return data
   }
 
-  /// Calls `body` with the pieces of a range, one after the other. Returns false where a part is missing or has a wrong length. The claimed length isn't trusted: nothing
-  /// is allocated by it.
+  /// Calls `body` with the pieces of a range, one after the other. Returns false if a part is missing or has a
+  /// wrong length. The claimed length isn't trusted: no memory is allocated for it.
   private func read(
     _ range: Range<Int>,
     _ body: (UnsafeRawBufferPointer) -> Void

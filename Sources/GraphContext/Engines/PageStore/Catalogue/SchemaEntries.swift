@@ -34,7 +34,8 @@ struct SchemaEntries {
     return schema
   }
 
-  /// The first number after those of changes that were given up; 0 if none was. Numbers below it are never given again.
+  /// Returns the first number after those of changes that were given up; 0 if none was. Numbers below it are never
+  /// given again.
   private func spentNumber() throws(ContextError) -> UInt32 {
     guard let bytes = try value(for: SchemaTree.spentKey) else { return 0 }
     guard bytes.count == 4 else { throw SchemaTree.damaged("the next number") }
@@ -77,11 +78,12 @@ struct SchemaEntries {
 // MARK: - Earlier formats
 
 extension SchemaEntries {
-  /// Where formats 1 and 2 have the lease of an entity's numbers.
+  /// Returns the key at which formats 1 and 2 have the lease of an entity's numbers.
   static func earlierNumbersKey(_ entity: String) -> [UInt8] { Array("numbers/\(entity)".utf8) }
 
-  /// The schema of formats 1 and 2, which have no numbers: trees are named by entities and properties, and all records of an entity
-  /// have one layout. It gets the numbers that it would have in a new store, and its trees keep their names.
+  /// Returns the schema of formats 1 and 2, which have no numbers: trees are named by entities and properties, and
+  /// all records of an entity have one layout. It gets the numbers that it would have in a new store, and its trees
+  /// keep their names.
   func schemaOfEarlierFormat() throws(ContextError) -> CataloguedSchema {
     let described: Schema = try decoded(SchemaTree.modelKey, "the schema")
     var schema = CataloguedSchema(described)

@@ -11,11 +11,11 @@ package struct SchemaHistory: Sendable, Hashable, Codable {
   }
 
   package struct Layout: Sendable, Hashable, Codable {
-    /// As the records have it.
+    /// The layout's number, as the records have it.
     package let number: UInt32
-    /// In the order in which a record has the values.
+    /// The fields, in the order in which a record has the values.
     package let fields: [Field]
-    /// How many records have the layout; nil if they were not counted.
+    /// The number of records with the layout; nil if they were not counted.
     package let recordCount: Int?
   }
 
@@ -24,11 +24,11 @@ package struct SchemaHistory: Sendable, Hashable, Codable {
     /// The present name of the property; nil if it was removed.
     package let name: String?
     package let kind: String
-    /// What is read where the record has nil; nil for nil.
+    /// The value that is read where the record has nil; nil if that is nil, too.
     package let nilValue: AttributeValue?
   }
 
-  /// By name.
+  /// The entities, ordered by name.
   package let entities: [Entity]
 
   /// - Parameter countsRecords: whether to count the records of each layout, which reads all of those that may have several.

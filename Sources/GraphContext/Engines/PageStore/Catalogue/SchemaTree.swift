@@ -2,7 +2,7 @@ import Foundation
 import PageStore
 import Predicates
 
-/// What a store says about itself, in the tree `schema`:
+/// The description that a store has of itself, in the tree `schema`:
 ///
 /// | key | value |
 /// |---|---|
@@ -10,9 +10,9 @@ import Predicates
 /// | `model` | the schema with its numbers (``CataloguedSchema``), JSON in UTF-8 with sorted keys |
 /// | `layout/`, an entity's number, `/`, a layout's number | the layout (``CataloguedLayout``), the same way |
 /// | `migration` | a change of the schema that is under way (``MigrationState``), JSON; absent where there is none |
-/// | `spent` | the number that is given next where a change was given up that had taken numbers, `UInt32` little-endian; absent otherwise |
+/// | `spent` | the number that is given next, if a change that had taken numbers was given up, `UInt32` little-endian; absent otherwise |
 /// | `staged/`, a commit, `/`, a tree | a value whose parts are stored, and that nothing refers to yet (``StagedBlobs``) |
-/// | `folding` | by what folded indexes and copies are folded (``StringFolding/tables``), in ASCII; absent where there are none |
+/// | `folding` | the rules and tables by which folded indexes and copies are folded (``StringFolding/tables``), in ASCII; absent where there are none |
 /// | `numbers/` and an entity's number | the end of the block of object numbers leased last, `UInt64` little-endian |
 package enum SchemaTree {
   /// The tree's name.
@@ -46,7 +46,7 @@ package enum SchemaTree {
   /// The version of a store with ordered many-to-many relationships, whatever else is in it. The newest that this library reads.
   package static let newestFormatVersion: UInt32 = 10
 
-  /// The version that a store of a schema needs, without a history.
+  /// Returns the version that a store of a schema needs, without a history.
   static func formatVersion(of schema: CataloguedSchema) -> UInt32 {
     if schema.ordersPairs { return newestFormatVersion }
     if schema.ordersClasses || schema.hasHiddenInverses { return hiddenInverseFormatVersion }
@@ -56,7 +56,7 @@ package enum SchemaTree {
     return schema.hasAttribute(where: { $0 == .coded }) ? codedFormatVersion : formatVersion
   }
 
-  /// The version that a store gets: the oldest whose readers understand all that is in it.
+  /// Returns the version that a store gets: the oldest whose readers understand all that is in it.
   static func formatVersion(hasHistory: Bool, ofSchema schemaVersion: UInt32) -> UInt32 {
     max(schemaVersion, hasHistory ? historyFormatVersion : formatVersion)
   }
@@ -76,7 +76,7 @@ package enum SchemaTree {
     ContextError(.corrupt, "\(what) of the store is missing or damaged")
   }
 
-  /// The form in which descriptions are stored.
+  /// Returns the form in which descriptions are stored.
   static func encoded(_ value: some Encodable) throws(ContextError) -> [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys]
@@ -91,8 +91,8 @@ package enum SchemaTree {
 // MARK: - Reading
 
 extension SchemaTree {
-  /// The schema that a snapshot was written with, or nil for a store that holds no models yet. A store of an earlier version of the
-  /// library reads as this version would have written it.
+  /// Returns the schema that a snapshot was written with, or nil for a store that holds no models yet. A store of
+  /// an earlier version of the library reads as this version would have written it.
   ///
   /// - Throws: `schemaMismatch` for a store of a newer version, `corrupt` where the tree makes no sense.
   package static func schema(in snapshot: Snapshot) throws(ContextError) -> CataloguedSchema? {
@@ -115,19 +115,20 @@ extension SchemaTree {
     return schema
   }
 
-  /// Whether a store with a schema has to be brought to this version's format before it is written.
+  /// Returns whether a store with a schema has to be converted to this version's format before it is written.
   static func isOfEarlierFormat(_ snapshot: Snapshot) throws(ContextError) -> Bool {
     guard let entries = try SchemaEntries(snapshot) else { return false }
     return try entries.formatVersion() < formatVersion
   }
 
-  /// Whether the folded indexes of a snapshot were folded as this library folds strings: by the same rules, and the tables
-  /// of the same version of Unicode.
+  /// Returns whether the folded indexes of a snapshot were folded as this library folds strings: by the same rules,
+  /// and the tables of the same version of Unicode.
   package static func isFoldedAsHere(_ snapshot: Snapshot) throws(ContextError) -> Bool {
     try SchemaEntries(snapshot)?.value(for: foldingKey) == Array(StringFolding.tables.utf8)
   }
 
-  /// The schema of a snapshot that is only read: without the folded indexes if they were folded by other tables.
+  /// Returns the schema of a snapshot that is only read, without the folded indexes if they were folded by other
+  /// tables.
   package static func readableSchema(in snapshot: Snapshot) throws(ContextError) -> StoredSchema? {
     guard let catalogued = try schema(in: snapshot) else { return nil }
     let stored = try StoredSchema(catalogued)
@@ -135,9 +136,9 @@ extension SchemaTree {
     return try isFoldedAsHere(snapshot) ? stored : stored.withoutFoldedIndexes()
   }
 
-  /// The ends of the blocks of object numbers that were leased, by the entities' ordinals.
+  /// Returns the ends of the blocks of object numbers that were leased, by the entities' ordinals.
   ///
-  /// - Throws: `corrupt` where the tree has something else than such an end.
+  /// - Throws: `corrupt` if the tree has an entry that is no such end.
   package static func leasedNumbers(
     in snapshot: Snapshot,
     _ schema: StoredSchema
@@ -161,9 +162,9 @@ extension SchemaTree {
 // MARK: - Writing
 
 extension SchemaTree {
-  /// Makes the store say which version its format has.
+  /// Stores the version of the store's format.
   ///
-  /// - Parameter schemaVersion: what the schema needs; nil if that is as it was.
+  /// - Parameter schemaVersion: the version that the schema needs; nil if that is unchanged.
   static func noteFormat(
     hasHistory: Bool,
     ofSchema schemaVersion: UInt32? = nil,
@@ -177,7 +178,7 @@ extension SchemaTree {
     try tree.put(formatKey, bytes(version))
   }
 
-  /// Makes the catalogue say `schema`, where it said `old`.
+  /// Replaces the schema `old` in the catalogue by `schema`.
   ///
   /// - Parameter old: nil for a store without one, or with one of an earlier format.
   static func store(

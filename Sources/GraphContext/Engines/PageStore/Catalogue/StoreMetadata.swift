@@ -1,9 +1,9 @@
 import Foundation
 import PageStore
 
-/// What a store says about itself: whose it is, what wrote it, and with which schema.
+/// The metadata of a store: its identifier, the version of its format, and its schema.
 ///
-/// The file is opened for reading only, and not one byte of it is written. Other processes can read it at the same time.
+/// The file is opened for reading only, and no byte of it is written. Other processes can read it at the same time.
 ///
 /// ```swift
 /// let metadata = try StoreMetadata(at: url)
@@ -24,7 +24,7 @@ public struct StoreMetadata: Sendable, Hashable, Codable {
 
   /// The store's identifier, which every object's ID repeats.
   public let storeID: UUID
-  /// The version of what the library wrote into the store (Docs/Records.md); nil for a store that holds no models yet.
+  /// The version of the store's format (Docs/Records.md); nil for a store that holds no models yet.
   public let formatVersion: UInt32?
   /// The schema as the store has it; without entities if it holds no models yet.
   public let schema: Schema
@@ -32,7 +32,7 @@ public struct StoreMetadata: Sendable, Hashable, Codable {
   public let schemaVersion: Schema.Version?
   /// ``Schema/stableHash`` of ``schema``.
   public let stableHash: UInt64
-  /// By name.
+  /// The entities, ordered by name.
   public let entities: [Entity]
 
   /// Reads the metadata of the store in a file. O(size of the schema), and of the log if the store was not closed.

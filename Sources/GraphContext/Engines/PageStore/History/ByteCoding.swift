@@ -23,7 +23,7 @@ struct ByteWriter {
     withUnsafeBytes(of: number.bitPattern.littleEndian) { bytes.append(contentsOf: $0) }
   }
 
-  /// Appends the number of the bytes in UTF-8 and one more, and the bytes; 0 for nil.
+  /// Appends the number of the UTF-8 bytes plus one, then the bytes; 0 for nil.
   mutating func append(_ text: String?) {
     guard let text else { return append(byte: 0) }
     append(text.utf8.count + 1)
@@ -37,7 +37,8 @@ struct ByteWriter {
   }
 }
 
-/// Reads what ``ByteWriter`` has written, from bytes that may be anything. After a nil the reader must not be used any more: its place is undefined.
+/// Reads the format of ``ByteWriter``, from bytes that may be malformed. After a nil the reader must not be used
+/// any more: its position is undefined.
 struct ByteReader {
   private var rest: UnsafeRawBufferPointer.SubSequence
 
@@ -59,7 +60,7 @@ struct ByteReader {
     return nil
   }
 
-  /// A number of things of at least one byte each.
+  /// Reads the count of elements that have at least one byte each.
   mutating func count() -> Int? {
     guard let number = number(), number <= rest.count else { return nil }
     return Int(number)
@@ -72,7 +73,7 @@ struct ByteReader {
     return Double(bitPattern: UInt64(littleEndian: bits))
   }
 
-  /// A string or nil; the outer nil is a failure.
+  /// Reads a string or nil; the outer nil is a failure.
   mutating func text() -> String?? {
     guard let number = number(), number <= rest.count + 1 else { return nil }
     if number == 0 { return .some(nil) }
@@ -90,7 +91,7 @@ struct ByteReader {
     return number
   }
 
-  /// As many elements as a number in front of them says.
+  /// Reads a count, and as many elements.
   mutating func list<Element>(_ next: (inout ByteReader) -> Element?) -> [Element]? {
     guard let count = count() else { return nil }
     var list: [Element] = []

@@ -39,9 +39,9 @@ struct HistoryEntry {
 
   struct Links {
     let relationship: ChangeSet.Relationship
-    /// Those of links that were added, removed or moved in an order, ascending.
+    /// The owners of links that were added, removed or moved in an order, ascending.
     var owners: [ObjectNumber]
-    /// Those of links that were added or removed, ascending.
+    /// The elements of links that were added or removed, ascending.
     var elements: [ObjectNumber]
   }
 
@@ -52,16 +52,18 @@ struct HistoryEntry {
   var links: [Links] = []
 
   static let version: UInt8 = 1
-  /// Bytes that a history may say to have had: more than a file can hold, few enough to add to.
+  /// The most bytes that a history may claim to have had: more than a file can hold, and few enough that sums don't
+  /// overflow.
   fileprivate static let positionLimit: UInt64 = 1 << 62
-  /// Objects that one transaction may say to have inserted: more than a save can have in memory, few enough to list.
+  /// The most objects that one transaction may claim to have inserted: more than a save can have in memory, and few
+  /// enough to list.
   private static let insertionLimit: UInt64 = 1 << 27
 }
 
 // MARK: - Writing
 
 extension HistoryEntry {
-  /// - Parameter commit: the commit that the entry is of.
+  /// - Parameter commit: the commit of the entry.
   func bytes(of commit: UInt64) -> [UInt8] {
     var writer = ByteWriter()
     writer.append(byte: Self.version)
@@ -126,7 +128,7 @@ extension HistoryEntry.Links {
 // MARK: - Reading
 
 extension HistoryEntry.Header {
-  /// Reads the beginning of an entry; nil for bytes that are none.
+  /// Reads the beginning of an entry; nil for bytes that are no entry.
   init?(_ bytes: UnsafeRawBufferPointer, of commit: UInt64) {
     var reader = ByteReader(bytes)
     self.init(&reader, of: commit)
@@ -151,7 +153,7 @@ extension HistoryEntry {
       let links = reader.list({ Links(&$0) }), reader.isAtEnd
     else { return nil }
     self.init(header: header, author: author, contextName: contextName, objects: objects, links: links)
-    // Counted down, because no sum of what bytes say is safe.
+    // Counted down, because a sum of numbers from the bytes could overflow.
     var left = Self.insertionLimit
     for run in objects.lazy.flatMap(\.inserted) {
       let last = run.upperBound - run.lowerBound

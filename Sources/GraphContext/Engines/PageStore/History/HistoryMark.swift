@@ -1,10 +1,10 @@
 import PageStore
 
-/// A transaction of a history, without what it changed.
+/// A transaction of a history, without its changes.
 struct HistoryMark {
   let commit: UInt64
   let header: HistoryEntry.Header
-  /// Of the key and the value.
+  /// The number of bytes of the key and the value.
   let byteCount: Int
 
   /// Bytes of all transactions up to this one.
@@ -38,7 +38,7 @@ extension OrderedTree {
     return try cursor.previous() ? HistoryMark(&cursor) : nil
   }
 
-  /// The last transaction up to a commit. O(log n).
+  /// Returns the last transaction up to a commit. O(log n).
   func lastTransaction(through commit: UInt64) throws -> HistoryMark? {
     var cursor = try cursor(in: HistoryTree.transactions(through: commit))
     return try cursor.previous() ? HistoryMark(&cursor) : nil
@@ -50,7 +50,7 @@ extension OrderedTree {
     return try cursor.next() ? HistoryMark(&cursor) : nil
   }
 
-  /// The commits that consumers have read up to, by their names.
+  /// Returns the commits up to which consumers have read, by the names of the consumers.
   func historyConsumers() throws -> [String: UInt64] {
     var consumers: [String: UInt64] = [:]
     var cursor = try cursor(in: HistoryTree.consumers)

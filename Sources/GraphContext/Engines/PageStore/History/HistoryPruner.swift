@@ -11,7 +11,7 @@ struct HistoryPruner {
     self.now = now
   }
 
-  /// Removes what is beyond the limits of a policy, but not the newest transaction. O(removed + log n).
+  /// Removes the transactions that are beyond the limits of a policy, except the newest one. O(removed + log n).
   func prune(_ policy: HistoryPolicy) throws {
     if let newest = try tree.newestTransaction() { try prune(policy, upTo: newest) }
   }
@@ -43,7 +43,8 @@ struct HistoryPruner {
     return now.timeIntervalSince(mark.header.date) * 1_000 >= Double(age.wholeMilliseconds)
   }
 
-  /// Removes all transactions. The history goes on after a commit, and tokens of the commits before it expire.
+  /// Removes all transactions. The history continues after the commit `start`, and tokens of the commits before it
+  /// expire.
   func removeAll(before start: UInt64) throws {
     _ = try tree.removeRange(HistoryTree.transactions)
     var settings = try tree.historySettings()
@@ -61,7 +62,7 @@ struct HistoryPruner {
     )
     let count = try tree.removeRange(range)
     if let newest, newest.commit <= commit {
-      // Nothing else says any more where the history goes on.
+      // From now on only the settings say after which commit the history continues.
       var settings = try tree.historySettings()
       settings.start = newest.commit
       try tree.put(HistoryTree.settingsKey, settings.bytes)

@@ -20,10 +20,10 @@ struct HistoryReader {
 
   func settings() throws -> HistorySettings { try tree.historySettings() }
 
-  /// The place after the newest commit.
+  /// Returns the place after the newest commit.
   func newestToken() throws -> HistoryToken { try token(newestCommit) }
 
-  /// The first place from which all that follows is still there.
+  /// Returns the token of the first place from which all later transactions are still there.
   func oldestToken() throws -> HistoryToken {
     if let oldest = try tree.oldestTransaction() { return try token(oldest.header.previousCommit) }
     return try token(settings().start)
@@ -33,7 +33,7 @@ struct HistoryReader {
     try tree.historyConsumers().mapValues(token)
   }
 
-  /// - Throws: `historyExpired` for a token that nothing can be read from.
+  /// - Throws: `historyExpired` for a token from which the history can't be read.
   func check(_ token: HistoryToken) throws {
     let oldest = try checkIsReached(token)
     if token < oldest {
@@ -46,7 +46,8 @@ struct HistoryReader {
 
   /// Returns the oldest token.
   ///
-  /// - Throws: `historyExpired` for a token of a place that this history has not come to: of another store, or of commits that this one has lost or never had.
+  /// - Throws: `historyExpired` for a token of a place that this history has not reached: a token of another store,
+  ///   or of commits that this store has lost or never had.
   @discardableResult
   func checkIsReached(_ token: HistoryToken) throws -> HistoryToken {
     let oldest = try oldestToken()
@@ -60,7 +61,7 @@ struct HistoryReader {
       )
     }
     let mark = try mark(ofPlaceAfter: token.commit)
-    // What is before the place may have been pruned since the token was made.
+    // The transactions before the place may have been pruned since the token was made.
     if mark != HistoryToken.markOfNone, token.mark != 0, mark != token.mark {
       throw ContextError.historyExpired(
         "the token is after a commit that the store has lost, and its number, \(token.commit), is another's by now",
@@ -70,7 +71,8 @@ struct HistoryReader {
     return oldest
   }
 
-  /// Calls `body` with the transactions that a query asks for, in its order, until it returns false. O(log n + transactions that are looked at).
+  /// Calls `body` with the transactions that a query asks for, in the query's order, until `body` returns false.
+  /// O(log n + transactions that are looked at).
   func forEach(_ query: HistoryQuery, _ body: (HistoryTransaction) throws -> Bool) throws {
     var query = query
     query.entities = query.entities.map(withSubclasses)
@@ -91,7 +93,7 @@ struct HistoryReader {
     }
   }
 
-  /// The names of entities and classes, with those of the classes below them.
+  /// Returns the names of entities and classes, with those of the classes below them.
   private func withSubclasses(_ names: Set<String>) -> Set<String> {
     var all = names
     for entity in entities.values {
@@ -109,7 +111,7 @@ struct HistoryReader {
     HistoryToken(storeID: storeID, commit: commit, mark: try mark(ofPlaceAfter: commit))
   }
 
-  /// The mark of a place, by the last transaction before it.
+  /// Returns the mark of a place, by the last transaction before it.
   private func mark(ofPlaceAfter commit: UInt64) throws -> UInt64 {
     try tree.lastTransaction(through: commit)?.header.mark ?? HistoryToken.markOfNone
   }
@@ -145,7 +147,7 @@ private struct HistoryChanges {
     for key in known.keys { known[key]?.properties.sort() }
   }
 
-  /// By entity and number.
+  /// The changes, ordered by entity and number.
   var changes: [HistoryChange] {
     known.values.sorted {
       ($0.objectID.entityName, $0.objectID.number) < ($1.objectID.entityName, $1.objectID.number)
@@ -169,7 +171,7 @@ private struct HistoryChanges {
     }
   }
 
-  /// Notes the links of a many-to-many relationship at both ends, but for a hidden one.
+  /// Notes the links of a many-to-many relationship at both ends, except at a hidden one.
   private mutating func note(_ links: HistoryEntry.Links) {
     guard let entity = entities[links.relationship.entity],
       let property = entity.property(links.relationship.property), let relationship = property.relationship
@@ -183,7 +185,7 @@ private struct HistoryChanges {
     for element in links.elements { change(element, destination, .updated, [inverse.name]) }
   }
 
-  /// An object that came or went has no properties that changed.
+  /// Notes a change of an object. An inserted or deleted object has no changed properties.
   private mutating func change(
     _ number: ObjectNumber,
     _ entity: CataloguedEntity,

@@ -1,6 +1,6 @@
 import PageStore
 
-/// The tree `history`, which a store has exactly while it keeps one. Docs/Records.md, "The tree `history`".
+/// The tree `history`, which a store has if and only if it keeps a history. Docs/Records.md, "The tree `history`".
 enum HistoryTree {
   static let name = "history"
   static let settingsKey = Array("settings".utf8)
@@ -19,23 +19,23 @@ enum HistoryTree {
     transactionPrefix + withUnsafeBytes(of: commit.bigEndian) { [UInt8]($0) }
   }
 
-  /// The keys of the transactions after a commit.
+  /// Returns the keys of the transactions after a commit.
   static func transactions(after commit: UInt64) -> KeyRange {
     KeyRange(lower: .excluding(transactionKey(commit)), upper: transactions.upper)
   }
 
-  /// The keys of the transactions up to a commit.
+  /// Returns the keys of the transactions up to a commit.
   static func transactions(through commit: UInt64) -> KeyRange {
     KeyRange(lower: transactions.lower, upper: .including(transactionKey(commit)))
   }
 
-  /// The name of a consumer in its key; nil for another key.
+  /// Returns the name of a consumer in its key; nil for another key.
   static func consumer(_ key: UnsafeRawBufferPointer) -> String? {
     guard key.starts(with: consumerPrefix) else { return nil }
     return String(validating: key.dropFirst(consumerPrefix.count), as: UTF8.self)
   }
 
-  /// The commit of a transaction in its key; nil for another key.
+  /// Returns the commit of a transaction in its key; nil for another key.
   static func commit(_ key: UnsafeRawBufferPointer) -> UInt64? {
     guard key.starts(with: transactionPrefix), key.count == transactionPrefix.count + 8 else { return nil }
     return UInt64(bigEndian: key.loadUnaligned(fromByteOffset: transactionPrefix.count, as: UInt64.self))
@@ -57,7 +57,7 @@ struct HistorySettings: Hashable {
 
   private static let version: UInt8 = 1
 
-  /// Nil for bytes that are none.
+  /// Nil for bytes that are no settings.
   init?(_ bytes: UnsafeRawBufferPointer) {
     var reader = ByteReader(bytes)
     guard reader.byte() == Self.version, let start = reader.number(), let limits = HistoryLimits(&reader),
@@ -77,7 +77,7 @@ struct HistorySettings: Hashable {
 }
 
 extension HistoryLimits {
-  /// Of each limit one more than its number; 0 for none.
+  /// Reads the limits. Each is stored as its number plus one; 0 stands for no limit.
   fileprivate init?(_ reader: inout ByteReader) {
     guard let age = reader.number(), let byteCount = reader.number(), let count = reader.number() else {
       return nil

@@ -42,7 +42,7 @@ struct HistoryWriter {
     if !values.isEmpty { tombstones[entity.number, default: [:]][number] = values }
   }
 
-  /// Appends the entry of the commit, and removes what is beyond the limits.
+  /// Appends the entry of the commit, and removes the transactions that are beyond the limits.
   func append(_ changes: ChangeSet, _ origin: SaveOrigin, _ schema: StoredSchema) throws {
     if changes.isEmpty { return }
     let newest = try tree.newestTransaction()

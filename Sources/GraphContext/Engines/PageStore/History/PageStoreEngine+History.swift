@@ -1,10 +1,10 @@
 import PageStore
 import Predicates
 
-// What a container does with the history of its store.
+// Operations of a container on the history of its store.
 
 extension PageStoreEngine {
-  /// The history as the newest commit left it; nil if the store keeps none.
+  /// Returns the history as the newest commit left it; nil if the store keeps none.
   private func historyReaderIfPresent() throws -> HistoryReader? {
     let snapshot = try store.snapshot()
     try checkShows(snapshot)
@@ -21,10 +21,10 @@ extension PageStoreEngine {
     get throws { try historyReaderIfPresent()?.settings().policy }
   }
 
-  /// Begins a history, or gives the one that there is another policy.
+  /// Begins a history, or changes the policy of the existing one.
   func keepHistory(_ policy: HistoryPolicy, _ durability: Durability?) throws {
     let reader = try historyReaderIfPresent()
-    // Asked for again at every opening, as a rule.
+    // A program usually asks for the history again at every opening.
     if let known = try reader?.settings(),
       HistorySettings(start: known.start, policy: policy).bytes == known.bytes
     {
@@ -96,7 +96,7 @@ extension PageStoreEngine {
     try writeHistory { tree in
       let key = HistoryTree.consumerKey(name)
       guard let known = try tree.historyConsumers()[name] else { throw ContextError.noHistoryConsumer(name) }
-      // The consumer may have gone on since.
+      // The consumer may have read on since.
       if known < token.commit { try tree.put(key, SchemaTree.bytes(token.commit)) }
     }
   }

@@ -6,9 +6,9 @@ struct RankedChanges {
   private(set) var hidden = SortedChunks<Int>()
   /// The unsaved objects that match, in the list's order.
   private(set) var added = SortedChunks<Added>()
-  /// By their numbers.
+  /// The objects that hide an entry or are added, by their numbers.
   private var known = SortedChunks<Known>()
-  /// The unsaved changes that this was made from, and the number of their updates that are in it.
+  /// The unsaved changes from which this value was made, and the number of their updates that it contains.
   private weak var source: EncodedChanges?
   private var updateCount = 0
 
@@ -26,9 +26,10 @@ struct RankedChanges {
     let key: [UInt8]?
   }
 
-  /// Brings what is known up to date. O(changes · log n), or O(unsaved · log n) if nothing is known of the records.
+  /// Updates this value from the unsaved changes. O(changes · log n), or O(unsaved · log n) if this value was not
+  /// made from them before.
   ///
-  /// - Parameter entries: of the commit that all earlier ones were of.
+  /// - Parameter entries: the entries of the same commit as in all earlier calls.
   mutating func update(from records: UnsavedRecords, _ entries: RankedEntries) throws {
     let layer = records.onlyLayer
     if let layer, layer === source {
@@ -79,7 +80,7 @@ struct RankedChanges {
     return old
   }
 
-  /// An object whose entry is hidden, or that is added; nil for any other object.
+  /// Returns an object if its entry is hidden, or if it is added; nil for any other object.
   func known(_ number: ObjectNumber) -> Known? {
     let place = known.prefixCount { $0.number.rawValue < number.rawValue }
     return place < known.count && known[place].number == number ? known[place] : nil
@@ -87,12 +88,12 @@ struct RankedChanges {
 
   func hiddenCount(before entry: Int) -> Int { hidden.prefixCount { $0 < entry } }
 
-  /// The place of a key among those of the added objects.
+  /// Returns the place of a key among those of the added objects.
   func place(of key: [UInt8], _ entries: RankedEntries) -> Int {
     added.prefixCount { entries.isBefore($0.key, key) }
   }
 
-  /// The position in the list of an added object.
+  /// Returns the position in the list of an added object.
   func position(ofAdded place: Int) -> Int {
     let before = added[place].entriesBefore
     return before - hiddenCount(before: before) + place

@@ -1,18 +1,19 @@
 import Predicates
 
-/// A state of a list by rank: entries of a tree, less those of objects with unsaved changes, and the unsaved objects that match in between.
+/// A state of a list by rank: the entries of a tree, without those of objects with unsaved changes, merged with the
+/// unsaved objects that match.
 ///
 /// Memory: a snapshot, and some words for each object with unsaved changes. Time: O(log n) for a position.
 final class RankedContent: ListContent {
   private let entries: RankedEntries
   private var unsaved = RankedChanges()
 
-  /// O(changes since the state before · log n) if that is of the same commit, else O(unsaved · log n).
+  /// O(changes since the previous state · log n) if that is of the same commit, else O(unsaved · log n).
   ///
   /// - Parameters:
-  ///   - view: the state of the store, with memory of its own.
+  ///   - view: the state of the store, with its own memory.
   ///   - records: the unsaved objects of the entity; nil for none.
-  ///   - previous: the list's state before; nil for none.
+  ///   - previous: the previous state of the list; nil for none.
   init(
     _ access: RankedAccess,
     of entity: StoredEntity,
@@ -30,7 +31,7 @@ final class RankedContent: ListContent {
 
   var byteCount: Int { unsaved.byteCount }
 
-  /// Nothing changes it.
+  /// Returns the content itself, because nothing changes it.
   func kept() -> any ListContent { self }
 
   var entriesWalked: Int { entries.view.counters.treeEntries }
@@ -74,16 +75,16 @@ final class RankedContent: ListContent {
     return numbers
   }
 
-  /// The number of hidden entries in front of a counted entry.
+  /// Returns the number of hidden entries in front of a counted entry.
   ///
   /// - Parameter first: the number of counted entries in front of it.
   private func hiddenCount(beforeCounted first: Int) -> Int {
     let hidden = unsaved.hidden
-    // Those with no more than `first` others before them.
+    // The hidden entries with no more than `first` counted entries before them.
     return hidden.firstPlace { hidden[$0] - $0 > first }
   }
 
-  /// Appends entries that count, from the one on that has so many others that count before it.
+  /// Appends `count` counted entries, beginning with the one that has `first` counted entries in front of it.
   private func appendEntries(_ first: Int, _ count: Int, to numbers: inout [ObjectNumber]) throws {
     let hidden = unsaved.hidden
     var place = hiddenCount(beforeCounted: first)

@@ -1,10 +1,11 @@
 import PageStore
 import Predicates
 
-/// Entries of a list by rank that have a value in common. They are neighbours: the value is the first key of the list's order, and what an index has before it is the same in all
-/// entries of the list.
+/// Entries of a list by rank that have a value in common. They are neighbours: the value is the first key of the
+/// list's order, and the columns before it in the index are the same in all entries of the list.
 extension RankedEntries {
-  /// The kinds of an index's first columns, up to the one that has a path; nil where no column has it as it is.
+  /// Returns the kinds of an index's first columns, up to the column that has a path; nil if no column has it
+  /// unchanged.
   func columns(of path: ResolvedPath) -> [AttributeKind]? {
     guard case .index(let index, _) = access.source, let slot = path.ownSlot,
       let place = index.columns.firstIndex(where: { $0.slot == slot })
@@ -14,9 +15,11 @@ extension RankedEntries {
     return columns.map { entity.layout.fields[$0.slot].kind }
   }
 
-  /// Calls `body` with the value of the last one of some columns and how many entries have it, from a position of the results on until it returns false.
+  /// Calls `body` with each value of the last of some columns, and with the number of entries that have it. Begins
+  /// at a position of the results, and ends when `body` returns false.
   ///
-  /// O(log n) for a large group, and O(1) for a small one that follows another. A group that began before the position counts from there.
+  /// O(log n) for a large group, and O(1) for a small one that follows another. Of a group that begins before the
+  /// position, only the entries from the position on are counted.
   func forEachGroup(
     by columns: [AttributeKind],
     from position: Int,

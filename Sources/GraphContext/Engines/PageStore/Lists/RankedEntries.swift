@@ -1,8 +1,8 @@
 import PageStore
 import Predicates
 
-/// The entries of a tree that are a query's results in its order. The tree counts them: a position is found, or an entry at a position, in O(log n), and
-/// nothing is held for an entry.
+/// The entries of a tree that are a query's results in its order. The tree counts them: a position is found, or an
+/// entry at a position, in O(log n), and no memory is held for an entry.
 struct RankedEntries {
   let view: StoreView
   let entity: StoredEntity
@@ -52,7 +52,7 @@ struct RankedEntries {
     count = start
   }
 
-  /// The key of an object's entry, given its record.
+  /// Returns the key of an object's entry, given its record.
   func key(of record: RecordView, _ number: ObjectNumber) -> [UInt8] {
     guard case .index(let index, _) = access.source else { return KeyCoder.key(objectID: number) }
     var key: [UInt8] = []
@@ -65,7 +65,7 @@ struct RankedEntries {
     span(of: key) != nil || tree == nil && access.source.includes(key)
   }
 
-  /// The position of a stored object; nil if it isn't among the results. O(log n).
+  /// Returns the position of a stored object; nil if it isn't among the results. O(log n).
   func position(of number: ObjectNumber) throws -> Int? {
     let key: [UInt8]?? = try view.withRecord(number, of: entity) { record in
       let key = self.key(of: record, number)
@@ -122,7 +122,7 @@ struct RankedEntries {
 }
 
 extension RankedAccess.Source {
-  /// Whether a key is in one of the ranges.
+  /// Returns whether a key is in one of the ranges.
   fileprivate func includes(_ key: [UInt8]) -> Bool {
     switch self {
     case .records(let numbers): numbers.map(KeyRange.init)?.contains(key) ?? true

@@ -3,7 +3,7 @@ import PageStore
 import Predicates
 
 extension StoredSchema {
-  /// The tree that a step goes through.
+  /// Returns the tree that a step reads.
   fileprivate func source(of step: MigrationStep) -> String {
     switch step {
     case .index(let number, _), .derived(let number): entity(number)?.treeName ?? ""
@@ -16,7 +16,7 @@ extension StoredSchema {
   }
 }
 
-/// A part of a step that one commit holds.
+/// The part of a step that one commit stores.
 struct MigrationChunk {
   private(set) var rowCount = 0
   private(set) var byteCount = 0
@@ -52,7 +52,7 @@ struct MigrationChunk {
       try collectOrder(of: source, range, byteLimit)
       try store(in: target, &transaction)
     case .copiedValues(let name, let target):
-      // A staged value can't be stored once the schema has changed.
+      // A save can't take over a staged value once the schema has changed.
       let staged = try StagedBlobs.prefixes(of: name, in: transaction.tree(SchemaTree.name))
       try store(collectValues(source, besides: staged, range, byteLimit), in: target, &transaction)
     case .records(let number, _):
@@ -111,7 +111,7 @@ struct MigrationChunk {
     return copies
   }
 
-  /// Records with their derived values.
+  /// Collects records with their derived values.
   private mutating func collectDerived(
     of entity: StoredEntity,
     _ records: WriteTree,
@@ -159,7 +159,7 @@ struct MigrationChunk {
     return copies
   }
 
-  /// The records that a chunk of links leads to, with their destinations.
+  /// Collects the records that a chunk of links leads to, with their destinations.
   private mutating func collectLinked(
     _ slot: Int,
     of entity: StoredEntity,
@@ -214,7 +214,7 @@ struct MigrationChunk {
         isTooLong = isTooLong || $0.count > StoreLimits.keyByteCount
         batch.append($0)
       }
-      // Those of values that the change derives couldn't be looked at before.
+      // Keys of values that the change derives couldn't be checked before.
       if isTooLong { throw longKey(of: index, number, entity, storeID) }
       let byteCount = batch.byteCount - known
       known = batch.byteCount
@@ -257,7 +257,7 @@ struct MigrationChunk {
     }
   }
 
-  /// Gathers pairs. Those that have a place as value are returned, and the others are keys of the batch.
+  /// Gathers pairs. Returns the pairs that have a place as value; the others become keys of the batch.
   private mutating func collectPairsWithPlaces(
     _ pairs: WriteTree,
     _ range: KeyRange,
@@ -279,7 +279,8 @@ struct MigrationChunk {
     return copies
   }
 
-  /// The links that an index of an ordered to-one relationship has, with their places. An object that leads nowhere has none.
+  /// Collects the links in an index of an ordered to-one relationship, with their places. An object without a
+  /// destination has no link.
   private mutating func collectPlacedPairs(
     _ index: WriteTree,
     _ range: KeyRange,
@@ -332,11 +333,11 @@ extension MigrationStep {
     }
   }
 
-  /// The place of a pair's object beside its new reference; nil for that of its number.
+  /// Returns the place of a pair's object beside its new reference; nil for the place of its number.
   ///
   /// - Parameters:
-  ///   - value: the value of the pair, which leads from the destination to the object where halves are exchanged.
-  ///   - slots: nil where the new reference has no order.
+  ///   - value: the value of the pair. The pair leads from the destination to the object if halves are exchanged.
+  ///   - slots: nil if the new reference has no order.
   fileprivate func place(
     of object: ObjectNumber,
     _ value: UnsafeRawBufferPointer,
@@ -346,7 +347,7 @@ extension MigrationStep {
     return (slots.place, place._attributeValue)
   }
 
-  /// The object that a pair belongs to, and the other one.
+  /// Returns the object that a pair belongs to, and the other one.
   fileprivate func ends(of pair: UnsafeRawBufferPointer) -> (object: ObjectNumber, destination: ObjectNumber)?
   {
     guard let (first, second) = KeyCoder.numbers(ofPair: pair) else { return nil }
@@ -355,7 +356,7 @@ extension MigrationStep {
 }
 
 extension StoredSchema {
-  /// The trees that the derived values of an entity are computed of, by name.
+  /// Returns the trees from which the derived values of an entity are computed, by name.
   fileprivate func treesOfMembers(
     of entity: StoredEntity,
     _ transaction: inout WriteTransaction

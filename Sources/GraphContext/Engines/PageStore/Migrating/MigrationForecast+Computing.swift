@@ -2,20 +2,24 @@ import Foundation
 import PageStore
 import Predicates
 
-// How a forecast is worked out: as opening does it, on a snapshot of a store that is open for reading only.
+// The computing of a forecast: in the same way as the opening works, on a snapshot of a store that is open for
+// reading only.
 
 extension MigrationForecast {
-  /// Works out what opening a store with these models would do.
+  /// Computes the effects of opening a store with these models.
   ///
-  /// Reads the records of the entities that get an index, a constraint or a value; blocks until it is done. O(records of these).
+  /// Reads the records of the entities that get an index, a constraint or a value; blocks until it is done.
+  /// O(records of these entities).
   ///
   /// - Parameters:
   ///   - url: the store's file.
   ///   - models: the models that the store would be opened with.
-  ///   - showsValues: whether the ``refusal`` has the values of the objects in the way, or the names of the properties alone.
-  /// - Throws: `schemaMismatch` when the models make no schema, or the store is of a newer version of the library; `store` when the store
-  ///   can't be opened: there is none, or a process has it open for writing (`storeInUse`), this process included; `corrupt` for a store
-  ///   that is damaged; `invalidURL` for a URL that isn't a file's. A change that is refused is no error here: ``refusal`` has it.
+  ///   - showsValues: whether the ``refusal`` shows values of the objects that break a rule, or only the names of
+  ///     the properties.
+  /// - Throws: `schemaMismatch` when the models make no schema, or the store is of a newer version of the library;
+  ///   `store` when the store can't be opened: there is none, or a process has it open for writing (`storeInUse`),
+  ///   this process included; `corrupt` for a store that is damaged; `invalidURL` for a URL that isn't a file's. A
+  ///   refused change is no error here: ``refusal`` describes it.
   public init(
     at url: URL,
     to models: [any ManagedObject.Type],
@@ -24,7 +28,7 @@ extension MigrationForecast {
     try self.init(at: url, to: ContainerModels(classes: models), showsValues)
   }
 
-  /// A forecast for a schema.
+  /// Makes a forecast for a schema.
   public init(at url: URL, to schema: Schema, showsValues: Bool = true) throws(ContextError) {
     try self.init(at: url, to: ContainerModels(classes: [], others: .schema(schema)), showsValues)
   }
@@ -40,7 +44,7 @@ extension MigrationForecast {
     }
   }
 
-  /// Works out what a step does with a store. A custom one without its passes.
+  /// Computes the effects of a step on a store; of a custom step, without its passes.
   init(_ store: Store, from known: CataloguedSchema, _ step: UpgradeStep, showsValues: Bool) throws {
     self = try ForecastBuilder(store, from: known, step, showsValues: showsValues).forecast()
   }
@@ -71,7 +75,7 @@ private struct ForecastBuilder {
   func forecast() throws -> MigrationForecast {
     var forecast = try forecastOfSchema()
     forecast.refusal = try transition.refusal()
-    // The catalogue of a change with obstacles need not be one.
+    // The catalogue of a change with obstacles need not be sound.
     guard change.obstacles.isEmpty else { return forecast }
     let stored = try StoredSchema(change.target, as: step.schema)
     forecast.fillings = try fillings()
@@ -103,7 +107,7 @@ private struct ForecastBuilder {
     )
   }
 
-  /// The entities that go on, as they were and as they are to be.
+  /// The entities that continue, before and after the change.
   private var continued: [(old: CataloguedEntity, new: CataloguedEntity)] {
     let known = change.old.entities.dictionary(by: \.number)
     return change.target.entities.compactMap { entity in known[entity.number].map { ($0, entity) } }
@@ -141,14 +145,15 @@ private struct ForecastBuilder {
     }
   }
 
-  /// The objects that have no value in an attribute that is added, or required from now on; nil for any other.
+  /// Returns the number of objects without a value in an attribute that is added or becomes required; nil for any
+  /// other attribute.
   private func missingCount(
     of property: CataloguedProperty,
     _ entity: CataloguedEntity,
     _ earlier: StoredSchema
   ) throws -> Int? {
     guard let known = entity.property(property.number) else {
-      // What a subclass gets is nil in the objects that are there.
+      // An attribute that a subclass gets is nil in existing objects.
       return property.absentValue.isNull ? nil : try snapshot.treeIfPresent(entity.tree)?.count
     }
     guard known.isOptional, !property.isOptional, let stored = earlier.entity(entity.number),
@@ -202,7 +207,7 @@ private struct ForecastBuilder {
     }
   }
 
-  /// A tree of as many entries as another one.
+  /// Returns a tree with as many entries as another one.
   private func copy(
     of source: String,
     _ owner: TreeLabels.Owner?,
@@ -218,7 +223,7 @@ private struct ForecastBuilder {
     )
   }
 
-  /// The order of the links of a tree.
+  /// Returns the order of the links of a tree.
   private func order(
     of source: String,
     _ owner: TreeLabels.Owner?,
@@ -283,7 +288,7 @@ extension MigrationForecast.Tree {
 }
 
 extension MigrationStep {
-  /// The tree out of which the step builds a tree of pairs; nil for another step.
+  /// Returns the tree out of which the step builds a tree of pairs; nil for another step.
   fileprivate func sourceOfPairs(in tree: String) -> String? {
     switch self {
     case .copiedPairs(let source, tree), .barePairs(let source, tree), .exchangedPairs(let source, tree):

@@ -1,21 +1,25 @@
 import Foundation
 import PageStore
 
-// A plan carried out on a copy of a store.
+// The forecast of a plan, which runs the plan on a copy of a store.
 
 extension MigrationPlan {
-  /// Works out what opening a store with the plan would do, stage by stage, without writing one byte to the store.
+  /// Computes the effects of opening a store with the plan, stage by stage, without writing one byte to the store.
   ///
-  /// Where there are several stages, or a custom one, they are taken on a copy of the store, which is removed afterwards; the passes of custom stages run on it. The counts
-  /// are those that the opening then has, if no other save comes in between. Blocks until it is done. O(size of the store), and what the passes take.
+  /// If there are several stages, or a custom one, they run on a copy of the store, with the passes of custom
+  /// stages. The copy is removed afterwards. The opening has the same counts, if no save comes in between. Blocks
+  /// until it is done. O(size of the store), and the time of the passes.
   ///
   /// - Parameters:
   ///   - url: the store's file.
   ///   - folder: where to make the copy; nil for the folder of temporary files.
-  ///   - showsValues: whether refusals have the values of the objects in the way, or the names of the properties alone.
-  /// - Returns: a forecast for each stage, up to the first that isn't possible. For a store of the newest version, one forecast that says so.
-  /// - Throws: `schemaMismatch` for a plan with mistakes, or that doesn't lead from the store's version to its newest; `store` when the store can't
-  ///   be opened, or the copy not be written; `corrupt` for a store that is damaged; `invalidURL` for a URL that isn't a file's.
+  ///   - showsValues: whether refusals show values of the objects that break a rule, or only the names of the
+  ///     properties.
+  /// - Returns: a forecast for each stage, up to the first impossible stage. For a store of the newest version, one
+  ///   forecast that says that the store is current.
+  /// - Throws: `schemaMismatch` for a plan with mistakes, or that doesn't lead from the store's version to its
+  ///   newest; `store` when the store can't be opened, or the copy can't be written; `corrupt` for a store that is
+  ///   damaged; `invalidURL` for a URL that isn't a file's.
   public func forecasts(
     at url: URL,
     copyingTo folder: URL? = nil,
@@ -37,7 +41,7 @@ extension MigrationPlan {
   }
 }
 
-/// A copy of a store, on which steps are taken.
+/// A copy of a store, on which steps run.
 private struct Rehearsal {
   private let folder: URL
   private let store: Store

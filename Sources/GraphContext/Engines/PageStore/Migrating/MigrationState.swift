@@ -4,38 +4,41 @@ import Predicates
 
 /// A change of a store's schema that is under way, as the catalogue keeps it between two of its commits.
 ///
-/// Until the switch the store has the old schema, and what is built lies in trees of which only this knows. After the switch it has
-/// the new one, and trees that nothing refers to are removed.
+/// Until the switch the store has the old schema, and only this value names the trees that are built. After the
+/// switch the store has the new schema, and trees that nothing refers to are removed.
 struct MigrationState: Sendable, Hashable {
   /// The catalogue after the switch.
   var target: CataloguedSchema
   /// Trees to be built, in order.
   var steps: [MigrationStep]
-  /// By what strings are folded in the trees so far (``StringFolding/tables``); nil if ``target`` has none that are.
+  /// The rules and tables by which strings are folded in the trees so far (``StringFolding/tables``); nil if
+  /// ``target`` has no folded strings.
   var folding: String?
-  /// How many of them are built.
+  /// The number of steps whose trees are built.
   var finishedStepCount = 0
-  /// Of the next step's source, the key that was done last; nil before the first.
+  /// The key of the next step's source that was done last; nil before the first.
   var position: [UInt8]?
-  /// Rows that were done so far, of all steps.
+  /// The number of rows that were done so far, of all steps.
   var rowCount = 0
-  /// Rows of all steps.
+  /// The number of rows of all steps.
   let totalRowCount: Int
   var isSwitched = false
   /// After the switch, the trees to remove.
   var droppedTrees: [String]
 
-  /// Whether `change` leads to the same catalogue by the same steps, and folds strings in the same way. Then the migrator continues this change from its position, with
-  /// the defaults that were evaluated when it began.
+  /// Returns whether `change` leads to the same catalogue by the same steps, and folds strings in the same way.
+  /// Then the migrator continues this change from its position, with the defaults that were evaluated when it
+  /// began.
   func canGoOn(as change: SchemaChange) -> Bool {
     !isSwitched && target.withoutDefaults == change.target.withoutDefaults && steps == change.work
       && folding == change.target.folding
   }
 
-  /// No store comes this far.
+  /// A number of rows that no store reaches.
   private static let greatestRowCount = 1 << 48
 
-  /// Why the change can't belong to a store of this catalogue; nil if it can. The bytes come from disk, and trees are removed by them.
+  /// Returns the reason why the change can't belong to a store of this catalogue; nil if it can. The bytes come
+  /// from disk, and they decide which trees are removed.
   func unsoundness(in schema: CataloguedSchema) -> String? {
     if let problem = target.unsoundness { return problem }
     for count in [rowCount, totalRowCount] where !(0...Self.greatestRowCount).contains(count) {
@@ -52,7 +55,7 @@ struct MigrationState: Sendable, Hashable {
 
   var nextStep: MigrationStep? { isBuilt ? nil : steps[finishedStepCount] }
 
-  /// Rows of the next step were done.
+  /// Notes that rows of the next step were done.
   ///
   /// - Parameter position: the key that was done last; nil if the step is finished.
   mutating func advance(to position: [UInt8]?, rowCount: Int) {
@@ -61,7 +64,7 @@ struct MigrationState: Sendable, Hashable {
     if position == nil { finishedStepCount += 1 }
   }
 
-  /// Trees that belong to neither schema's catalogue as long as the change is under way.
+  /// Returns the trees that belong to neither schema's catalogue while the change is under way.
   func trees(besides schema: CataloguedSchema) -> Set<String> {
     Set(isSwitched ? droppedTrees : target.entities.flatMap(\.trees))
       .subtracting(schema.entities.flatMap(\.trees))
@@ -89,14 +92,15 @@ enum MigrationStep: Sendable, Hashable, Codable {
   /// The values of a new to-one relationship, out of the links of its inverse: pairs of the entity's object and its destination, or the
   /// other way round.
   case inverse(entity: EntityNumber, PropertyNumber, links: String, isExchanged: Bool)
-  /// The derived values of an entity's objects, out of what they are made of.
+  /// The derived values of an entity's objects, out of the values that they are computed from.
   case derived(entity: EntityNumber)
-  /// One pass of a custom stage, by its place; the entity of the old schema that it goes through, if it goes through one.
+  /// One pass of a custom stage, by its place; and the entity of the old schema whose objects it visits, if there
+  /// is one.
   case pass(Int, entity: EntityNumber?)
 }
 
 extension MigrationState {
-  /// The beginning of a change.
+  /// Makes the state at the beginning of a change.
   init(_ change: SchemaChange, in snapshot: Snapshot) throws {
     self.init(
       target: change.target,
@@ -109,7 +113,7 @@ extension MigrationState {
 }
 
 extension SchemaChange {
-  /// The rows that a step is going to work on.
+  /// Returns the number of rows that a step will work on.
   fileprivate func rowCount(of step: MigrationStep, in snapshot: Snapshot) throws -> Int {
     switch step {
     case .exchangedPairs(let source, _), .barePairs(let source, _), .copiedPairs(let source, _),
@@ -125,7 +129,7 @@ extension SchemaChange {
 }
 
 extension CataloguedSchema {
-  /// The state without the values that objects have in properties that they lack.
+  /// The catalogue without the values of objects that lack a property.
   fileprivate var withoutDefaults: CataloguedSchema {
     var copy = self
     for entity in copy.entities.indices {
@@ -194,7 +198,7 @@ extension MigrationState: Codable {
 extension SchemaTree {
   static let migrationKey = Array("migration".utf8)
 
-  /// The change of the schema that is under way; nil if there is none.
+  /// Returns the change of the schema that is under way; nil if there is none.
   static func migration(in snapshot: Snapshot) throws(ContextError) -> MigrationState? {
     try SchemaEntries(snapshot)?.migration()
   }

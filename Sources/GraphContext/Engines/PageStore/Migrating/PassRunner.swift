@@ -1,8 +1,9 @@
 import PageStore
 import Predicates
 
-/// Runs the passes of a custom stage, batch by batch. Each batch that changes something is one commit, which notes how far the stage has come. One that changes nothing commits
-/// nothing, and runs again if the change is interrupted before the next commit.
+/// Runs the passes of a custom stage, batch by batch. Each batch that changes something is one commit, which notes
+/// the progress of the stage. A batch that changes nothing commits nothing, and runs again if the change is
+/// interrupted before the next commit.
 struct PassRunner {
   private let passes: [MigrationPass]
   private let old: OpenedStore
@@ -15,7 +16,7 @@ struct PassRunner {
     passes = stage.passes
     let (known, after) = try (StoredSchema(change.old), StoredSchema(change.loosenedTarget))
     let before = try change.isRefolding ? known.withoutFoldedIndexes() : known
-    // A new entity has nothing that could be lost.
+    // A new entity has no data that could be lost.
     let untouched = after.entities.filter {
       !change.rebuilt.contains($0.name) && change.old.entity($0.number) != nil
     }
@@ -35,7 +36,7 @@ struct PassRunner {
       ending: change.old.entities.filter { change.target.entity($0.number) == nil },
       madeAnew: stage.madeAnew
     )
-    // No object but a successor gets the number of one.
+    // Only successors get the numbers of successors.
     let following = try SchemaTree.leasedNumbers(in: try store.snapshot(), after)
       .map { [successors] in max($0, successors.greatest + 1) }
     new = try Self.graph(of: after, on: store, following, companion: saves)
@@ -49,7 +50,8 @@ struct PassRunner {
 
   /// Runs a pass on its next batch.
   ///
-  /// - Throws: `stageFailed` for what the pass or the save of its changes throws; `store` when the store can't be read or written.
+  /// - Throws: `stageFailed` for an error of the pass or of the save of its changes; `store` when the store can't
+  ///   be read or written.
   func run(_ place: Int, of entity: EntityNumber?, _ state: inout MigrationState) throws {
     let view = try old.engine.newestView()
     let before = ManagedObjectContext(old.coordinator, showing: view)
@@ -97,7 +99,7 @@ struct PassRunner {
 }
 
 extension PassRunner {
-  /// A graph that a stage works with. Its objects are records.
+  /// Makes a graph for a stage. Its objects are records.
   private static func graph(
     of schema: StoredSchema,
     on store: Store,
@@ -115,7 +117,7 @@ extension PassRunner {
 }
 
 extension StoreView {
-  /// The greatest sequence of the objects of an entity; 0 if there are none. O(classes · log *n*).
+  /// Returns the greatest sequence of the objects of an entity; 0 if there are none. O(classes · log *n*).
   fileprivate func greatestSequence(of entity: StoredEntity) throws -> UInt64 {
     guard let tree = try records(of: entity) else { return 0 }
     let tags = entity.classes.isEmpty ? [0] : entity.classes.map(\.tag)
@@ -135,13 +137,14 @@ extension StoreView {
 }
 
 extension ManagedObjectContext {
-  /// Ends the context of a pass that has returned. Who has kept it hears so.
+  /// Ends the context of a pass that has returned. Later uses of the context throw an error.
   fileprivate func endForGood() {
     end()
     deferred.note(ContextError(.closed, "the pass that the context was made for has returned"))
   }
 
-  /// The records of an entity that follow a key, at most so many; the key of the last one, or nil if no more follow.
+  /// Returns at most a given number of an entity's records that follow a key, and the key of the last one, or nil
+  /// if no more follow.
   fileprivate func records(
     of number: EntityNumber,
     in view: StoreView,

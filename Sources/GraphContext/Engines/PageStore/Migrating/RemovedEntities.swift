@@ -2,13 +2,13 @@ import Logging
 import PageStore
 import Predicates
 
-/// Tells the log which entities an opening removes: the program may have forgotten to give their models.
+/// Logs the entities that an opening removes: the program may have forgotten to pass their models.
 struct RemovedEntities {
   private let logger: Logger
   private let path: String
   private var known: [(number: EntityNumber, name: String, objectCount: UInt64)] = []
 
-  /// Before the opening. Nil without a logger.
+  /// Reads the entities before the opening. Nil without a logger.
   init?(_ store: Store, _ logger: Logger?) throws {
     guard let logger else { return nil }
     self.logger = logger
@@ -20,7 +20,7 @@ struct RemovedEntities {
     }
   }
 
-  /// After the store has got this schema.
+  /// Logs the removed entities, after the store has got this schema.
   func log(_ schema: CataloguedSchema) {
     for entity in known where schema.entity(entity.number) == nil {
       logger.notice(

@@ -1,20 +1,22 @@
 import PageStore
 
-/// What an open store says about its schema and about a change of it, before a container opens it: for tests that crash the change.
+/// The schema of an open store, and the state of a change of it, before a container opens the store: for tests that
+/// crash the change.
 @_spi(Testing)
 public struct SchemaChangeState: Sendable {
   /// The schema that the store has.
   public let schema: Schema
-  /// The rows that a change has done which has not switched to its new schema; nil if no such change is under way.
+  /// The number of rows that an unfinished change has done, before it switches to its new schema; nil if no such
+  /// change is under way.
   public let completedRowCount: Int?
-  /// Whether a change that has switched, or was given up, has left trees to remove.
+  /// True if a change that has switched, or was given up, has left trees to remove.
   public let isCleaningUp: Bool
-  /// What verifying the store by its own schema finds.
+  /// The problems that verifying the store by its own schema finds.
   public let problems: [IntegrityProblem]
 
   /// Reads and verifies the store. O(store).
   ///
-  /// - Throws: `corrupt` for a schema, or a change, that makes no sense; what a read throws.
+  /// - Throws: `corrupt` for a schema, or a change, that makes no sense; the errors of a read.
   public init(_ store: Store) throws(ContextError) {
     do { try self.init(reading: store) } catch { throw ContextError(any: error) }
   }

@@ -4,7 +4,7 @@ import Predicates
 
 /// Looks for the objects of a snapshot that a new schema doesn't allow.
 ///
-/// Records are read as the new schema reads them. Memory is bounded, whatever the store holds.
+/// Records are read as the new schema reads them. Memory is bounded, whatever the size of the store.
 struct SchemaChecker {
   private let change: SchemaChange
   /// The schema that the store is to get.
@@ -15,7 +15,7 @@ struct SchemaChecker {
   private let unknown: Set<PropertyNumber>
   private let showsValues: Bool
 
-  /// - Parameter unknown: properties whose values are not in the snapshot yet: what has to do with them isn't looked for.
+  /// - Parameter unknown: properties whose values are not in the snapshot yet: rules about them aren't checked.
   init(
     _ change: SchemaChange,
     _ schema: StoredSchema,
@@ -32,7 +32,7 @@ struct SchemaChecker {
     self.showsValues = showsValues
   }
 
-  /// The objects that are in the way of a change without obstacles.
+  /// Returns the objects that prevent a change without obstacles.
   func refusal() throws -> SchemaRefusal {
     var refusal = SchemaRefusal()
     try find(change.checks, &refusal)
@@ -43,7 +43,7 @@ struct SchemaChecker {
     return refusal
   }
 
-  /// What is in the way after the passes of a custom stage.
+  /// Returns the objects that break a rule after the passes of a custom stage.
   func lateRefusal() throws -> SchemaRefusal {
     var refusal = SchemaRefusal()
     try find(change.lateChecks, &refusal)
@@ -73,7 +73,7 @@ struct SchemaChecker {
     }
   }
 
-  /// Returns whether the snapshot has the values that the keys of an index are made of.
+  /// Returns whether the snapshot has the values for the keys of an index.
   private func isKnown(_ index: IndexNumber, of entity: EntityNumber) -> Bool {
     let index = change.target.entity(entity)?.indexes.first { $0.number == index }
     return unknown.isDisjoint(with: index?.properties ?? [])
@@ -102,7 +102,7 @@ struct SchemaChecker {
 
   // MARK: Uniqueness
 
-  /// Hashes held at a time. Each is 8 bytes; a larger entity is gone through several times.
+  /// The number of hashes held at a time. Each is 8 bytes; a larger entity is read several times.
   private static let hashCount = 1 << 20
 
   private func findTwins(
@@ -211,7 +211,7 @@ struct SchemaChecker {
     let elementKind = property?.elementKind
     let view = StoreView(schema: stored, snapshot: snapshot)
     try forEachRecord(of: entity) { object, record in
-      // The pass finds what can't be read.
+      // The pass reports values that can't be read.
       let value = (try? view.value(of: record, at: slot, entity)) ?? .null
       if value.isNull || conversion.rule.convert(value, ofElements: elementKind, to: attribute) != nil {
         return

@@ -1,12 +1,12 @@
 import PageStore
 
-/// Removes the trees that a change of the schema has left, in commits of bounded size: those of the old schema after the switch, or those
-/// that were being built if the change is given up.
+/// Removes the trees that a change of the schema has left, in commits of bounded size: those of the old schema
+/// after the switch, or the trees that were being built, if the change is given up.
 struct SchemaCleaner {
   private let store: Store
   private let chunkByteCount: Int
 
-  /// Entries that one commit removes, for each byte that it may hold: removing costs memory by the page.
+  /// The bytes of a commit's limit that count for each entry it removes: removing costs memory by the page.
   private static let bytesPerEntry = 64
 
   init(_ store: Store, _ monitor: MigrationMonitor) {
@@ -14,7 +14,7 @@ struct SchemaCleaner {
     chunkByteCount = monitor.chunkByteCount(in: store)
   }
 
-  /// Removes the trees of a change that has switched, and what the catalogue says of the change.
+  /// Removes the trees of a change that has switched, and the entry of the change in the catalogue.
   func run(_ state: MigrationState) throws {
     var state = state
     while let tree = state.droppedTrees.last {
@@ -29,8 +29,8 @@ struct SchemaCleaner {
     }
   }
 
-  /// Gives up a change that has not switched: the store has its old schema, and nothing of the new one is left but that the numbers which it
-  /// has taken are never given again.
+  /// Gives up a change that has not switched: the store has its old schema, and everything of the new schema is
+  /// removed. Only the numbers that it has taken are never given again.
   func giveUp(_ begun: MigrationState, of schema: CataloguedSchema) throws {
     var state = begun
     state.droppedTrees = begun.trees(besides: schema).sorted()
@@ -47,7 +47,7 @@ struct SchemaCleaner {
     try run(state)
   }
 
-  /// Removes the leases of entities that the store never got, and notes where numbers go on.
+  /// Removes the leases of entities that the store never got, and notes the number that is given next.
   private func forget(
     _ target: CataloguedSchema,
     besides schema: CataloguedSchema,
@@ -63,7 +63,7 @@ struct SchemaCleaner {
     }
   }
 
-  /// Removes a tree, or the first part of a large one. Returns whether it is gone.
+  /// Removes a tree, or the first part of a large one. Returns whether the tree is removed.
   private func remove(_ name: String, _ transaction: inout WriteTransaction) throws -> Bool {
     guard let tree = try transaction.treeIfPresent(name) else { return true }
     let count = max(1, chunkByteCount / Self.bytesPerEntry)

@@ -2,28 +2,29 @@ import Foundation
 import PageStore
 import Predicates
 
-/// Brings a store to another schema: builds what the new schema needs in commits of bounded size, runs the passes of a custom stage, switches in one
-/// commit, and removes what is of no use any more.
+/// Migrates a store to another schema: builds the trees that the new schema needs in commits of bounded size, runs
+/// the passes of a custom stage, switches in one commit, and removes the trees that aren't used any more.
 ///
-/// A change that fits into one commit is one commit. Otherwise each commit notes how far it came (``MigrationState``), so that a process
-/// that was killed, or a change that was cancelled, goes on from there. Only the migrator writes to the store meanwhile.
+/// A change that fits into one commit is one commit. Otherwise each commit notes the progress (``MigrationState``),
+/// so that a change that was cancelled, or whose process was killed, continues from there. Only the migrator writes
+/// to the store meanwhile.
 struct SchemaMigrator {
   private let store: Store
   private let change: SchemaChange
-  /// The schema that the store gets, over the records that it has.
+  /// The schema that the store gets, for reading the existing records.
   private let schema: StoredSchema
   private let monitor: MigrationMonitor
   private let chunkByteCount: Int
   /// Nil for a change without passes.
   private let passes: PassRunner?
-  /// Whether messages have the values of objects in the way.
+  /// True if messages show values of the objects that break a rule.
   private let showsValues: Bool
   private var state: MigrationState
-  /// Whether the store says that the change is under way.
+  /// True if the store has an entry of the change that is under way.
   private var isNoted: Bool
 
   /// - Parameters:
-  ///   - resumed: the same change, which was interrupted; `change` has its target.
+  ///   - resumed: the state of the same change, which was interrupted; `change` has its target.
   init(
     _ store: Store,
     _ change: SchemaChange,
@@ -44,8 +45,9 @@ struct SchemaMigrator {
     state = try resumed ?? MigrationState(change, in: try store.snapshot())
   }
 
-  /// - Throws: `cancelled`; what a write, a pass, a derived value, or the check after the last pass throws. After an error of the latter three the store has the old
-  ///   schema, and nothing is left of the change.
+  /// - Throws: `cancelled`; the errors of a write, a pass, a derived value, or the check after the last pass. After
+  ///   an error of the latter three the store has the old schema, and everything that the change has stored is
+  ///   removed.
   mutating func run() throws {
     let leases = try EarlierLeases(change, in: try store.snapshot())
     do {
@@ -57,21 +59,22 @@ struct SchemaMigrator {
         report()
       }
     } catch let error as ContextError where error.isOfObjects {
-      // Where nothing was noted, nothing was written.
+      // If nothing was noted, nothing was written.
       if isNoted { try SchemaCleaner(store, monitor).giveUp(state, of: change.old) }
       throw error
     }
     try SchemaCleaner(store, monitor).run(state)
   }
 
-  /// A pass leases numbers of new entities, which mean something only in a store that says what is under way.
+  /// Notes the change before the first pass. A pass leases numbers of new entities, which have a meaning only in a
+  /// store with an entry of the change.
   private mutating func noteBeforePasses() throws {
     guard !isNoted, case .pass? = state.nextStep else { return }
     try store.write { [state] in try SchemaTree.store(state, in: &$0) }
     isNoted = true
   }
 
-  /// Does one chunk, or one batch of a pass.
+  /// Runs one chunk, or one batch of a pass.
   private func next(_ leases: EarlierLeases) throws -> MigrationState {
     var next = state
     if let passes, case .pass(let place, let entity)? = state.nextStep {
@@ -113,7 +116,7 @@ struct SchemaMigrator {
 
   // MARK: Building
 
-  /// Builds as much as one commit may hold.
+  /// Builds as many entries as one commit may hold.
   private func advance(_ state: inout MigrationState, _ transaction: inout WriteTransaction) throws {
     var room = chunkByteCount
     while room > 0, let step = state.nextStep, !step.isPass {
@@ -179,7 +182,7 @@ private struct EarlierLeases {
 }
 
 extension ContextError {
-  /// Whether objects keep a change from going on, and would again.
+  /// True if objects prevent a change, and would prevent it again.
   fileprivate var isOfObjects: Bool {
     [.stageFailed, .schemaMismatch, .validationFailed].contains(code) || refusal != nil
   }

@@ -2,13 +2,13 @@ import Foundation
 import PageStore
 import Predicates
 
-/// One step of a store from the schema that it has to another one.
+/// One step of a store from its schema to another schema.
 struct SchemaTransition {
   private let store: Store
   private let snapshot: Snapshot
   private let step: UpgradeStep
   private let showsValues: Bool
-  /// Without the trees that are made of whole records: in it the entities have the trees of the store.
+  /// The change without the trees that are made from whole records: its entities have the trees of the store.
   let change: SchemaChange
   let isFoldedElsewhere: Bool
 
@@ -16,8 +16,9 @@ struct SchemaTransition {
   var target: CataloguedSchema { change.target }
 
   /// - Parameters:
-  ///   - known: the schema before the step; in a snapshot that is further back, what the steps between lead to.
-  ///   - isForWriting: whether the step is to be taken; nil if it is unless the store is open for reading only.
+  ///   - known: the schema before the step. If the snapshot is of an earlier schema, the schema after the steps in
+  ///     between.
+  ///   - isForWriting: whether the step will run; nil if it runs unless the store is open for reading only.
   init(
     _ store: Store,
     _ snapshot: Snapshot,
@@ -38,7 +39,7 @@ struct SchemaTransition {
       rebuilding: step.rebuilding,
       isRefolding: isFoldedElsewhere && isForWriting ?? !store.options.isReadOnly
     ) { empty.contains($0.number) }
-    // A schema that has changed without a version has none.
+    // A schema that has changed without a version has no version.
     change.target.version = step.version ?? (change.isEmpty ? known.version : nil)
     self.change = change
   }
@@ -49,7 +50,7 @@ struct SchemaTransition {
     return isFoldedElsewhere ? try schema.withoutFoldedIndexes() : schema
   }
 
-  /// - Throws: the error of a refused change; `schemaMismatch` where the step has to write.
+  /// - Throws: the error of a refused change; `schemaMismatch` if the step has to write.
   func checkForReading() throws {
     if step.custom != nil {
       throw ContextError(
@@ -61,14 +62,14 @@ struct SchemaTransition {
     try change.checkNothingToBuild()
   }
 
-  /// Takes the step, or goes on with it.
+  /// Runs the step, or continues it.
   func run(_ monitor: MigrationMonitor) throws -> StoredSchema {
     try check()
     var whole = wholeChange
     let interrupted = try SchemaTree.migration(in: snapshot)
     var resumed = interrupted.flatMap { [whole] in $0.canGoOn(as: whole) ? $0 : nil }
     if let resumed { whole.target = resumed.target }
-    // Bytes of the store don't say which trees to remove.
+    // The bytes of the store don't decide which trees are removed.
     resumed?.droppedTrees = whole.droppedTrees
     if let interrupted, resumed == nil {
       try giveUp(interrupted, monitor)
@@ -89,14 +90,14 @@ struct SchemaTransition {
     return schema
   }
 
-  /// The step after another change was given up: the numbers of that change are not given again.
+  /// Returns the step after another change was given up: the numbers of that change are not given again.
   private func startingAfresh() throws -> SchemaTransition {
     let snapshot = try store.snapshot()
     let known = try SchemaTree.schema(in: snapshot) ?? CataloguedSchema()
     return try SchemaTransition(store, snapshot, from: known, step, showsValues: showsValues)
   }
 
-  /// The change with the trees that are made of whole records.
+  /// The change with the trees that are made from whole records.
   var wholeChange: SchemaChange {
     var whole = change
     if let custom = step.custom { whole.rebuild(passes: custom.passes) }
@@ -119,16 +120,16 @@ struct SchemaTransition {
   }
 
   /// - Parameter unknown: the properties whose values aren't in the snapshot yet, and are not checked.
-  /// - Throws: the error of a refused change, which lists every object in the way.
+  /// - Throws: the error of a refused change, which lists every object that breaks a rule.
   func check(besides unknown: Set<PropertyNumber> = []) throws {
     let refusal = try refusal(besides: unknown)
     if !refusal.isEmpty { throw ContextError.refused(refusal) }
     try step.custom?.check(change.old)
   }
 
-  /// Everything that is in the way before the step.
+  /// Returns all obstacles and offenders before the step.
   func refusal(besides unknown: Set<PropertyNumber> = []) throws -> SchemaRefusal {
-    // The catalogue of a change with obstacles need not be one.
+    // The catalogue of a change with obstacles need not be sound.
     if !change.obstacles.isEmpty { return SchemaRefusal(obstacles: change.obstacles) }
     let schema = try StoredSchema(change.target, as: step.schema)
     let checker = SchemaChecker(
@@ -149,7 +150,8 @@ struct SchemaTransition {
 }
 
 extension CataloguedSchema {
-  /// The catalogue that a store with this one gets when it goes on with a schema. Nothing is written. If something is in the way, the catalogue need not be one.
+  /// Returns the catalogue that a store with this catalogue gets when it is migrated to a schema. Nothing is
+  /// written. If there are obstacles, the returned catalogue need not be sound.
   package func successor(with schema: Schema, in store: Store) throws -> CataloguedSchema {
     let step = UpgradeStep(schema: schema, version: nil)
     return try SchemaTransition(

@@ -1,7 +1,7 @@
 import PageStore
 import Synchronization
 
-/// The graph before a stage: nothing of it is saved.
+/// The graph before a stage, which refuses saves.
 struct ReadOnlyGraph: SaveCompanion {
   func accompany(
     _ request: SaveRequest,
@@ -12,7 +12,8 @@ struct ReadOnlyGraph: SaveCompanion {
   }
 }
 
-/// The saves of the graph that a stage makes: each has the progress of the stage in its transaction, and changes only what the stage rebuilds.
+/// The saves of the graph that a stage makes: each has the progress of the stage in its transaction, and changes
+/// only entities that the stage rebuilds.
 final class StageSaves: SaveCompanion {
   private let schema: StoredSchema
   /// Ordinals of the entities that the stage leaves as they are.
@@ -24,7 +25,7 @@ final class StageSaves: SaveCompanion {
     let progress: MigrationState
     var effects: [MigrationEffect] = []
   }
-  /// Nil as long as a pass has the graph.
+  /// The turn; nil while a pass uses the graph.
   private let turn = Mutex<Turn?>(nil)
 
   init(_ schema: StoredSchema, untouched: Set<Int>, liveTrees: Set<String>, _ monitor: MigrationMonitor) {
@@ -34,7 +35,7 @@ final class StageSaves: SaveCompanion {
     self.monitor = monitor
   }
 
-  /// Calls `save`, and has it store how far the stage has come if it stores anything.
+  /// Calls `save`. If it stores anything, it also stores the progress of the stage.
   func withProgress(_ state: MigrationState, _ save: () throws(ContextError) -> Void) throws(ContextError) {
     turn.withLock { $0 = Turn(progress: state) }
     defer { turn.withLock { $0 = nil } }
@@ -79,7 +80,7 @@ final class StageSaves: SaveCompanion {
 }
 
 extension ChangeSet.Objects {
-  /// Whether nothing but derived values has changed.
+  /// Returns whether only derived values have changed.
   fileprivate func isOfDerivedValues(_ entity: StoredEntity) -> Bool {
     inserted.isEmpty && deleted.isEmpty && updated.allSatisfy { $0.slots & ~entity.derivedSlots == 0 }
   }

@@ -1,7 +1,7 @@
 import PageStore
 import Predicates
 
-/// The way of a store to the schema that it is opened with: one step, or several where a plan says so.
+/// The way of a store to the schema that it is opened with: one step, or several with a plan.
 struct StoreUpgrade {
   private let store: Store
   private let snapshot: Snapshot
@@ -17,16 +17,17 @@ struct StoreUpgrade {
     snapshot = try store.snapshot()
     known = try SchemaTree.schema(in: snapshot) ?? CataloguedSchema()
     var steps = try models.steps(from: known)
-    // What a change notes of itself, and what passes write, is of this format.
+    // The entry of a change, and the data that passes write, have this format.
     if try !store.options.isReadOnly && SchemaTree.isOfEarlierFormat(snapshot) {
       steps.insert(UpgradeStep(schema: try StoredSchema(known).schema, version: known.version), at: 0)
     }
     self.steps = steps
   }
 
-  /// The schema for reading the store as it is. Nothing is written.
+  /// Returns the schema for reading the store as it is. Nothing is written.
   ///
-  /// - Throws: the error of a refused change; `schemaMismatch` also where something has to be built, or a custom stage to be run.
+  /// - Throws: the error of a refused change; `schemaMismatch` also if something has to be built, or if a custom
+  ///   stage has to run.
   func schemaForReading() throws -> StoredSchema {
     var known = known
     for step in steps.dropLast() {
@@ -37,10 +38,10 @@ struct StoreUpgrade {
     return try transition(steps[steps.count - 1], from: known, snapshot).schemaForReading()
   }
 
-  /// Brings the store to the schema.
+  /// Migrates the store to the schema.
   ///
-  /// - Throws: the error of a refused change; as far as it can be known, before the first step is taken. After an error of a step the store has
-  ///   the schema of the step before.
+  /// - Throws: the error of a refused change; before the first step runs, as far as the refusal can be known then.
+  ///   After an error of a step the store has the schema of the step before.
   func run(_ monitor: MigrationMonitor) throws -> StoredSchema {
     if steps.count > 1 { try checkAhead() }
     var known = known
@@ -67,8 +68,8 @@ struct StoreUpgrade {
     try SchemaTransition(store, snapshot, from: known, step, showsValues: showsValues)
   }
 
-  /// Checks the steps up to the first custom one: what the passes make of the objects isn't known before they run, nor are the values that a step
-  /// fills.
+  /// Checks the steps up to the first custom one: the passes' changes of the objects aren't known before they run,
+  /// nor are the values that a step fills.
   private func checkAhead() throws {
     var known = known
     var filled: Set<PropertyNumber> = []
@@ -90,7 +91,8 @@ struct UpgradeStep {
   /// Nil if every change is inferred.
   var custom: CustomStage?
 
-  /// The names of the entities and classes that a custom stage rebuilds or makes anew; none without a custom stage.
+  /// The names of the entities and classes that a custom stage rebuilds or makes anew; empty without a custom
+  /// stage.
   var rebuilding: SchemaRebuilding {
     guard let custom else { return SchemaRebuilding() }
     let named = custom.rebuiltEntities ?? Set(schema.entities.map(\.name))

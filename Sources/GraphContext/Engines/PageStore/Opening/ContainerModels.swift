@@ -1,25 +1,25 @@
-/// What a container is made with: classes for the objects of some entities, and where the other entities come from, whose
-/// objects are records.
+/// The models of a container: the classes for the objects of some entities, and the origin of the other entities,
+/// whose objects are records.
 struct ContainerModels: Sendable {
   /// The entities without classes.
   enum Others: Sendable {
     case none
-    /// Those of a schema. Of an entity that has a class, the class's description counts.
+    /// The entities of a schema. If an entity has a class, the class's description counts.
     case schema(Schema)
-    /// Those of descriptions that are no schema without the classes.
+    /// The entities of descriptions, which make a schema only together with the classes.
     case described([EntityDescription])
-    /// Those that the store has.
+    /// The entities that the store has.
     case stored
   }
   let classes: [any ManagedObject.Type]
   var others = Others.none
-  /// How stores of earlier versions get to these models; nil where every change is inferred.
+  /// The plan that brings stores of earlier versions to these models; nil if every change is inferred.
   private(set) var plan: MigrationPlan?
 
   /// The entities without classes that the program has described.
   var described: [EntityDescription] { if case .described(let entities) = others { entities } else { [] } }
 
-  /// The schema that these make with a store.
+  /// Returns the schema that these make with a store.
   ///
   /// - Parameter stored: the store's; empty if it has none yet.
   /// - Throws: `schemaMismatch` when they make none.
@@ -39,13 +39,13 @@ struct ContainerModels: Sendable {
     }
   }
 
-  /// The schema of the classes and of what other entities there are.
+  /// Returns the schema of the classes and of the other entities.
   private func completed(_ entities: [EntityDescription]) throws(SchemaError) -> Schema {
     let described = Set(classes.map { $0._$model.entity.name })
     return try Schema(classes, entities: entities.filter { !described.contains($0.name) })
   }
 
-  /// The schemas that a store of this schema has on its way to the models.
+  /// Returns the schemas that a store of this schema has on its way to the models.
   ///
   /// - Throws: `schemaMismatch` when the models make no schema, or the plan leads from nowhere to them.
   func steps(from stored: CataloguedSchema) throws(ContextError) -> [UpgradeStep] {
@@ -53,15 +53,15 @@ struct ContainerModels: Sendable {
     return [UpgradeStep(schema: try schema(in: stored), version: nil)]
   }
 
-  /// The classes, of a hierarchy the root alone.
+  /// The classes; of each hierarchy only the root.
   private var roots: [any ManagedObject.Type] { classes.map { $0._$model.types(or: $0)[0] } }
 
-  /// The class of an entity's objects, the root where there are several.
+  /// Returns the class of an entity's objects; the root class if there are several.
   func type(named name: String) -> any ManagedObject.Type {
     roots.first { $0._$model.entity.name == name } ?? ManagedRecord.self
   }
 
-  /// Whether a store that is open with other models, or the same, does for these.
+  /// Returns whether an open store serves these models. It may be open with other models, or with the same ones.
   func areServed(by known: OpenedStore) throws(ContextError) -> Bool {
     let knownClasses = known.coordinator.types.filter { $0 != ManagedRecord.self }
     // A coordinator serves one version, even where another one has the same schema.
@@ -85,7 +85,7 @@ struct ContainerModels: Sendable {
 }
 
 extension ContainerModels {
-  /// What a container is made with that follows a plan: the classes of the newest version, or its schema.
+  /// Makes the models of a plan: the classes of the newest version, or its schema.
   ///
   /// - Throws: `schemaMismatch` for a plan with mistakes.
   init(_ plan: MigrationPlan) throws(ContextError) {

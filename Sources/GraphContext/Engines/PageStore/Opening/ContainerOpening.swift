@@ -8,7 +8,7 @@ struct ContainerOpening: Sendable {
   var showsValues = true
   var logger: Logger?
   var monitor = MigrationMonitor()
-  /// Whether this container replaces the containers of this process that have the store open with other models.
+  /// True if this container replaces the containers of this process that have the store open with other models.
   var takesOver = false
   /// Runs the container's work in the background; nil for a queue of the system's.
   var queue: DispatchQueue?

@@ -28,7 +28,7 @@ public final class DynamicStore: Sendable {
     try self.init(store)
   }
 
-  /// The dynamic face of a store that is open.
+  /// Makes a dynamic store from an open store.
   public init(_ store: Store) throws(ContextError) {
     let snapshot: Snapshot
     do throws(StoreError) { snapshot = try store.snapshot() } catch { throw ContextError(error) }
@@ -51,7 +51,8 @@ public final class DynamicStore: Sendable {
 }
 
 extension DynamicStore {
-  /// How many objects an entity has, or a class and those below it; nil for an unknown one. O(1), of a class O(log n).
+  /// Returns the number of objects of an entity, or of a class and its subclasses; nil for an unknown name. O(1),
+  /// or O(log n) for a class.
   public func count(of entity: String) throws(ContextError) -> Int? {
     guard let found = storedSchema.entity(named: entity) else { return nil }
     if found.name != entity { return try self.count(DynamicQuery(entity)) }
@@ -61,10 +62,11 @@ extension DynamicStore {
     }
   }
 
-  /// Calls `body` with the transactions of the history that a query asks for, in its order, until it returns false.
+  /// Calls `body` with the transactions of the history that a query asks for, in the query's order, until `body`
+  /// returns false.
   ///
-  /// - Throws: `noHistory` if the store keeps none; `historyExpired` for a token that is of no use; `store` when the store can't be read; what `body`
-  ///   throws.
+  /// - Throws: `noHistory` if the store keeps none; `historyExpired` for a token from which the history can't be
+  ///   read; `store` when the store can't be read; what `body` throws.
   public func forEachTransaction(
     _ query: HistoryQuery = HistoryQuery(),
     _ body: (HistoryTransaction) throws -> Bool
@@ -75,10 +77,10 @@ extension DynamicStore {
     try reader.forEach(query, body)
   }
 
-  /// How many rows, or groups, the query has; limit and offset count.
+  /// Returns the number of rows, or groups, of the query; limit and offset count.
   ///
-  /// - Throws: `invalidQuery` for a mistake in the query; `store` or `corrupt` when the store can't be read; `cancelled` when the task is
-  ///   cancelled that it runs in.
+  /// - Throws: `invalidQuery` for a mistake in the query; `store` or `corrupt` when the store can't be read;
+  ///   `cancelled` when the task that it runs in is cancelled.
   public func count(_ query: DynamicQuery) throws(ContextError) -> Int {
     if query.isGrouped { return try groups(of: query).count }
     let selection = try selection(query)
@@ -86,7 +88,7 @@ extension DynamicStore {
     return try view().count(of: selection.query, over: nil)
   }
 
-  /// How the query would be answered.
+  /// Returns how the query would be answered.
   ///
   /// - Parameters:
   ///   - query: the query to explain.
@@ -97,13 +99,13 @@ extension DynamicStore {
     return try view().explain(request, over: nil, analyze: analyze)
   }
 
-  /// The names of the query's columns: key paths and, for groups, aggregates.
+  /// Returns the names of the query's columns: key paths and, for groups, aggregates.
   public func columns(of query: DynamicQuery) throws(ContextError) -> [String] {
     if query.isGrouped { return try grouping(query).names }
     return try selection(query).columns.map(\.name)
   }
 
-  /// The groups of a query with ``DynamicQuery/groupBy`` or ``DynamicQuery/aggregates``; without the former, one.
+  /// Returns the groups of a query with ``DynamicQuery/groupBy`` or ``DynamicQuery/aggregates``; without the former, one.
   ///
   /// - Throws: What ``count(_:)`` throws.
   public func groups(of query: DynamicQuery) throws(ContextError) -> [GroupRecord] {
@@ -131,9 +133,9 @@ extension DynamicStore {
     try query.selection(in: schema, store: storeID)
   }
 
-  /// The rows of the query. Use ``forEach(_:_:)`` where they are many.
+  /// Returns the rows of the query. Use ``forEach(_:_:)`` where they are many.
   ///
-  /// - Throws: What ``count(_:)`` throws; `invalidQuery` also for a query for groups.
+  /// - Throws: The errors of ``count(_:)``; `invalidQuery` also for a query for groups.
   public func rows(of query: DynamicQuery) throws(ContextError) -> [QueryRecord] {
     try selection(query).records(in: view(), of: storeID)
   }

@@ -4,7 +4,7 @@ import Logging
 import PageStore
 import Predicates
 
-/// Where a container keeps its objects.
+/// The place where a container keeps its objects.
 public enum StoreLocation: Sendable, Hashable {
   /// In a file, made if there is none.
   case file(URL)
@@ -16,21 +16,24 @@ extension PersistentContainer {
   /// Opens a store in a file.
   ///
   /// - Parameters:
-  ///   - name: what to call the container in messages.
+  ///   - name: the container's name in messages.
   ///   - models: the classes of the store's objects.
   ///   - entities: the entities without classes, whose objects are records.
   ///   - url: the store's file, which is made if there is none.
   ///   - options: how the store is opened.
-  ///   - showsValuesInErrors: whether errors (`notUnique`) show the values of properties, or their names alone, for programs whose logs must
-  ///     not have them. Containers on the same file share it: if one says false, it holds for all.
-  ///   - logger: where to log what was recovered, checkpoints, entities that were removed, and what failed; nil for nowhere.
+  ///   - showsValuesInErrors: whether errors (`notUnique`) show the values of properties, or their names alone, for
+  ///     programs whose logs must not have them. Containers on the same file share this setting: if it is false for
+  ///     one of them, it is false for all.
+  ///   - logger: logs recoveries, checkpoints, removed entities and failures; nil for no log.
   ///   - monitor: watches a change of the store's schema, and can cancel it.
-  ///   - takesOver: whether to take the store over from containers that this process has open on it with other models. Otherwise there must be none.
-  ///     Their contexts read on while the schema changes, and save nothing: `schemaChanging`. Afterwards they keep what they show, and
-  ///     everything else throws `schemaChanged`. If opening fails, they go on as before.
-  ///   - queue: runs the container's work in the background, such as the blocks of ``performBackgroundTask(_:)``, ``query(_:)`` and `write`; nil for one of the system's. Of the
-  ///     containers that a process has open on a store, the first one's queue runs the blocks that write, one after the other. Code that runs on a serial queue must not
-  ///     wait for such a block: it would wait for itself.
+  ///   - takesOver: whether to take the store over from containers that this process has open on it with other
+  ///     models. Otherwise there must be no such containers. Their contexts can read while the schema changes, but
+  ///     not save: a save throws `schemaChanging`. Afterwards the contexts keep the objects that they show, and
+  ///     everything else throws `schemaChanged`. If the opening fails, the containers work as before.
+  ///   - queue: runs the container's work in the background, such as the blocks of ``performBackgroundTask(_:)``,
+  ///     ``query(_:)`` and `write`; nil for one of the system's. Of the containers that a process has open on a
+  ///     store, the first one's queue runs the blocks that write, one after the other. Code that runs on a serial
+  ///     queue must not wait for such a block: that would be a deadlock.
   public convenience init<each Model: ManagedObject>(
     _ name: String,
     models: repeat (each Model).Type,
@@ -88,9 +91,10 @@ extension PersistentContainer {
 
   /// Opens a store with a list of models.
   ///
-  /// - Throws: `schemaMismatch` when the models don't go together with each other, or the store can't be brought to them; `missingValue`,
-  ///   `notUnique`, `indexedValueTooLong`, `wrongValue` or `validationFailed` when objects in the store break a rule of the models; `invalidURL` for a URL that isn't a file's;
-  ///   `store` when the store can't be opened.
+  /// - Throws: `schemaMismatch` when the models don't go together with each other, or the store can't be migrated
+  ///   to them; `missingValue`, `notUnique`, `indexedValueTooLong`, `wrongValue` or `validationFailed` when objects
+  ///   in the store break a rule of the models; `invalidURL` for a URL that isn't a file's; `store` when the store
+  ///   can't be opened.
   public convenience init(
     _ name: String,
     models: [any ManagedObject.Type],

@@ -6,19 +6,20 @@ import PageStore
 // Containers whose stores may be of earlier versions of the app.
 
 extension PersistentContainer {
-  /// Opens a store in a file, or makes one, and brings it to the newest version of a plan. The objects are of that version's classes; of a
-  /// version without classes they are ``ManagedRecord``s.
+  /// Opens a store in a file, or makes one, and brings it to the newest version of a plan. The objects are
+  /// instances of that version's classes; if it has no classes, they are ``ManagedRecord``s.
   ///
   /// ```swift
   /// let library = try await PersistentContainer("Library", plan: plan, at: url)
   /// ```
   ///
-  /// Stages are checked before the first one is taken, up to the first custom one. A stage that is refused or that fails leaves the store with
-  /// the version before it.
+  /// The stages up to the first custom one are checked before the first stage runs. If a stage is refused or fails,
+  /// the store keeps the version before this stage.
   ///
   /// - Parameters: As of the other initializers.
-  /// - Throws: `schemaMismatch` for a plan with mistakes, or that doesn't lead from the store's version to its newest; `stageFailed` when a pass
-  ///   of a custom stage throws, with the error as ``ContextError/underlyingError``; what opening with models throws.
+  /// - Throws: `schemaMismatch` for a plan with mistakes, or that doesn't lead from the store's version to its
+  ///   newest; `stageFailed` when a pass of a custom stage throws, with the error as
+  ///   ``ContextError/underlyingError``; the errors of opening with models.
   public convenience init(
     _ name: String,
     plan: MigrationPlan,

@@ -1,7 +1,7 @@
 import Foundation
 import PageStore
 
-// Stores that are looked into: nothing of them is written, not even to recover.
+// Stores that are open for reading only: nothing is written to them, not even by recovery.
 
 extension StoreOptions {
   /// The options of an opening that writes nothing.

@@ -8,9 +8,9 @@
 /// let music = try await PersistentContainer("Music", models: Song.self, entities: [note], at: url)
 /// ```
 public enum RecordEntities: Sendable {
-  /// These. They and the models can lead to each other.
+  /// The described entities. Relationships can lead from them to the models, and from the models to them.
   case described([EntityDescription])
-  /// All that the store has beside those of the models. The store exists.
+  /// All entities of the store except those of the models. The store must exist.
   case stored
 }
 

@@ -18,7 +18,8 @@ final class StoreHandle: Sendable {
     do throws(StoreError) { try store.checkOpen() } catch { throw ContextError(error) }
   }
 
-  /// The store as its last commit left it. If the container is closed, or the store was taken over, the source says so.
+  /// Returns the store as its last commit left it. If the container is closed, or the store was taken over, the
+  /// source throws this error.
   func newestSource() -> any ObjectSource {
     let snapshot = Result { () throws(ContextError) in
       let snapshot: Snapshot

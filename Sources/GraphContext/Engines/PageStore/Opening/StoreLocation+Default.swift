@@ -1,14 +1,15 @@
 import Foundation
 
 extension StoreLocation {
-  /// The file `name.cambium` in the program's folder for data: ``PersistentContainer/defaultDirectoryURL()``, which is made if there is none.
+  /// Returns the file `name.cambium` in the program's folder for data:
+  /// ``PersistentContainer/defaultDirectoryURL()``, which is made if there is none.
   ///
   /// ```swift
   /// let music = try await PersistentContainer("Music", models: Song.self, at: .named("music"))
   /// ```
   ///
-  /// - Parameter name: without a slash.
-  /// - Throws: `invalidURL` for a name with one, or an empty one; `store` when the folder can't be made.
+  /// - Parameter name: the store's name, without a slash.
+  /// - Throws: `invalidURL` for a name with a slash, or an empty name; `store` when the folder can't be made.
   public static func named(_ name: String) throws(ContextError) -> StoreLocation {
     if name.isEmpty || name.contains("/") {
       throw ContextError(.invalidURL, "“\(name)” names no store: a name has a letter at least, and no slash")
@@ -22,8 +23,8 @@ extension StoreLocation {
 }
 
 extension PersistentContainer {
-  /// The folder of the program's stores by the XDG Base Directory Specification: `$XDG_DATA_HOME`, or else `~/.local/share`, and in it a folder of the
-  /// program's name. It need not exist.
+  /// Returns the folder of the program's stores by the XDG Base Directory Specification: `$XDG_DATA_HOME`, or else
+  /// `~/.local/share`, and in it a folder of the program's name. It need not exist.
   public static func defaultDirectoryURL() -> URL {
     let process = ProcessInfo.processInfo
     let given = process.environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }

@@ -4,15 +4,16 @@ import PageStore
 import Predicates
 import Synchronization
 
-/// The coordinators of this process, so that two containers on one store share what must be shared.
+/// The coordinators of this process, so that two containers on one store share its coordinator.
 private enum OpenCoordinators {
-  /// The coordinator of one store. A thread that makes it keeps the others waiting that want the same one, and no others.
+  /// The coordinator of one store. While a thread makes the coordinator, only the threads that want the same
+  /// coordinator wait.
   final class Slot: Sendable {
     struct Reference {
       weak var coordinator: StoreCoordinator?
       weak var engine: PageStoreEngine?
 
-      /// The two, unless another container has taken the store over from them.
+      /// The coordinator and the engine, unless another container has taken the store over from them.
       var current: OpenedStore? {
         guard let coordinator, let engine, !engine.isRetired else { return nil }
         return OpenedStore(coordinator: coordinator, engine: engine)
@@ -46,19 +47,19 @@ private enum OpenCoordinators {
   }
 }
 
-/// A store that is open, with what its containers share.
+/// A store that is open, with the objects that its containers share.
 struct OpenedStore {
   let coordinator: StoreCoordinator
   let engine: PageStoreEngine
 
-  /// The coordinator and the engine of an open store. Compares the models with the schema in the store, and brings the store to the models
-  /// where the change can be inferred.
+  /// Returns the coordinator and the engine of an open store. Compares the models with the schema in the store, and
+  /// brings the store to the models where the change can be inferred.
   ///
   /// A coordinator with other models hands the store over if the opening says so and the store is open for writing.
   ///
-  /// - Throws: `schemaMismatch` when the models and the store don't go together, when the store is open with other models
-  ///   already and isn't to be taken over, or when an index has to be built and the store is open for reading only; nothing has been written then. `cancelled` when
-  ///   the monitor cancels the change.
+  /// - Throws: `schemaMismatch` when the models and the store don't go together, when the store is open with other
+  ///   models already and isn't to be taken over, or when an index has to be built and the store is open for
+  ///   reading only. In these cases nothing has been written. `cancelled` when the monitor cancels the change.
   static func open(
     _ store: Store,
     models: ContainerModels,
@@ -77,7 +78,7 @@ struct OpenedStore {
     }
   }
 
-  /// - Parameter known: what the store's containers share until now.
+  /// - Parameter known: the opened store that the containers have shared until now.
   private static func openedStore(
     _ store: Store,
     _ models: ContainerModels,
@@ -92,7 +93,7 @@ struct OpenedStore {
         "the store is open with other models in this process: close those containers, or open with takesOver: true"
       )
     }
-    // Contexts that follow the store learn that it is another's.
+    // Contexts that follow the store are notified that another container has it.
     defer { known.coordinator.tellListeners() }
     return try known.engine.handOver(opening.monitor) { () throws(ContextError) in
       try make(store, models, opening)
@@ -112,7 +113,8 @@ struct OpenedStore {
       let leased = try SchemaTree.leasedNumbers(in: try store.snapshot(), schema)
       if !store.options.isReadOnly {
         removed?.log(schema.catalogue)
-        // Not before: where the opening is refused, other containers may go on, and store what they have staged.
+        // Not earlier: if the opening is refused, other containers may continue, and save the values that they have
+        // staged.
         try StagedBlobs.removeAll(in: store)
       }
       return OpenedStore(
@@ -140,7 +142,7 @@ extension OpenedStore {
 }
 
 extension CataloguedSchema {
-  /// The entities that have no objects in a snapshot.
+  /// Returns the entities that have no objects in a snapshot.
   func emptyEntities(in snapshot: Snapshot) throws(StoreError) -> Set<EntityNumber> {
     var empty: Set<EntityNumber> = []
     for entity in entities where try snapshot.treeIfPresent(entity.tree)?.count ?? 0 == 0 {

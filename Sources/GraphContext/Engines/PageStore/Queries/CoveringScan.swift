@@ -2,15 +2,17 @@ import Foundation
 import PageStore
 import Predicates
 
-/// The rows of an index scan without their records: each comes with one that is made of its entry's key, in which the
-/// index's columns have their values and everything else is nil. So filters, sorts and values read it like any other.
+/// The rows of an index scan without their records: each row comes with a record that is made from its entry's key.
+/// In this record the index's columns have their values, and all other slots are nil. So filters, sorts and values
+/// read it like any other record.
 struct CoveringScan: ~Copyable {
   private let view: StoreView
   private let entity: StoredEntity
   private let keepsBits: Bool
   private var walker: IndexWalker
   private var encoder: RecordEncoder
-  /// The index's columns in the order of their keys, and where each is in the order in which a record is written.
+  /// The index's columns in the order of their keys, and the position of each in the order in which a record is
+  /// written.
   private let columns: [(slot: Int, kind: AttributeKind)]
   private let written: [Int]
   private let isRelationship: Bool
@@ -22,8 +24,8 @@ struct CoveringScan: ~Copyable {
   /// Records made before their memory is used again.
   private static let batchCount = 1_024
 
-  /// - Parameter keepsBits: whether zeros and NaNs have to be the very ones that were saved. Keys don't tell them apart, so
-  ///   those rows' records are read.
+  /// - Parameter keepsBits: whether zeros and NaNs must have the bits that were saved. Keys don't distinguish them,
+  ///   so the records of such rows are read.
   init(
     _ scan: IndexScan,
     of entity: StoredEntity,
@@ -44,7 +46,7 @@ struct CoveringScan: ~Copyable {
     values = scan.index.columns.map { _ in .null }
   }
 
-  /// The next row. Its record stays until the one after.
+  /// Returns the next row. Its record stays until the row after it is read.
   mutating func next() throws -> QueryRow? {
     guard try walker.next() else { return nil }
     let number = try walker.objectID()
@@ -59,7 +61,7 @@ struct CoveringScan: ~Copyable {
     return QueryRow(number: number, record: UnsafeRawBufferPointer(encoder.finish()))
   }
 
-  /// Takes the entry's key apart; false where it isn't one of this index.
+  /// Decodes the entry's key; false if it isn't a key of this index.
   private mutating func readKey() throws -> Bool {
     let key = try walker.key()
     if isRelationship {
@@ -94,7 +96,7 @@ struct CoveringScan: ~Copyable {
 }
 
 extension AttributeValue {
-  /// Whether values of other bits have the same key.
+  /// True if values with different bits have the same key.
   fileprivate var hasSeveralSpellings: Bool {
     switch self {
     case .double(let value): value == 0 || value.isNaN

@@ -1,7 +1,8 @@
 import PageStore
 import Predicates
 
-/// Groups of neighbouring entries of an index: those whose keys have their first columns in common. Of a large group the first entries are read, and the others counted.
+/// Groups of neighbouring entries of an index: the keys of a group have their first columns in common. The first
+/// entries of a large group are read, and the others are counted.
 struct EntryGroups {
   let tree: TreeReader
   /// The kinds of the columns that the entries of a group have in common.
@@ -22,16 +23,17 @@ struct EntryGroups {
     fileprivate(set) var readCount = 0
   }
 
-  /// Entries of a group that are read before the rest is counted.
+  /// The number of entries of a group that are read before the rest is counted.
   private static let readLimit = 16
 
-  /// Calls `body` with each group of the entries from one rank up to another one, until it returns false. A group that begins before the first rank counts from there.
+  /// Calls `body` with each group of the entries from one rank up to another one, until it returns false. Of a
+  /// group that begins before the first rank, only the entries from this rank on are counted.
   ///
   /// O(log n) for a large group, and O(1) for a small one that follows another.
   ///
   /// - Parameters:
-  ///   - rank: of the first entry.
-  ///   - end: the rank behind the last entry; before it in the direction of the walk, if that is reversed.
+  ///   - rank: the rank of the first entry.
+  ///   - end: the rank behind the last entry, in the direction of the walk.
   func forEach(from rank: Int, to end: Int, _ body: (Group) throws -> Bool) throws {
     if rank == end { return }
     var cursor = tree.cursor()
@@ -54,7 +56,7 @@ struct EntryGroups {
 
   /// Reads the beginning of a group, and counts the rest.
   ///
-  /// - Returns: the rank of the entry that follows the group, where the cursor is by then.
+  /// - Returns: the rank of the entry that follows the group. The cursor is at this entry then.
   private func rankBehind(
     _ group: inout Group,
     at cursor: inout TreeCursor,
@@ -74,14 +76,14 @@ struct EntryGroups {
     return next
   }
 
-  /// The rank of the entry that follows those with a prefix: at `rank` or behind it, and no further than `end`.
+  /// Returns the rank of the entry that follows those with a prefix: at `rank` or behind it, and no further than `end`.
   private func countedRank(behind prefix: [UInt8], _ rank: Int, _ end: Int) throws -> Int {
     if isReversed { return max(min(rank, try tree.rank(of: prefix) - 1), end) }
     guard case .excluding(let bound) = KeyRange.successor(ofPrefix: prefix) else { return end }
     return min(max(rank, try tree.rank(of: bound)), end)
   }
 
-  /// The group that a key belongs to.
+  /// Returns the group that a key belongs to.
   private func group(of key: UnsafeRawBufferPointer) throws -> Group {
     var reader = KeyReader(key)
     var value: AttributeValue?

@@ -1,18 +1,18 @@
 import PageStore
 import Predicates
 
-/// How many rows each group has, told by an index whose first columns are what the groups are by: the entries of a group are
-/// neighbours.
+/// The row counts of groups, read from an index whose first columns are the keys of the groups: the entries of a
+/// group are neighbours.
 struct IndexGroups {
   let index: ResolvedIndex
   private let scan: IndexScan
   private let view: StoreView
   private let kinds: [AttributeKind]
-  /// For each key of the groups, which column of the index it is.
+  /// The column of the index for each key of the groups.
   private let columns: [Int]
   private let aggregateCount: Int
 
-  /// Nil where something else than the number of rows is asked for, or no index tells.
+  /// Nil if an aggregate other than the number of rows is requested, or no index has the groups.
   init?(_ executor: QueryExecutor, by keys: [ResolvedPath], _ aggregates: [ResolvedAggregate]) throws {
     guard !keys.isEmpty, executor.ownChanges == nil, aggregates.allSatisfy({ $0.path == nil }),
       executor.plan.isCovering,
@@ -30,7 +30,7 @@ struct IndexGroups {
     aggregateCount = aggregates.count
   }
 
-  /// A row for each group: its keys, and how many rows it has for each aggregate.
+  /// Returns a row for each group: its keys, and its number of rows for each aggregate.
   func rows() throws -> [[AttributeValue]] {
     var groups: [(prefix: [UInt8], count: Int)] = []
     if let tree = try view.tree(of: index) {
@@ -53,7 +53,7 @@ struct IndexGroups {
       let checks = walkedCount / StoreView.rowsBetweenChecks
       walkedCount += group.readCount
       if walkedCount / StoreView.rowsBetweenChecks > checks { try view.checkCancellation() }
-      // Of several ranges, one may go on with the group that the one before has ended with.
+      // A range may begin with the group that the previous range has ended with.
       if let last = groups.indices.last, groups[last].prefix == group.prefix {
         groups[last].count += group.count
       } else {

@@ -2,9 +2,9 @@ import Foundation
 import PageStore
 import Predicates
 
-/// Ranges of values as ranges of keys.
+/// Conversions of ranges of values to ranges of keys.
 enum IndexKeys {
-  /// The keys of an index's entries that the range holds.
+  /// Returns the keys of the index's entries in the range.
   static func keys(_ range: IndexRange, in index: ResolvedIndex) -> KeyRange {
     let columns = Columns(index.origin)
     var prefix: [UInt8] = []
@@ -17,11 +17,11 @@ enum IndexKeys {
     )
   }
 
-  /// Room for a number, or a short string: most keys are made in one piece of memory.
+  /// The space for a number, or a short string, so that most keys are made in one piece of memory.
   private static let usualByteCount = 32
 
-  /// How the columns of an index are written: in order-preserving components that end themselves, so that all keys with
-  /// a value begin with the value's bytes, and no others do. A relationship's own index has the bare number.
+  /// How the columns of an index are written: in order-preserving, self-terminating components. So all keys with a
+  /// value begin with the value's bytes, and no other keys do. A relationship's own index has the bare number.
   private struct Columns {
     let isRelationship: Bool
 
@@ -35,16 +35,16 @@ enum IndexKeys {
       }
     }
 
-    /// The first key after the cut.
+    /// Returns the first key after the cut.
     func lower(_ cut: ValueCut, after prefix: [UInt8]) -> KeyRange.Bound {
       switch start(of: cut, after: prefix) {
       case .at(let key): key.isEmpty ? .unbounded : .including(key)
-      // Nothing comes after: no key is longer than what is excluded here.
+      // No key comes after: no key is longer than the one that is excluded here.
       case .end: .excluding([UInt8](repeating: 0xFF, count: StoreLimits.keyByteCount))
       }
     }
 
-    /// The bound as an upper one.
+    /// Returns the bound as an upper one.
     func upper(_ cut: ValueCut, after prefix: [UInt8]) -> KeyRange.Bound {
       switch start(of: cut, after: prefix) {
       case .at(let key): .excluding(key)
@@ -83,7 +83,7 @@ enum IndexKeys {
 }
 
 extension TreeCursor {
-  /// The object number that the current entry's key ends with.
+  /// Returns the object number at the end of the current entry's key.
   ///
   /// - Throws: `corrupt` when the key is too short to have one.
   @inline(__always)
@@ -96,7 +96,8 @@ extension TreeCursor {
 }
 
 extension TreeReader {
-  /// The numbers of the objects of the first entries whose keys begin with these components, no more than so many. O(log n + count).
+  /// Returns the numbers of the objects of the first entries whose keys begin with these components, at most
+  /// `limit`. O(log n + count).
   ///
   /// - Throws: as ``TreeCursor/objectID()``.
   func objectIDs(beginning components: [UInt8], limit: Int) throws -> [ObjectNumber] {

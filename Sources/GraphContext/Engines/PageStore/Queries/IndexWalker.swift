@@ -7,13 +7,13 @@ struct IndexWalker: ~Copyable {
   private let tree: TreeReader?
   private let index: ResolvedIndex
   private let isReversed: Bool
-  /// What is left of the scan, the next range last.
+  /// The ranges that are left of the scan, the next one last.
   private var ranges: [IndexScan.CountedRange]
-  /// Entries of the next range that are skipped.
+  /// The number of entries of the next range that are skipped.
   private var skipped: Int
-  /// In the range that was taken from `ranges` last.
+  /// The cursor in the range that was taken from `ranges` last.
   private var cursor: TreeCursor?
-  /// Whether the cursor is where the next entry is already.
+  /// True if the cursor is at the next entry already.
   private var isAtNext = false
   private var walkedCount = 0
 
@@ -35,7 +35,7 @@ struct IndexWalker: ~Copyable {
 
   /// Steps to the next entry; false at the end.
   ///
-  /// - Throws: `cancelled`, looked for every few thousand entries.
+  /// - Throws: `cancelled`, which is checked every few thousand entries.
   mutating func next() throws -> Bool {
     walkedCount += 1
     if walkedCount % StoreView.rowsBetweenChecks == 0 { try view.checkCancellation() }
@@ -52,10 +52,10 @@ struct IndexWalker: ~Copyable {
     }
   }
 
-  /// The object of the entry.
+  /// Returns the object of the entry.
   mutating func objectID() throws -> ObjectNumber { try cursor?.objectID() ?? .none }
 
-  /// The entry's key. Valid until the next step.
+  /// Returns the entry's key. Valid until the next step.
   mutating func key() throws -> UnsafeRawBufferPointer {
     try cursor?.key() ?? UnsafeRawBufferPointer(start: nil, count: 0)
   }
@@ -68,7 +68,7 @@ struct IndexWalker: ~Copyable {
     }
   }
 
-  /// Moves to what is before the next range's first entry or, after some that are skipped, at the next one.
+  /// Moves before the next range's first entry; or, if entries are skipped, to the entry after them.
   private mutating func enterNextRange() throws -> Bool {
     cursor = nil
     guard let tree, let range = ranges.popLast() else { return false }
@@ -86,7 +86,7 @@ struct IndexWalker: ~Copyable {
 }
 
 extension KeyRange {
-  /// The end of what lies before the range.
+  /// The end of the keys before the range.
   var lowerAsEnd: Bound {
     switch lower {
     case .unbounded: .excluding([])

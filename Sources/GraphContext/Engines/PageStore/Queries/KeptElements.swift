@@ -1,15 +1,16 @@
 import Predicates
 
-/// The elements of to-many relationships that were read ahead of their use, by table and owner. They are those of one snapshot, which doesn't change.
+/// The elements of to-many relationships that were read ahead of their use, by table and owner. They are the
+/// elements in one snapshot, which doesn't change.
 struct KeptElements {
   private var lists: [LinkTable: [ObjectNumber: [ObjectNumber]]] = [:]
-  /// About the bytes that the lists take.
+  /// The approximate number of bytes of the lists.
   private(set) var byteCount = 0
 
   /// Bytes of an entry of the dictionary and the header of its array.
   private static let overhead = 64
 
-  /// The elements of an owner, ascending; nil if they weren't read. O(1).
+  /// Returns the elements of an owner, ascending; nil if they weren't read. O(1).
   func elements(of owner: ObjectNumber, in links: LinkTable) -> [ObjectNumber]? {
     lists.isEmpty ? nil : lists[links]?[owner]
   }

@@ -8,7 +8,7 @@ struct MatchingRows: ~Copyable {
   private let view: StoreView
   private let options: Options
   private var unsaved: UnsavedRows?
-  /// Objects whose stored record doesn't count. Apart from ``unsaved``, which a test of each row would copy.
+  /// Objects whose stored record doesn't count. Stored apart from ``unsaved``, which a test of each row would copy.
   private let hidden: Set<ObjectNumber>
   private var readCount = 0
   private var returnedCount = 0
@@ -16,9 +16,9 @@ struct MatchingRows: ~Copyable {
   private(set) var isOutOfBudget = false
 
   struct Options {
-    /// Stored rows to read at most.
+    /// The greatest number of stored rows to read.
     var rowBudget = Int.max
-    /// Stored rows to return at most.
+    /// The greatest number of stored rows to return.
     var storedLimit = Int.max
     /// True for records with all slots; false for records that have at least the slots which the reader's paths read.
     var needsRecords = false
@@ -42,7 +42,7 @@ struct MatchingRows: ~Copyable {
   deinit { view.counters.rowsRead += readCount }
 
   /// - Parameter reader: has begun the row afterwards.
-  /// - Throws: `cancelled`, looked for every few thousand rows.
+  /// - Throws: `cancelled`, which is checked every few thousand rows.
   mutating func next(_ reader: inout RowReader) throws -> QueryRow? {
     if returnedCount < options.storedLimit, var row = try nextStored(&reader) {
       returnedCount += 1

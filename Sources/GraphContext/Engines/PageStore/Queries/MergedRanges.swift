@@ -1,8 +1,8 @@
 import Predicates
 
-/// The objects of several index ranges, brought together: each once, ascending.
+/// The merged objects of several index ranges: each once, ascending.
 enum MergedRanges {
-  /// - Parameter access: an index, a union or an intersection; of others, no numbers.
+  /// - Parameter access: an index, a union or an intersection; any other path gives no numbers.
   static func numbers(_ access: AccessPath, in view: StoreView) throws -> [ObjectNumber] {
     switch access {
     case .nothing, .fullScan, .objects: []
@@ -20,7 +20,8 @@ enum MergedRanges {
     return ascending(numbers)
   }
 
-  /// Those of the first range that are in the second, of these those that are in the third, and so on.
+  /// Returns the objects that are in all ranges: the objects of the first range are filtered by the second, the
+  /// remaining ones by the third, and so on.
   private static func intersection(_ scans: [IndexScan], in view: StoreView) throws -> [ObjectNumber] {
     guard let first = scans.first else { return [] }
     var numbers = try union([first], in: view)
@@ -54,13 +55,14 @@ enum MergedRanges {
   }
 }
 
-/// Which numbers are in a list: a bit for each in the range of those that are, or where that would be long, the list.
+/// A set of the numbers in a list: a bit for each number in the list's range; or the list itself, if there would be
+/// too many bits.
 private struct NumberSet {
   private let numbers: [ObjectNumber]
   private let first: ObjectNumber
   private var bits: [UInt64] = []
 
-  /// The bits of an object that is in the list may take as much memory as so many of its numbers.
+  /// The most memory that the bits may take for each number in the list, in words.
   private static let wordsPerNumber = 4
 
   /// - Parameter numbers: ascending, not empty.

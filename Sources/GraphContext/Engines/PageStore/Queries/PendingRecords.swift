@@ -1,17 +1,18 @@
 import Foundation
 import Predicates
 
-/// The unsaved records that take part in one query: it sees these in place of the stored ones.
+/// The unsaved records that take part in one query: the query sees these in place of the stored ones.
 final class PendingRecords {
-  /// By the entity's ordinal; nil where nothing is pending.
+  /// The changes by the entity's ordinal; nil if nothing is pending.
   private let changes: [UnsavedRecords?]
   private let layers: UnsavedLayers
   /// The entities that have changes.
   let hiddenEntities: Set<EntityID>
-  /// Of the relationships that the query goes through, those with unsaved links.
+  /// The relationships of the query that have unsaved links.
   let hiddenRelationships: Set<ToManyID>
 
-  /// The part of unsaved changes that matters to a query that reads these paths as well; nil for nothing.
+  /// Makes the part of the unsaved changes that matters to a query, which also reads these paths; nil if no change
+  /// matters.
   init?(
     for query: ResolvedQuery,
     reading paths: [ResolvedPath],
@@ -39,7 +40,7 @@ final class PendingRecords {
     hiddenRelationships = relationships.filter { layers.links(in: schema[$0].relationship.links) != nil }
   }
 
-  /// The entities that the query's collections lead to, and the relationships that they go through.
+  /// Returns the entities that the query's collections lead to, and the relationships on the way to them.
   private static func collections(of query: ResolvedQuery) -> (Set<EntityID>, Set<ToManyID>) {
     var (entities, relationships): (Set<EntityID>, Set<ToManyID>) = ([], [])
     query.predicate.forEachCollection { collection in
@@ -53,7 +54,7 @@ final class PendingRecords {
 
   func changes(of entity: StoredEntity) -> UnsavedRecords? { changes[entity.ordinal] }
 
-  /// The unsaved links of a relationship; nil for none.
+  /// Returns the unsaved links of a relationship; nil for none.
   func links(in table: LinkTable) -> PendingLinks? { layers.links(in: table) }
 }
 
@@ -66,24 +67,24 @@ extension StoreView {
   }
 }
 
-/// Follows relationships in a snapshot with unsaved changes worked in.
+/// Follows relationships in a snapshot that is merged with unsaved changes.
 final class ViewRecordSource: RecordSource {
   private let view: StoreView
   private let pending: PendingRecords?
-  /// The entity of each place; nil for elements of lists, which no record is looked up for.
+  /// The entity of each place; nil for elements of lists, which have no records.
   private let entities: [StoredEntity?]
   private let relationships: [StoredElements]
-  /// Where the records of each place are looked for; nil where none was yet.
+  /// The finder of the records of each place; nil before the first lookup.
   private var finders: [RecordFinder?]
-  /// Records found before, by place and the low bits of the number: rows often lead to the same few objects. A row follows
-  /// a place to one object, so that the next record in the same home is that of another row.
+  /// Records found before, by place and the low bits of the number: rows often lead to the same few objects. A row
+  /// leads to one object for each place, so the next record in the same home belongs to another row.
   private var known: [KnownRecord?]
   private static let knownCount = 512
-  /// Memory of the known records.
+  /// The memory of the known records, in bytes.
   private(set) var knownByteCount = 0
-  /// From here on they are forgotten at the next row.
+  /// The memory from which on the known records are forgotten at the next row.
   private static let knownByteLimit = 16 << 20
-  /// Elements since it was asked last whether the query is still wanted.
+  /// The number of elements since the last check for cancellation.
   private var uncheckedCount = 0
 
   init(_ paths: RowPaths, in view: StoreView, pending: PendingRecords?) {
@@ -153,7 +154,7 @@ final class ViewRecordSource: RecordSource {
   }
 }
 
-/// Looks for the records of one entity, in neighbourly steps where their numbers ascend.
+/// Finds the records of one entity, by short steps in the tree if their numbers ascend.
 private final class RecordFinder {
   private let entity: StoredEntity
   private var walker: RecordWalker
@@ -163,7 +164,7 @@ private final class RecordFinder {
     walker = try RecordWalker(entity, in: view)
   }
 
-  /// Calls `body` with the record, checked; false where there is none. The bytes are good until `body` returns.
+  /// Calls `body` with the record, checked; false if there is none. The bytes are valid until `body` returns.
   func find(_ number: ObjectNumber, _ body: (UnsafeRawBufferPointer) -> Void) throws -> Bool {
     guard let bytes = try walker.record(number) else { return false }
     guard RecordView(bytes, layout: entity.layout) != nil else {

@@ -4,7 +4,7 @@ import Predicates
 // The results of a plan: in order, as a list or one by one, or in no order.
 
 extension QueryExecutor {
-  /// The results, in order.
+  /// Returns the results, in order.
   ///
   /// - Parameter needsRecords: whether each row of a stored object must come with its record, which the view keeps.
   func rows(needsRecords: Bool) throws -> [QueryRow] {
@@ -12,15 +12,16 @@ extension QueryExecutor {
     return needsRecords ? try withRecords(rows, keep) : rows
   }
 
-  // What the closure holds is looked at for each row, so it doesn't hold the executor.
+  // The closure is called for each row, so it doesn't capture the executor.
   private var keep: (UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
     { [view, entity] in view.keep($0, of: entity) }
   }
 
-  /// The results one by one, in order: read as they are asked for where the plan yields them so, else listed first.
+  /// Returns the results one by one, in order. They are read on demand if the plan yields them in order; otherwise
+  /// they are listed first.
   ///
   /// - Parameters:
-  ///   - paths: what is read of the results. What the query itself reads is added.
+  ///   - paths: the paths that are read of the results. The paths that the query itself reads are added.
   ///   - records: which rows come with records.
   func results(_ paths: inout RowPaths, records: RecordNeed) throws -> ResultRows {
     // Unsaved changes of other entities, which rows are tested by, may change before the last row is asked for.
@@ -35,22 +36,23 @@ extension QueryExecutor {
 
   /// The rows that come with records.
   enum RecordNeed {
-    /// Those that are read as they are asked for, with all slots.
+    /// The rows that are read on demand, with all slots.
     case whilePassing
-    /// All of them, with the slots that are read.
+    /// All rows, with the slots that are read.
     case always
   }
 
-  /// The results in no order, each with its record.
+  /// Returns the results in no order, each with its record.
   func unorderedResults(_ paths: inout RowPaths) throws -> ResultRows {
-    // Which rows a limit leaves depends on their order.
+    // The rows that a limit leaves depend on their order.
     if !window.isWhole { return try results(&paths, records: .always) }
     return ResultRows(try matchingRows(&paths), window)
   }
 
-  /// The rows with their records, but for those of unsaved objects.
+  /// Returns the rows with their records, except the rows of unsaved objects.
   ///
-  /// - Parameter mayBeMissing: whether an object without a record is no damage; its row then has none.
+  /// - Parameter mayBeMissing: whether an object without a record is accepted; its row then has no record.
+  ///   Otherwise it counts as damage.
   func withRecords(
     _ rows: [QueryRow],
     mayBeMissing: Bool = false,
@@ -82,7 +84,7 @@ extension QueryExecutor {
   /// True if positions in indexes alone decide the results, so that no record is read to find them.
   private var isRanked: Bool { isInOrder && hasOnlyNumbers && !plan.isCovering }
 
-  /// Whether the numbers in indexes are those of all matching objects.
+  /// True if the numbers in indexes are those of all matching objects.
   private var hasOnlyNumbers: Bool {
     guard plan.residual == .constant(true) else { return false }
     switch plan.access {
@@ -93,7 +95,7 @@ extension QueryExecutor {
 
   private var isReversed: Bool { if case .access(let isReversed) = plan.order { isReversed } else { false } }
 
-  /// The results in order, each with what `keep` makes of its record, or without one.
+  /// Returns the results in order, each with the record that `keep` returns, or without one.
   private func foundRows(_ keep: QueryRow.Keep?) throws -> [QueryRow] {
     guard isInOrder, !isRanked else { return try listedRows(keep) }
     var paths = emptyPaths()
@@ -115,7 +117,8 @@ extension QueryExecutor {
     )
   }
 
-  /// The results that are known only once ranks have told them, or once other rows have been read too.
+  /// Returns results that have to be listed: those that are found by ranks, and those that are known only after
+  /// other rows have been read.
   private func listedRows(_ keep: QueryRow.Keep?) throws -> [QueryRow] {
     if isRanked { return try rankedNumbers().map { QueryRow(number: $0, record: nil) } }
     if ownChanges == nil, case .access = plan.order { return try rowsInBudget(keep) }
@@ -136,7 +139,7 @@ extension QueryExecutor {
     return numbers
   }
 
-  /// The results in order of access, unless the other plan would have cost less to get them.
+  /// Returns the results in order of access, unless the other plan would have cost less.
   private func rowsInBudget(_ keep: QueryRow.Keep?) throws -> [QueryRow] {
     var (paths, window) = (emptyPaths(), window)
     let budget = plan.fallback?.rowBudget ?? .max
@@ -151,7 +154,7 @@ extension QueryExecutor {
     return try following(fallback.plan).foundRows(nil)
   }
 
-  /// Rows that match, sorted: at least as many as the window ends with.
+  /// Returns the matching rows, sorted: at least as many as the window's end.
   private func sortedRows(_ keep: QueryRow.Keep?) throws -> [QueryRow] {
     var paths = emptyPaths()
     var keys = sort
@@ -177,10 +180,10 @@ extension QueryExecutor {
 // MARK: - Matching rows
 
 extension QueryExecutor {
-  /// The rows that match, in order of access, and after them the unsaved ones.
+  /// Returns the rows that match, in order of access, and after them the unsaved ones.
   ///
   /// - Parameters:
-  ///   - paths: what is read of the rows. What the filters read is added.
+  ///   - paths: the paths that are read of the rows. The paths that the filters read are added.
   ///   - skipped: how many rows to leave out at the start, found by rank; 0 for a list of objects, a union or an intersection.
   private func matchingRows(
     _ paths: inout RowPaths,
@@ -196,7 +199,7 @@ extension QueryExecutor {
       in: view,
       isReversed: isReversed,
       skipping: skipped,
-      // Rows that all pass are read once, whole.
+      // If all rows pass, each is read once, with all slots.
       reading: options.needsRecords && plan.residual == .constant(true) ? .max : paths.ownSlots,
       covering: plan.isCovering ? covering : nil
     )
@@ -214,7 +217,8 @@ extension QueryExecutor {
 // MARK: - Counting
 
 extension QueryExecutor {
-  /// How many results there are; limit and offset count. Rows that are counted one by one are no more than are wanted.
+  /// Returns the number of results; limit and offset count. If rows are counted one by one, no more rows than
+  /// wanted are read.
   func count() throws -> Int {
     if plan.isCountExact {
       return window.count(of: try plan.access.rowCount - hiddenMatchCount() + unsavedMatchCount())
@@ -239,7 +243,7 @@ extension QueryExecutor {
     return count
   }
 
-  /// Of the stored rows that don't count any more, those that the plan has counted.
+  /// Returns the number of stored rows that don't count any more, although the plan has counted them.
   private func hiddenMatchCount() throws -> Int {
     guard let ownChanges else { return 0 }
     let program = try FilterProgram(compiling: predicate, paths: emptyPaths())

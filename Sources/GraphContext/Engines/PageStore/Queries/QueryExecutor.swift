@@ -3,27 +3,28 @@ import Predicates
 
 /// Carries out a plan over one snapshot and unsaved changes.
 ///
-/// Every result takes one way: a ``RowStream`` scans the access path and looks records up, ``MatchingRows`` filter them and add the unsaved
-/// objects, a ``SortBuffer`` sorts them where the access path has another order, and ``ResultRows`` apply offset and limit. Objects, values,
-/// groups, counts and batches pull from there. Only what ranks tell needs no rows: numbers of exact ranges, and their counts.
+/// All results come from one pipeline: a ``RowStream`` scans the access path and looks records up, ``MatchingRows``
+/// filter them and add the unsaved objects, a ``SortBuffer`` sorts them where the access path has another order,
+/// and ``ResultRows`` apply offset and limit. Objects, values, groups, counts and batches are read from it. Only
+/// results that follow from ranks need no rows: the numbers of exact ranges, and their counts.
 struct QueryExecutor {
   let view: StoreView
   let entity: StoredEntity
   private(set) var plan: PlannedQuery
-  /// The whole predicate, for rows that don't come by the plan's way.
+  /// The whole predicate, for rows that don't come from the plan's access path.
   let predicate: NormalPredicate
   let sort: [ResolvedSort]
   let isIDAscending: Bool
   let pending: PendingRecords?
-  /// What is read of the index's entries where the plan says that they are enough.
+  /// The values that are read from the index's entries if the plan says that the entries are enough.
   var covering = Covering.bits
 
   /// Plans the query.
   ///
   /// - Parameters:
   ///   - layers: unsaved changes that take part; nil for none.
-  ///   - samplingCost: what a plan has to cost before rows are read to find a better one.
-  /// - Throws: what a read throws; `QueryError` for a pattern that is none.
+  ///   - samplingCost: the cost of a plan from which on rows are read to find a better plan.
+  /// - Throws: the errors of a read; `QueryError` for an invalid pattern.
   init(
     _ query: ResolvedQuery,
     for purpose: QueryPlanner.Purpose,
@@ -53,7 +54,7 @@ struct QueryExecutor {
     )
   }
 
-  /// An executor for a part of the results only.
+  /// Returns an executor for a part of the results only.
   func slice(_ offset: Int, _ limit: Int) -> QueryExecutor {
     var copy = self
     copy.plan.offset = offset
@@ -61,14 +62,14 @@ struct QueryExecutor {
     return copy
   }
 
-  /// An executor that follows another plan.
+  /// Returns an executor that follows another plan.
   func following(_ plan: PlannedQuery) -> QueryExecutor {
     var copy = self
     copy.plan = plan
     return copy
   }
 
-  /// Whether the object has unsaved changes: its record in the results isn't the snapshot's.
+  /// Returns whether the object has unsaved changes: its record in the results isn't the snapshot's.
   func isPending(_ number: ObjectNumber) -> Bool { ownChanges?.record(number) != nil }
 
   /// Unsaved changes of the fetched entity itself.
@@ -76,7 +77,7 @@ struct QueryExecutor {
 
   var window: RowWindow { RowWindow(offset: plan.offset, limit: plan.limit) }
 
-  /// What the results' records are read with.
+  /// Returns the reader of the results' records.
   func reader(_ paths: RowPaths) -> RowReader { view.reader(of: paths, pending: pending) }
 
   func emptyPaths() -> RowPaths { RowPaths(entity.schema, in: view.schema.schema) }

@@ -19,9 +19,9 @@ extension StoredEntity {
   }
 }
 
-/// How many records of an entity there are of each of its layouts.
+/// The number of an entity's records in each of its layouts.
 struct LayoutCensus {
-  /// By the layout's number. A layout without records has none.
+  /// The counts by the layout's number. A layout without records has no count.
   private(set) var counts: [UInt32: Int] = [:]
 
   /// Reads the head of every record, unless all have the same layout. O(records).
@@ -41,6 +41,6 @@ struct LayoutCensus {
     }
   }
 
-  /// Records of other layouts than this one.
+  /// Returns the number of records of other layouts than this one.
   func count(besides layout: UInt32) -> Int { counts.reduce(0) { $1.key == layout ? $0 : $0 + $1.value } }
 }

@@ -1,7 +1,7 @@
 import PageStore
 import Predicates
 
-/// Reads the records of objects, in neighbourly steps where their numbers ascend.
+/// Reads the records of objects, by short steps in the tree if their numbers ascend.
 struct RecordWalker: ~Copyable {
   private var cursor: TreeCursor?
   private let reader: RecordReader
@@ -13,8 +13,8 @@ struct RecordWalker: ~Copyable {
     cursor = try view.records(of: entity)?.cursor()
   }
 
-  /// The record of an object; nil when there is none. The bytes stay until the next call. One whose number is a little above that of the
-  /// one before costs a step, any other a descent.
+  /// Returns the record of an object; nil when there is none. The bytes stay until the next call. A record whose
+  /// number is a little greater than the previous one costs a step, any other record a descent.
   mutating func record(_ number: ObjectNumber) throws -> UnsafeRawBufferPointer? {
     let found = try withKey(number) { key throws(StoreError) in try cursor?.find(near: key) }
     guard let found else { return nil }
@@ -25,11 +25,12 @@ struct RecordWalker: ~Copyable {
   /// Makes bytes that are valid for one step into bytes that are valid as long as the result.
   typealias Keep = (UnsafeRawBufferPointer) -> UnsafeRawBufferPointer
 
-  /// Fewer objects than this are looked up one by one.
+  /// The number of objects below which they are looked up one by one.
   private static let fewest = 4
 
-  /// The objects' records, in the given order, as `keep` returns them. Objects that don't exist are left out if that may be, as for IDs that
-  /// a program kept; an index entry that leads to nothing is damage.
+  /// Returns the objects' records, in the given order, as `keep` returns them. Objects that don't exist are left
+  /// out if that is allowed, as for IDs that a program has kept. An index entry whose object doesn't exist is
+  /// damage.
   static func rows(
     _ numbers: [ObjectNumber],
     of entity: StoredEntity,
@@ -52,7 +53,7 @@ struct RecordWalker: ~Copyable {
     return rows
   }
 
-  /// The row of an object that an index leads to, with its record, which the view keeps.
+  /// Returns the row of an object from an index entry, with the object's record, which the view keeps.
   static func row(
     _ number: ObjectNumber,
     of entity: StoredEntity,
@@ -86,7 +87,8 @@ struct RecordWalker: ~Copyable {
     }
   }
 
-  /// Calls `body` with the place among the numbers and the record of each object that there is. The bytes are valid during the call.
+  /// Calls `body` for each object that exists, with its place among the numbers and its record. The bytes are valid
+  /// during the call.
   private static func lookUp(
     _ numbers: [ObjectNumber],
     of entity: StoredEntity,

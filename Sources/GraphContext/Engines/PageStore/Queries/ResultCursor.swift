@@ -1,7 +1,7 @@
 import Predicates
 
-/// The results of a query a few at a time, all of one snapshot: read as they are asked for where the plan yields them in order, else
-/// listed first, at 8 bytes each.
+/// The results of a query a few at a time, all of one snapshot: read on demand if the plan yields them in order,
+/// otherwise listed first, at 8 bytes each.
 final class ResultCursor: RowCursor {
   private let executor: QueryExecutor
   private var results: ResultRows
@@ -14,7 +14,8 @@ final class ResultCursor: RowCursor {
     reader = executor.reader(paths)
   }
 
-  /// The next `count` results, fewer at the end; those of stored objects with their records, as `keep` returns them.
+  /// Returns the next `count` results, fewer at the end; those of stored objects with their records, as `keep`
+  /// returns them.
   func next(
     _ count: Int,
     _ keep: (UnsafeRawBufferPointer) -> UnsafeRawBufferPointer

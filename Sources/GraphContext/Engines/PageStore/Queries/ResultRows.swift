@@ -3,7 +3,8 @@ import Predicates
 /// The results of a query in its order, one by one: rows as they come, or a list of them, through the query's window.
 struct ResultRows: ~Copyable {
   private var matching: MatchingRows?
-  /// Where there are no ``matching`` rows: the numbers of all rows, their records if they have any, and how many rows were taken.
+  /// If there are no ``matching`` rows: the numbers of all rows, their records if they have any, and the number of
+  /// rows that were taken.
   private var numbers: [ObjectNumber] = []
   private var records: [UnsafeRawBufferPointer?] = []
   private var position = 0
@@ -22,7 +23,7 @@ struct ResultRows: ~Copyable {
     window = .all
   }
 
-  /// The next result.
+  /// Returns the next result.
   ///
   /// - Parameter reader: has begun the row afterwards, if the row has a record.
   @inline(__always)

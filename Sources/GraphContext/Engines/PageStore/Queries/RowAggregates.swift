@@ -1,7 +1,7 @@
 import Predicates
 
-/// Aggregates of all rows of a query. Those that an index or its counts tell are read there, in O(log n); the others are computed in one
-/// pass over the rows.
+/// Aggregates of all rows of a query. Aggregates that follow from an index or its counts are read there, in O(log
+/// n). The others are computed in one pass over the rows.
 struct RowAggregates {
   private let query: ResolvedQuery
   private let aggregates: [ResolvedAggregate]
@@ -20,7 +20,7 @@ struct RowAggregates {
     self.layers = layers
   }
 
-  /// The values, in the order of the aggregates.
+  /// Returns the values, in the order of the aggregates.
   func values() throws -> [AttributeValue] {
     var values: [AttributeValue?] = []
     for aggregate in aggregates { values.append(try lookup(aggregate)?.value()) }
@@ -43,7 +43,8 @@ struct RowAggregates {
     return try executor.aggregate(aggregates, by: []).row(of: 0)
   }
 
-  /// How the query is answered: the plan of the pass over the rows if there is one, else that of the first lookup.
+  /// Returns how the query is answered: the plan of the pass over the rows if there is one, else that of the first
+  /// lookup.
   func plan() throws -> QueryPlan {
     let lookups = try aggregates.map { try lookup($0) }
     let rest = aggregates.indices.filter { lookups[$0] == nil }.map { aggregates[$0] }
@@ -73,15 +74,15 @@ struct RowAggregates {
 // MARK: - Lookups
 
 extension RowAggregates {
-  /// A way to an aggregate that reads at most a few entries.
+  /// A lookup of an aggregate, which reads at most a few entries.
   private struct Lookup {
     let function: AggregateFunction
     let path: ResolvedPath?
     var executor: QueryExecutor
 
-    /// What is looked at.
+    /// The name of the source that is read.
     var source: String {
-      // Every index has all objects, so its count is theirs.
+      // Every index has all objects, so its count is the number of objects.
       guard case .index(let scan) = executor.plan.access, function != .count || !scan.isWhole else {
         return "the number of objects"
       }
@@ -117,7 +118,7 @@ extension RowAggregates {
     }
   }
 
-  /// Nil where the rows have to be read.
+  /// Returns the lookup for an aggregate; nil if the rows have to be read.
   private func lookup(_ aggregate: ResolvedAggregate) throws -> Lookup? {
     guard let path = aggregate.path else {
       let executor = try lookup(query, for: .count)
@@ -138,13 +139,14 @@ extension RowAggregates {
       var executor = try lookup(part, for: .values([path], isOrdered: true))
       executor.covering = .values
       let isReadable = executor.plan.isCovering && executor.plan.isInRankOrder
-      // Where unsaved rows lie among the others, ranks tell nothing.
+      // If unsaved rows lie among the others, ranks don't give the median.
       guard isReadable, aggregate.function != .median || executor.ownChanges == nil else { return nil }
       return Lookup(function: aggregate.function, path: path, executor: executor)
     }
   }
 
-  /// An executor whose planner reads no rows: a lookup is what indexes tell, and the pass over the rows has a plan of its own.
+  /// Returns an executor whose planner reads no rows: a lookup uses indexes only, and the pass over the rows has a
+  /// separate plan.
   private func lookup(
     _ query: ResolvedQuery,
     for purpose: QueryPlanner.Purpose

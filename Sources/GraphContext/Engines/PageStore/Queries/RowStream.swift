@@ -3,19 +3,19 @@ import Predicates
 
 /// Every record of an entity, in order of number or the other way round. A row's record stays until the next row.
 struct RecordScan: ~Copyable {
-  // Not optional: a cursor behind an optional is moved for each question, and it is large.
+  // Not optional: a cursor in an optional is moved for each access, and it is large.
   private var cursor: TreeCursor
   private let reader: RecordReader
-  /// Whether all records have the newest layout. Then none is translated.
+  /// True if all records have the newest layout. Then none is translated.
   private let hasOneLayout: Bool
   /// The stored bytes of the last row; nil if no record is translated.
   private var stored: UnsafeRawBufferPointer?
   private let entity: StoredEntity
   private let isReversed: Bool
-  /// Whether the cursor is where the next row is already.
+  /// True if the cursor is at the next row already.
   private var isAtNext: Bool
 
-  /// How many rows before its turn a record is asked for: about the time that memory takes.
+  /// The number of rows by which a record is prefetched: about the latency of memory.
   private static let lookahead = 4
 
   private init(
@@ -33,11 +33,11 @@ struct RecordScan: ~Copyable {
     hasOneLayout = !entity.hasEarlierLayouts
   }
 
-  /// A scan of records; nil where there are none.
+  /// Returns a scan of records; nil if there are none.
   ///
   /// - Parameters:
   ///   - range: the numbers of the records; nil for all.
-  ///   - skipped: how many to leave out at the start; O(log n).
+  ///   - skipped: the number of records to leave out at the start; O(log n).
   ///   - slots: bits of the slots that the rows' records must have; see ``complete(_:)``.
   static func records(
     of entity: StoredEntity,
@@ -84,11 +84,11 @@ struct RecordScan: ~Copyable {
   }
 }
 
-/// What a covering index has to give back.
+/// The fidelity of the values from a covering index.
 enum Covering {
-  /// The values as they were saved, the sign of a zero and the bits of a NaN among them.
+  /// The values as they were saved, including the sign of a zero and the bits of a NaN.
   case bits
-  /// Values that compare equal to those.
+  /// Values that compare equal to the saved values.
   case values
 }
 
@@ -99,13 +99,13 @@ struct RowStream: ~Copyable {
   private var scan: RecordScan?
   private var coveringScan: CoveringScan?
   private var walker: IndexWalker?
-  /// Where there is no walker: the rows to come, the next one last.
+  /// The rows that are left if there is no walker, the next one last.
   private var numbers: [ObjectNumber] = []
   private var mayBeMissing = false
-  /// Rows read and not yet handed out, and how many of them were.
+  /// The rows of the batch, and the number of them that were handed out.
   private var rows: [QueryRow] = []
   private var position = 0
-  /// How many rows the next batch has.
+  /// The number of rows of the next batch.
   private var batchCount: Int
   /// The records of the batch.
   private var records = RecordArena()
@@ -119,10 +119,10 @@ struct RowStream: ~Copyable {
   var heldByteCount: Int { records.byteCount }
 
   /// - Parameters:
-  ///   - skipped: how many rows of a full scan or an index scan to leave out at the start; O(log n).
+  ///   - skipped: the number of rows of a full scan or an index scan to leave out at the start; O(log n).
   ///   - slots: bits of the slots that the rows' records must have; see ``complete(_:)``.
-  ///   - covering: what is read of an index's entries in place of records; nil for nothing.
-  ///   - firstBatchCount: how many records to read at first, where they come in batches.
+  ///   - covering: the values that are read from an index's entries in place of records; nil for none.
+  ///   - firstBatchCount: the number of records in the first batch, if records are read in batches.
   init(
     _ access: AccessPath,
     of entity: StoredEntity,
@@ -184,14 +184,15 @@ struct RowStream: ~Copyable {
   /// Replaces the record of the last row by one with all slots. The record is valid until the next row.
   func complete(_ row: inout QueryRow) throws { try scan?.complete(&row) }
 
-  /// How many rows to read after these: more than last time, as it is ever less likely that few are enough, unless they are large.
+  /// Returns the number of rows to read after these. It grows with each batch, because it gets less likely that few
+  /// rows are enough; but not if the rows are large.
   private func batchCount(after found: [QueryRow]) -> Int {
     let grown = min(Self.largestBatchCount, batchCount * 4)
     if found.isEmpty { return grown }
     return max(1, min(grown, Self.batchByteLimit / max(1, records.byteCount / found.count)))
   }
 
-  /// The next rows.
+  /// Returns the next rows.
   private mutating func batch() throws -> [QueryRow] {
     var found: [QueryRow] = []
     while found.isEmpty {

@@ -1,10 +1,10 @@
 import Predicates
 
-/// Sorts rows by encoded keys, keeping only as many as are wanted.
+/// Sorts rows by encoded keys, and keeps only as many as are wanted.
 ///
-/// A row's key is a ``SortKey``. With a limit of *k*, rows beyond the
-/// *k* best so far are turned away by one comparison, and the rest is cut back to *k* whenever it has doubled: *n* rows
-/// cost O(*n* + accepted · log *k*), and the memory of 2 *k*.
+/// A row's key is a ``SortKey``. With a limit of *k*, rows beyond the *k* best so far are rejected by one
+/// comparison, and the rest is cut back to *k* whenever it has doubled: *n* rows cost O(*n* + accepted · log *k*),
+/// and the memory of 2 *k*.
 struct SortBuffer {
   private struct Entry {
     var start: Int
@@ -19,14 +19,14 @@ struct SortBuffer {
   private let keep: QueryRow.Keep?
   private var bytes: [UInt8] = []
   private var entries: [Entry] = []
-  /// The key of the last row that is good enough, once there are as many as wanted.
+  /// The key of the last row that is good enough, once there are as many rows as wanted.
   private var worst: [UInt8]?
   private var key = SortKey()
 
   /// - Parameters:
-  ///   - fields: where the keys' values are found, one for each.
+  ///   - fields: the positions of the keys' values, one for each.
   ///   - wanted: how many of the first rows will be asked for; nil for all.
-  ///   - keep: what a row that is accepted has in place of its record; nil where rows have none.
+  ///   - keep: returns what an accepted row has in place of its record; nil if rows have no records.
   init(
     _ keys: [ResolvedSort],
     _ fields: [RowField],
@@ -66,7 +66,7 @@ struct SortBuffer {
     if let wanted, entries.count / 2 >= max(wanted, 512) { cut(to: wanted) }
   }
 
-  /// The wanted rows, in order.
+  /// Returns the wanted rows, in order.
   mutating func finish() -> [QueryRow] {
     sort()
     return (wanted.map { entries.prefix($0) } ?? entries[...]).map(\.row)

@@ -1,7 +1,7 @@
 import PageStore
 import Predicates
 
-/// What the planner asks, answered by the counted trees of a snapshot.
+/// The counts for the planner, read from the counted trees of a snapshot.
 struct StoreCounting: IndexCounting {
   let view: StoreView
 
@@ -19,7 +19,8 @@ struct StoreCounting: IndexCounting {
     return Self.plausible(try tree.count(in: IndexKeys.keys(range, in: index)))
   }
 
-  /// Counts come from the file, and a forged one is no reason to trap: sums of what this returns don't overflow.
+  /// Limits a count from the file, because a forged count must not trap: sums of the returned values don't
+  /// overflow.
   private static func plausible(_ count: Int) -> Int { min(max(0, count), 1 << 48) }
 
   func objectIDs(_ range: IndexRange, in index: ResolvedIndex) throws -> [ObjectNumber] {

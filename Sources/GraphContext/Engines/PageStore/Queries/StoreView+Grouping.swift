@@ -44,19 +44,19 @@ extension StoreView {
 }
 
 extension QueryPlanner.Purpose {
-  /// To read what aggregates and their keys are of.
+  /// Returns what to read for aggregates and their keys.
   static func aggregates(
     _ aggregates: [ResolvedAggregate],
     by keys: [ResolvedPath],
     of query: ResolvedQuery
   ) -> QueryPlanner.Purpose {
-    // Which rows a limit leaves depends on their order.
+    // The rows that a limit leaves depend on their order.
     .values(keys + aggregates.compactMap(\.path), isOrdered: query.limit != nil || query.offset > 0)
   }
 }
 
 extension QueryExecutor {
-  /// The groups, or the one group of all results: in one pass over the results' bytes.
+  /// Returns the groups, or the one group of all results: in one pass over the results' bytes.
   mutating func aggregate(
     _ aggregates: [ResolvedAggregate],
     by keys: [ResolvedPath]

@@ -1,6 +1,7 @@
 import Predicates
 
-// Queries for objects. What goes wrong below a query becomes a `ContextError` here and in the other methods of `ObjectSource`, nowhere else.
+// Queries for objects. An error below a query becomes a `ContextError` here and in the other methods of
+// `ObjectSource`, nowhere else.
 
 extension StoreView {
   func rows(
@@ -26,7 +27,7 @@ extension StoreView {
     }
   }
 
-  /// The one row, or none, where the query asks for a unique value; nil for any other query.
+  /// Returns the one row, or none, if the query asks for a unique value; nil for any other query.
   private func uniqueRow(
     of query: ResolvedQuery,
     over layers: UnsavedLayers?,

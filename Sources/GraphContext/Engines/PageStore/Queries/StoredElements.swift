@@ -1,7 +1,7 @@
 import PageStore
 import Predicates
 
-/// The elements of one to-many relationship, by their owners, in a snapshot with unsaved links worked in.
+/// The elements of one to-many relationship, by their owners, in a snapshot that is merged with unsaved links.
 final class StoredElements {
   private let view: StoreView
   private let table: LinkTable
@@ -15,7 +15,8 @@ final class StoredElements {
     self.pending = pending?.links(in: table)
   }
 
-  /// The elements' numbers, ascending. O(log n + elements); O(elements) for the owner after the one before.
+  /// Returns the elements' numbers, ascending. O(log n + elements); O(elements) for the owner that follows the
+  /// previous one.
   func numbers(of owner: ObjectNumber) throws(ContextError) -> [ObjectNumber] {
     let stored: [ObjectNumber]
     do throws(StoreError) {
@@ -27,14 +28,14 @@ final class StoredElements {
     return pending?.elements(of: owner, stored: stored) ?? stored
   }
 
-  /// How many there are. O(log n).
+  /// Returns the number of elements. O(log n).
   func count(of owner: ObjectNumber) throws(ContextError) -> Int {
     try view.elementCount(of: owner, in: table) + (pending?.difference(of: owner) ?? 0)
   }
 }
 
-/// Goes through a tree of pairs of numbers, the owner's and the element's: the elements of one owner after the other's, in neighbourly
-/// steps where the owners ascend.
+/// Walks through a tree of pairs of numbers, the owner's and the element's: the elements of one owner after those
+/// of another, by short steps in the tree if the owners ascend.
 private struct LinkWalker: ~Copyable {
   private var cursor: TreeCursor
 
@@ -67,7 +68,7 @@ extension StoreView {
     for owner in owners { keptElements.insert(try stored.numbers(of: owner), of: owner, in: links) }
   }
 
-  /// The numbers linked to `owner` in a tree of pairs of numbers, ascending. O(log n + elements).
+  /// Returns the numbers linked to `owner` in a tree of pairs of numbers, ascending. O(log n + elements).
   func elements(of owner: ObjectNumber, inTree name: String) throws(ContextError) -> [ObjectNumber] {
     do throws(StoreError) {
       guard let tree = try tree(named: name) else { return [] }
@@ -82,7 +83,7 @@ extension StoreView {
     }
   }
 
-  /// How many there are. O(log n).
+  /// Returns the number of elements. O(log n).
   func elementCount(of owner: ObjectNumber, in links: LinkTable) throws(ContextError) -> Int {
     if let kept = keptElements.elements(of: owner, in: links) { return kept.count }
     counters.singleReads += 1

@@ -1,7 +1,7 @@
 import PageStore
 import Predicates
 
-// The members of ordered relationships, read off the index of owner and place.
+// The members of ordered relationships, read from the index of owner and place.
 
 extension StoreView {
   func entries(
@@ -23,7 +23,7 @@ extension StoreView {
     )
   }
 
-  /// Nil where a key is not one of a list.
+  /// Nil if a key is not a key of a list.
   private func soundEntries(
     of owner: ObjectNumber,
     at range: Range<Int>,
@@ -84,14 +84,15 @@ extension StoreView {
 }
 
 extension KeyCoder {
-  /// The beginning of the keys of an owner's members in a table of lists.
+  /// Returns the beginning of the keys of an owner's members in a table of lists.
   static func listPrefix(of owner: ObjectNumber) -> [UInt8] {
     var prefix: [UInt8] = []
     append(.reference(owner), to: &prefix)
     return prefix
   }
 
-  /// The owner and the member of a key in a table of lists; nil for no such key. The owner is `none` where a to-one relationship leads nowhere.
+  /// Returns the owner and the member of a key in a table of lists; nil for any other key. The owner is `none` if
+  /// the to-one relationship is nil.
   static func listMember(ofKey key: UnsafeRawBufferPointer) -> (owner: ObjectNumber, ListEntry)? {
     var reader = KeyReader(key)
     guard let owner = reader.next(.reference) else { return nil }
@@ -102,7 +103,7 @@ extension KeyCoder {
     return (number, entry)
   }
 
-  /// The key of a member in a table of lists.
+  /// Returns the key of a member in a table of lists.
   static func listKey(_ owner: ObjectNumber, _ entry: ListEntry) -> [UInt8] {
     var key = listPrefix(of: owner)
     append(entry.place._attributeValue, to: &key)
@@ -112,7 +113,7 @@ extension KeyCoder {
 }
 
 extension ListEntry {
-  /// The entry of a key, whose first bytes are its owner's; nil if it is none.
+  /// The entry of a key, whose first bytes are its owner's; nil if it is no key of an entry.
   fileprivate init?(key: UnsafeRawBufferPointer, behind byteCount: Int) {
     var reader = KeyReader(UnsafeRawBufferPointer(rebasing: key[byteCount...]))
     guard let value = reader.next(.place), let place = ListPlace(_attributeValue: value),

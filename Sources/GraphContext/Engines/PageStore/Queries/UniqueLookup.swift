@@ -3,14 +3,14 @@ import Predicates
 
 /// The usual case of a key: a query whose whole condition is that a unique attribute equals a value.
 ///
-/// There is at most one such object in the store, so there is nothing to plan, to count or to sort: one descent in the
-/// index, one in the records. The answer is the one that ``QueryExecutor`` would give.
+/// There is at most one such object in the store, so there is nothing to plan, to count or to sort: one descent in
+/// the index, one in the records. ``QueryExecutor`` would return the same result.
 struct UniqueLookup {
   private let query: ResolvedQuery
   private let entity: StoredEntity
   private let index: ResolvedIndex
   private let slot: Int
-  /// The value's component in the index, with which only its own entries begin.
+  /// The value's component in the index. Only the value's own entries begin with it.
   private let key: [UInt8]
 
   /// Nil for any other query.
@@ -43,9 +43,11 @@ struct UniqueLookup {
     return (index, slot, value)
   }
 
-  /// The result, at most one row; nil where there may be more, because unsaved objects have the value too.
+  /// Returns the result, at most one row; nil if there may be more rows, because unsaved objects have the value,
+  /// too.
   ///
-  /// - Parameter needsRecord: whether a row from the store must come with its record. One of an unsaved object has none.
+  /// - Parameter needsRecord: whether a row from the store must come with its record. The row of an unsaved object
+  ///   has no record.
   func rows(in view: StoreView, over layers: UnsavedLayers?, needsRecord: Bool) throws -> [QueryRow]? {
     let pending = layers?.records(of: entity)
     let unsaved = pending?.numbers(withKey: key, at: slot) ?? []
@@ -58,7 +60,8 @@ struct UniqueLookup {
     return (unsaved + stored).map { QueryRow(number: $0, record: nil) }
   }
 
-  /// The objects of the first two entries; a second one is for others to judge.
+  /// Returns the objects of the first two entries. If there is a second one, the caller may leave the query to the
+  /// executor.
   private func storedNumbers(in view: StoreView) throws -> [ObjectNumber] {
     try view.tree(of: index)?.objectIDs(beginning: key, limit: 2) ?? []
   }

@@ -1,27 +1,28 @@
 import Predicates
 
-/// What a save has to do to derived values of objects whose members it has changed, gathered until all else is stored: an object is looked at once, however
-/// many of its members have changed.
+/// The changes of derived values of the objects whose members a save has changed. They are gathered until
+/// everything else is stored, so that each object is updated once, however many of its members have changed.
 struct DerivedChanges {
   /// The change of the values of one object.
   struct Owner {
     /// Bits of the slots that are computed anew.
     var stale: UInt64 = 0
-    /// By slot, what is added to sums of integers.
+    /// The integers that are added to sums, by slot.
     var sums: [Int: Int128] = [:]
-    /// By slot, the extremes of the integers that have come and gone.
+    /// The extremes of the integers that were added and removed, by slot.
     var extremes: [Int: Extremes] = [:]
   }
 
-  /// Integers that a least or greatest value is taken of.
+  /// The extremes of the integers that an object has gained (`come`) and lost (`gone`).
   struct Extremes {
     var come: Int128?
     var gone: Int128?
   }
 
-  /// By the entity's ordinal.
+  /// The objects to update, by the entity's ordinal.
   private var owners: [Int: [ObjectNumber: Owner]] = [:]
-  /// Objects with other values, which relationships to many at both ends lead to: by the tree from them to their owners.
+  /// Objects of many-to-many relationships whose values have changed, by the tree that leads from them to their
+  /// owners.
   private(set) var changedMembers: [String: Set<ObjectNumber>] = [:]
 
   var isEmpty: Bool { owners.isEmpty && changedMembers.isEmpty }
@@ -35,11 +36,11 @@ struct DerivedChanges {
     changedMembers[treeName, default: []].insert(member)
   }
 
-  /// Notes that a member has come to an object or left it, or has another value.
+  /// Notes that an object has gained or lost a member, or that a member has another value.
   ///
   /// - Parameters:
-  ///   - gone: what the object has no longer; nil if that is no integer.
-  ///   - come: what the object has from now on; nil if that is no integer.
+  ///   - gone: the value that the object has no longer; nil if it is no integer.
+  ///   - come: the value that the object has from now on; nil if it is no integer.
   mutating func note(
     _ member: MemberDerivation,
     of owner: ObjectNumber,
@@ -63,7 +64,7 @@ struct DerivedChanges {
     )
   }
 
-  /// The objects of an entity, ascending, which are forgotten by that.
+  /// Removes the objects of an entity from these changes, and returns them in ascending order.
   mutating func takeOwners(_ entity: Int) -> [(key: ObjectNumber, value: Owner)] {
     (owners.removeValue(forKey: entity) ?? [:]).sorted { $0.key < $1.key }
   }
@@ -91,7 +92,8 @@ extension DerivedChanges.Owner {
     return isLeast ? min(a, b) : max(a, b)
   }
 
-  /// The new value of a slot where it follows from the stored one; nil where it has to be computed of all members.
+  /// Returns the new value of a slot if it follows from the stored one, and `.unknown` if it has to be computed
+  /// from all members.
   func value(of derivation: StoredDerivation, _ stored: AttributeValue) -> DerivedChanges.NewValue {
     let slot = derivation.slot
     if stale & derivation.bit != 0 { return .unknown }
@@ -105,7 +107,7 @@ extension DerivedChanges.Owner {
       return extremes.gone == nil
         ? .known(extremes.come.flatMap(AttributeValue.init(wholeNumber:))) : .unknown
     }
-    // One that is gone may have been the only one of its value.
+    // A removed member may have been the only one with this value.
     if let gone = extremes.gone, isLeast ? gone <= known : gone >= known { return .unknown }
     return .known(Self.extreme(known, extremes.come, isLeast).flatMap(AttributeValue.init(wholeNumber:)))
   }
@@ -113,7 +115,7 @@ extension DerivedChanges.Owner {
 
 extension DerivedChanges {
   enum NewValue {
-    /// Nil for a number that the attribute's kind doesn't have.
+    /// The new value; nil for a number that the attribute's kind can't hold.
     case known(AttributeValue?)
     case unknown
   }
@@ -129,7 +131,7 @@ extension AttributeValue {
     }
   }
 
-  /// Nil for an integer that no kind has.
+  /// Nil for an integer that no kind can hold.
   init?(wholeNumber: Int128) {
     if let value = Int64(exactly: wholeNumber) {
       self = .int(value)

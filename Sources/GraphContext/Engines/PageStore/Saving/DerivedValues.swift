@@ -1,7 +1,7 @@
 import PageStore
 import Predicates
 
-/// Computes the derived values of one entity from what trees hold: of a transaction, or of a snapshot.
+/// Computes the derived values of one entity from the trees of a transaction or of a snapshot.
 struct DerivedValues<Tree: OrderedTree> {
   private let schema: StoredSchema
   /// Finds a tree by its name; nil if there is none.
@@ -13,8 +13,8 @@ struct DerivedValues<Tree: OrderedTree> {
     self.tree = tree
   }
 
-  /// The value of a derived attribute of an object; nil where its kind has no such number. O(log n) for a count and for a folded copy, O(members · log n) for
-  /// other aggregates.
+  /// Returns the value of a derived attribute of an object; nil if its kind can't hold the number. O(log n) for a
+  /// count and for a folded copy, O(members · log n) for other aggregates.
   ///
   /// - Throws: `corrupt` where a member's record is missing or damaged.
   mutating func value(
@@ -48,7 +48,7 @@ struct DerivedValues<Tree: OrderedTree> {
 
   /// All derived values of an object, by slot.
   ///
-  /// - Throws: `validationFailed` for a number that the kind of its attribute doesn't have.
+  /// - Throws: `validationFailed` for a number that the kind of its attribute can't hold.
   mutating func all(
     of entity: StoredEntity,
     _ number: ObjectNumber,
@@ -82,7 +82,7 @@ struct DerivedValues<Tree: OrderedTree> {
 }
 
 extension StoredDerivation {
-  /// An aggregate as the attribute stores it; nil where its kind has no such number.
+  /// Returns an aggregate as the attribute stores it; nil if its kind can't hold the number.
   func stored(_ value: AttributeValue) -> AttributeValue? {
     if value.isNull { return (aggregate?.isTotal ?? false) ? nil : value }
     return kind.isInteger ? value.stored(as: kind) : value
@@ -90,7 +90,7 @@ extension StoredDerivation {
 }
 
 extension RecordView {
-  /// The string at a slot, folded; nil for nil.
+  /// Returns the string at a slot, folded; nil for nil.
   func folded(_ slot: Int, _ options: StringOptions) -> AttributeValue {
     guard case .string(let text) = value(slot) else { return .null }
     return .string(StringFolding.fold(text, options))
@@ -98,7 +98,7 @@ extension RecordView {
 }
 
 extension ContextError {
-  /// A derived attribute would be a number that its kind doesn't have.
+  /// Returns the error for a derived attribute whose kind can't hold the number.
   static func tooGreat(
     _ derivation: StoredDerivation,
     of number: ObjectNumber,

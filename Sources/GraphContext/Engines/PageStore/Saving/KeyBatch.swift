@@ -1,14 +1,14 @@
 import Predicates
 
-/// Keys on their way into one tree, collected in one buffer and sorted before they go in: neighbours in the tree are
-/// then neighbours in time, and keys beyond the tree's last are simply appended.
+/// Keys for one tree, collected in one buffer and sorted before they are stored. So neighbours in the tree are
+/// stored one after the other, and keys beyond the tree's last key are simply appended.
 struct KeyBatch {
   struct Entry {
     /// The first 16 bytes of the key, big-endian, zeros after its end: most comparisons need no more.
     let head: UInt128
     let offset: Int
     private let byteCount: UInt32
-    /// Whether a uniqueness constraint looks at the key: no component is nil.
+    /// True if a uniqueness constraint applies to the key: no component is nil.
     let isConstrained: Bool
 
     init(head: UInt128, offset: Int, count: Int, isConstrained: Bool) {
@@ -29,7 +29,7 @@ struct KeyBatch {
   /// Bytes of memory that the keys take.
   var byteCount: Int { bytes.count + entries.count * MemoryLayout<Entry>.stride }
 
-  /// Adds the key that `write` appends to the bytes it is given; it says whether no component is nil.
+  /// Adds the key that `write` appends to its argument. `write` returns whether no component is nil.
   ///
   /// - Returns: bytes of the key.
   @discardableResult
@@ -42,7 +42,7 @@ struct KeyBatch {
     return count
   }
 
-  /// Adds a key that no uniqueness constraint looks at.
+  /// Adds a key that no uniqueness constraint applies to.
   mutating func append(_ key: [UInt8]) {
     append { bytes in
       bytes.append(contentsOf: key)
@@ -59,12 +59,12 @@ struct KeyBatch {
     }
   }
 
-  /// Takes the key back that was added last. The entries are not sorted yet.
+  /// Removes the key that was added last. The entries are not sorted yet.
   mutating func removeLast() {
     if let last = entries.popLast() { bytes.removeLast(last.count) }
   }
 
-  /// Whether the keys that were added last to two batches are equal.
+  /// Returns whether the keys that were added last to two batches are equal.
   static func lastAreEqual(_ left: KeyBatch, _ right: KeyBatch) -> Bool {
     guard let a = left.entries.last, let b = right.entries.last, a.head == b.head, a.count == b.count else {
       return false
@@ -121,11 +121,11 @@ struct KeyBatch {
 // MARK: - Sorting
 
 extension KeyBatch {
-  /// Fewer entries than this are compared with each other.
+  /// The number of entries below which entries are compared with each other instead of distributed.
   private static let distributedCount = 256
 
-  /// Sorts by the heads alone. Many entries are distributed by one byte of the head after the other, from the last on; bytes that all heads have in common, which are most of
-  /// them, cost nothing.
+  /// Sorts by the heads alone. Many entries are distributed by one byte of the head after the other, beginning with
+  /// the last byte. A byte that is equal in all heads costs nothing, and most bytes are.
   private mutating func sortByHeads() {
     guard entries.count >= Self.distributedCount else { return entries.sort { $0.head < $1.head } }
     let differences = entries.reduce(into: UInt128(0)) { $0 |= $1.head ^ entries[0].head }

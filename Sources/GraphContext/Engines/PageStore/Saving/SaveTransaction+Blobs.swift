@@ -10,9 +10,9 @@ struct DeadBlob {
 }
 
 extension SaveTransaction {
-  /// New records, with references in the place of long values, which are stored.
+  /// Stores the long values of new records, and returns the records with references in place of these values.
   ///
-  /// - Parameter encoder: owns records that are others.
+  /// - Parameter encoder: owns the records that were changed.
   mutating func storeBlobs(
     of records: [EntityChanges.Record],
     _ entity: StoredEntity,
@@ -30,7 +30,8 @@ extension SaveTransaction {
     return stored
   }
 
-  /// A copy of a record with references in the place of long values, which are stored; nil if it has none.
+  /// Stores the long values of a record, and returns a copy of it with references in place of these values; nil if
+  /// it has none.
   mutating func storeBlobs(
     of record: RecordView,
     in slots: UInt64,
@@ -60,7 +61,7 @@ extension SaveTransaction {
     return encoder.finish()
   }
 
-  /// A record of this save refers to a staged value, which is not a staged one any more.
+  /// Takes over a staged value that a record of this save refers to: the value is no longer staged.
   private mutating func takeStaged(
     _ reference: ExternalReference,
     in treeName: String,
@@ -93,7 +94,7 @@ extension SaveTransaction {
     return reference
   }
 
-  /// Notes the values that a stored record refers to, because it is to refer to them no more.
+  /// Notes the values that a stored record refers to, because the record will no longer refer to them.
   mutating func noteDeadBlobs(of record: RecordView, in slots: UInt64, _ entity: StoredEntity) {
     for slot in entity.slots(entity.externalSlots & slots) {
       guard let reference = record.externalReference(slot) else { continue }

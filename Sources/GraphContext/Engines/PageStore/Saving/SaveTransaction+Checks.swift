@@ -1,12 +1,14 @@
 import PageStore
 import Predicates
 
-// What must hold when a transaction ends: embedded values are whole, references lead to objects, unique tuples are unique, enough numbers are leased.
+// The checks at the end of a transaction: embedded values are whole, references lead to objects, unique tuples are
+// unique, enough numbers are leased.
 
 // MARK: - Embedded values
 
 extension SaveTransaction {
-  /// An embedded value that is nil has nil in all its parts, and another one has all that are required: also where several contexts have set the flag and the parts, each by itself.
+  /// Checks that a nil embedded value has nil in all its parts, and that any other embedded value has all required
+  /// parts. This holds, too, if several contexts have set the flag and the parts separately.
   ///
   /// - Parameter slots: bits of the slots that have changed.
   mutating func checkEmbedded(
@@ -36,9 +38,9 @@ extension SaveTransaction {
 // MARK: - References
 
 extension SaveTransaction {
-  /// Every reference that this save stored leads to an object that exists now. A reference to an object that a delete rule has deleted in this
-  /// save is taken away; one to an object that the context itself has deleted is a mistake.
-  /// The keys are sorted by destination, so each destination that exists is looked for once.
+  /// Checks that every reference that this save stored leads to an object that exists now. A reference to an object
+  /// that a delete rule has deleted in this save is removed; a reference to an object that the context itself has
+  /// deleted is an error. The keys are sorted by destination, so each destination that exists is looked for once.
   mutating func checkDestinations(_ transaction: inout WriteTransaction) throws {
     for entity in schema.entities {
       for (place, toOne) in entity.toOnes.enumerated() {
@@ -61,7 +63,7 @@ extension SaveTransaction {
     }
   }
 
-  /// No rule has deleted an object that a new one was settled with.
+  /// Checks that no delete rule has deleted an object that a new object was settled with.
   mutating func checkSettledOwners() {
     for (entity, owners) in zip(schema.entities, request.settledOwners) {
       for number in owners.sorted() where isDeletedByRule(number, entity) {
@@ -107,7 +109,8 @@ extension SaveTransaction {
 // MARK: - Counts
 
 extension SaveTransaction {
-  /// The objects whose to-many relationships this save has changed have as many members as the rules say.
+  /// Checks that the objects whose to-many relationships this save has changed have as many members as the rules
+  /// say.
   mutating func checkCounts(_ transaction: inout WriteTransaction) throws {
     for (treeName, owners) in counted.owners.sorted(by: { $0.key < $1.key }) {
       guard let rule = counted.rules.byTree[treeName] else { continue }
@@ -155,7 +158,8 @@ extension SaveTransaction {
     init(_ one: ObjectNumber, _ other: ObjectNumber) { (older, younger) = (min(one, other), max(one, other)) }
   }
 
-  /// The keys of the batch whose components another key of the tree has. Of more than two equal ones, two.
+  /// Returns the keys of the batch whose components are also in another key of the tree. Of more than two equal
+  /// keys, only two are returned.
   private func twins(of batch: KeyBatch, in tree: WriteTree) throws(StoreError) -> [Twins] {
     var found: [Twins] = []
     var known: Set<Twins> = []
@@ -208,7 +212,7 @@ extension SaveTransaction {
     return found
   }
 
-  /// Whether a key is `components` and an object's number.
+  /// Returns whether a key consists of `components` and an object's number.
   private static func components(
     _ key: UnsafeRawBufferPointer,
     equal components: UnsafeRawBufferPointer

@@ -1,8 +1,8 @@
 import PageStore
 import Predicates
 
-// Deleted objects leave nothing that leads to them. The context has applied the rules to all that its snapshot knew;
-// here they meet what others have saved since, record by record.
+// No reference to a deleted object stays. The context has applied the rules to the objects of its snapshot. Here
+// the rules are applied, record by record, to the objects that other contexts have saved since.
 
 extension SaveTransaction {
   mutating func applyDeleteRules(_ transaction: inout WriteTransaction) throws {
@@ -17,7 +17,7 @@ extension SaveTransaction {
     }
   }
 
-  /// Applies the rules of everything that leads to a deleted object.
+  /// Applies the rules of all relationships that lead to a deleted object.
   private mutating func release(
     _ number: ObjectNumber,
     _ entity: StoredEntity,
@@ -89,8 +89,8 @@ extension SaveTransaction {
     }
   }
 
-  /// A rule that denies what this save deletes, unless its key has left its tree by the end: other rules may delete what
-  /// stands in the way.
+  /// A rule that denies a deletion of this save, unless the rule's key has left its tree by the end: other rules
+  /// may delete the object that is in the way.
   struct Denial {
     let number: ObjectNumber
     let entity: StoredEntity
@@ -99,11 +99,12 @@ extension SaveTransaction {
     let relationship: String
     let treeName: String
     let key: [UInt8]
-    /// Of many-to-many links, their trees.
+    /// The trees of the links, for a many-to-many relationship.
     var pairs: PairTrees?
   }
 
-  /// A required relationship that leads to what this save deletes. Not a failure if other rules delete its object by the end.
+  /// A required relationship that leads to an object that this save deletes. It is no failure if other rules delete
+  /// the object with the relationship by the end.
   struct LostReference {
     let failure: ContextError
     let treeName: String
@@ -113,7 +114,7 @@ extension SaveTransaction {
   private mutating func checkDenials(_ transaction: inout WriteTransaction) throws {
     for denial in denials where try tree(denial.treeName, &transaction).contains(denial.key) {
       if let pairs = denial.pairs, try !isThere(denial.other, denial.otherEntity, &transaction) {
-        // What is deleted on both ends denies nothing.
+        // A link whose ends are both deleted denies nothing.
         try removePair(denial.number, denial.other, pairs, &transaction)
       } else {
         failures.note(denied(denial))
@@ -181,7 +182,7 @@ extension SaveTransaction {
     ruleChanges.noteUpdated(number, slot: toOne.slot, of: entity.number)
   }
 
-  /// Deletes a stored object, and condemns what its own rules take along.
+  /// Deletes a stored object, and condemns the objects that its own rules delete.
   private mutating func delete(
     _ number: ObjectNumber,
     _ entity: StoredEntity,
@@ -205,7 +206,7 @@ extension SaveTransaction {
 
   /// Notes what the rules of a deleted object's to-one relationships delete or deny.
   ///
-  /// - Parameter slots: bits of the references that this is about.
+  /// - Parameter slots: bits of the references to follow.
   mutating func followToOnes(
     of record: RecordView,
     in slots: UInt64,
@@ -234,7 +235,7 @@ extension SaveTransaction {
     }
   }
 
-  /// A copy of a record in the newest layout, checked.
+  /// Returns a copy of a record in the newest layout, checked.
   mutating func storedBytes(
     _ number: ObjectNumber,
     _ entity: StoredEntity,
@@ -249,7 +250,7 @@ extension SaveTransaction {
     return bytes
   }
 
-  /// Brings the trees of keys from one state of a record to another, at once.
+  /// Updates the trees of keys from one state of a record to another, immediately.
   mutating func replaceKeys(
     from old: RecordView,
     to new: RecordView?,
@@ -277,7 +278,7 @@ extension SaveTransaction {
     }
   }
 
-  /// The numbers that follow `number` in a tree of pairs of numbers.
+  /// Returns the numbers that follow `number` in a tree of pairs of numbers.
   mutating func linked(
     to number: ObjectNumber,
     in treeName: String,

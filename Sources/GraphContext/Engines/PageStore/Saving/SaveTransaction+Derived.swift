@@ -1,10 +1,11 @@
 import PageStore
 import Predicates
 
-// Derived values. Folded copies belong to the records that the save stores anyway. Aggregates belong to the objects at the other end of relationships: what
-// becomes of members is noted, and brought into their owners' records when everything else is stored.
+// Derived values. Folded copies belong to the records that the save stores anyway. Aggregates belong to the objects
+// at the other end of relationships: changes of members are noted, and their owners' records are updated when
+// everything else is stored.
 //
-// A record keeps the commit that it has where only derived values change: that is no change of the object which another save could conflict with.
+// If only derived values change, a record keeps its commit: another save can't conflict with such a change.
 
 // MARK: - Records of the save
 
@@ -34,7 +35,8 @@ extension SaveTransaction {
     }
   }
 
-  /// A changed record with the folded copies of what has changed, and bits of the slots that are others than in the stored record.
+  /// Returns a changed record with folded copies of the changed values, and bits of the slots that differ from the
+  /// stored record.
   func deriveCopies(
     of bytes: UnsafeMutableRawBufferPointer,
     from old: RecordView,
@@ -61,7 +63,7 @@ extension SaveTransaction {
 // MARK: - What becomes of members
 
 extension SaveTransaction {
-  /// Notes what a changed record means for the objects that it is a member of; nil stands for no record.
+  /// Notes how a changed record affects the objects that it is a member of; nil stands for no record.
   mutating func noteDerived(
     from old: RecordView?,
     to new: RecordView?,
@@ -81,13 +83,13 @@ extension SaveTransaction {
           derived.note(member, of: to, gone: before, come: after)
         }
       case .pairs(let trees):
-        // Links that come and go are noted as such.
+        // Added and removed links are noted separately.
         if before != after, old != nil, new != nil { derived.noteChanged(number, in: trees.backward) }
       }
     }
   }
 
-  /// Notes what a link of a many-to-many relationship that comes or goes means for its ends.
+  /// Notes how an added or removed link of a many-to-many relationship affects its ends.
   mutating func noteDerived(_ owner: ObjectNumber, _ element: ObjectNumber, _ trees: PairTrees) {
     if !schema.derivesFromPairs { return }
     for entity in schema.entities {
@@ -103,14 +105,14 @@ extension SaveTransaction {
 // MARK: - Owners
 
 extension SaveTransaction {
-  /// Brings the derived values of all objects whose members have changed up to date.
+  /// Updates the derived values of all objects whose members have changed.
   mutating func storeDerived(_ transaction: inout WriteTransaction) throws {
     if derived.isEmpty { return }
     try noteOwnersOfChangedMembers(&transaction)
     for entity in schema.entities where !entity.derivations.isEmpty {
       let owners = derived.takeOwners(entity.ordinal)
       if owners.isEmpty { continue }
-      // The closures of the reader can't have the transaction.
+      // The closures of the reader can't capture the transaction.
       let trees = try treesOfMembers(of: entity, &transaction)
       var values = DerivedValues<WriteTree>(schema) { trees[$0] }
       var encoder = RecordEncoder(layout: entity.layout)
@@ -178,7 +180,8 @@ extension SaveTransaction {
     }
   }
 
-  /// The derived values of an object that differ from those in its record, by slot. Notes a failure for a number that an attribute's kind doesn't have.
+  /// Returns the derived values of an object that differ from those in its record, by slot. Notes a failure for a
+  /// number that an attribute's kind can't hold.
   private mutating func changedValues(
     by change: DerivedChanges.Owner,
     of number: ObjectNumber,
@@ -206,7 +209,7 @@ extension SaveTransaction {
 }
 
 extension RecordEncoder {
-  /// Writes a record with other values in some slots, which have to be of their kinds. The commit in it is 0.
+  /// Writes a record with new values in some slots. Each value must be of its slot's kind. The commit in it is 0.
   mutating func encode(
     _ record: borrowing RecordView,
     replacing values: [Int: AttributeValue],

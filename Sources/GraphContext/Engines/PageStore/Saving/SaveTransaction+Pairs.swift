@@ -3,8 +3,8 @@ import Predicates
 
 // The links of many-to-many relationships.
 //
-// A link is in the trees of both of its ends. Where an end has an order, its tree has the link's place as the value, and a tree of its own has the elements in the order
-// of their places.
+// A link is in the trees of both of its ends. If an end has an order, its tree has the link's place as the value,
+// and a separate tree has the elements in the order of their places.
 
 extension SaveTransaction {
   /// Stores the links that were added, removes those that were removed, and moves those that have other places.
@@ -28,7 +28,7 @@ extension SaveTransaction {
     }
   }
 
-  /// The places of the same links at the other end; none where that has no order.
+  /// Returns the places of the same links at the other end; none if the other end has no order.
   private func placesAtTheOtherEnd(of changes: PairChanges) -> PendingPlaces {
     if changes.trees.backwardOrder == nil { return PendingPlaces() }
     let other = request.pairs.first {
@@ -46,7 +46,8 @@ extension SaveTransaction {
     noteDerived(owner, element, trees)
   }
 
-  /// - Parameter places: the places at either end; none for those of the numbers. A link that another context has added keeps its place then.
+  /// - Parameter places: the places at either end; none for the places of the numbers. In this case a link that
+  ///   another context has added keeps its place.
   private mutating func addPair(
     _ owner: ObjectNumber,
     _ element: ObjectNumber,
@@ -108,7 +109,7 @@ extension SaveTransaction {
     return try tree(treeName, &transaction).remove(key)
   }
 
-  /// Gives a link another place. One that another context has removed has none.
+  /// Moves a link to another place. Does nothing for a link that another context has removed.
   private mutating func movePair(
     _ owner: ObjectNumber,
     _ element: ObjectNumber,
@@ -127,7 +128,7 @@ extension SaveTransaction {
     changeSet.noteReordered(owner, in: trees.relationship)
   }
 
-  /// The entry of an element in the order of its owner; nil where there is no such link.
+  /// Returns the entry of an element in the order of its owner; nil where there is no such link.
   private mutating func entry(
     of element: ObjectNumber,
     in owner: ObjectNumber,

@@ -5,15 +5,16 @@ import Predicates
 /// A save in the writer's turn: everything that has to be decided against the store as it is *now*.
 ///
 /// The order matters:
-/// 1. Records are stored and removed; one that a commit after the request's base has changed is a conflict.
+/// 1. Records are stored and removed; a record that a commit after the request's base has changed is a conflict.
 /// 2. Keys of indexes and references follow, all removals before all additions, sorted for each tree.
 /// 3. Pairs of many-to-many relationships.
-/// 4. Delete rules, for what still refers to deleted objects: in the context they were applied to what its snapshot knew.
+/// 4. Delete rules, for the objects that still refer to deleted ones. The context has applied the rules to the
+///   objects of its snapshot.
 /// 5. Every reference that was set leads to an object.
 /// 6. To-many relationships have as many members as their rules say.
 /// 7. Unique tuples are unique. They are looked at once, at the end: two objects may swap theirs.
 /// 8. The context reviews what the delete rules have changed beyond the request.
-/// 9. Derived values follow what they are made of.
+/// 9. Derived values are updated from the values that they are computed from.
 /// 10. Numbers are leased for the objects to come.
 /// 11. Values that were stored outside of records and that nothing refers to any more are removed.
 /// 12. The changes are appended to the history, if the store keeps one.
@@ -26,10 +27,10 @@ struct SaveTransaction: ~Copyable {
   let numbers: ObjectNumbers
   let storeID: UUID
   let commit: UInt64
-  /// Whether errors show what is stored.
+  /// True if errors show stored values.
   let showsValues: Bool
   private let keepsHistory: Bool
-  /// Nil if the store keeps no history, or the save is none of its.
+  /// Nil if the store keeps no history, or the save isn't part of it.
   var history: HistoryWriter?
   /// Changes of this save, those by delete rules left out.
   var changeSet: ChangeSet
@@ -37,9 +38,9 @@ struct SaveTransaction: ~Copyable {
   var failures: SaveFailures
   /// The numbers that are leased when this is committed.
   var leasedEnds: [LeaseEnd] = []
-  /// Deleted objects whose references have yet to be looked at.
+  /// Deleted objects whose references have yet to be followed.
   var deletions: [(entity: StoredEntity, number: ObjectNumber)] = []
-  /// Objects that rules are to delete: a long chain of them needs no stack.
+  /// Objects that rules will delete. They are in a list, so that a long chain of them needs no stack.
   var condemned: [(entity: StoredEntity, number: ObjectNumber)] = []
   var denials: [Denial] = []
   var lostReferences: [LostReference] = []
@@ -51,7 +52,7 @@ struct SaveTransaction: ~Copyable {
   var blobCount: UInt32 = 0
   var deadBlobs: [DeadBlob] = []
   private var trees: [String: WriteTree] = [:]
-  /// By the entity's ordinal; nil until the save has to do with the entity.
+  /// The work on each entity, by the entity's ordinal; nil until the save changes something of the entity.
   private var entities: [EntityWork?]
 
   init(
@@ -111,10 +112,10 @@ struct SaveTransaction: ~Copyable {
     return work
   }
 
-  /// A review has refused what delete rules lead to.
+  /// The error if a review has refused the changes of delete rules.
   struct Refusal: Error {}
 
-  /// Does all of it, and returns the changes of the commit.
+  /// Runs the complete save, and returns the changes of the commit.
   ///
   /// - Throws: ``Refusal`` if the review refuses it.
   mutating func run(
@@ -185,7 +186,7 @@ extension SaveTransaction {
     let entity = changes.entity
     let tree = try records(entity, &transaction)
     var encoder = RecordEncoder(layout: entity.layout)
-    // The encoder owns records: it must not end before.
+    // The encoder owns records, so it must live until they are stored.
     defer { encoder.removeAll() }
     let stored = try storeBlobs(of: changes.inserted, entity, &encoder, &transaction)
     let inserted = deriveFirst(of: stored, entity, &encoder)
@@ -253,7 +254,7 @@ extension SaveTransaction {
     guard !changes.deleted.isEmpty else { return }
     let entity = changes.entity
     let tree = try records(entity, &transaction)
-    // Where no object is left, the keys needn't be known.
+    // If no object is left, the keys needn't be known.
     let notesKeys =
       try changes.deleted.count != tree.count || !request.countRules.isEmpty
       || !schema.memberDerivations[entity.ordinal].isEmpty
@@ -280,7 +281,7 @@ extension SaveTransaction {
     if entity.canBeReferredTo { for number in changes.deleted { deletions.append((entity, number)) } }
   }
 
-  /// The stored record of an object that this save changes.
+  /// Returns the stored record of an object that this save changes.
   ///
   /// - Throws: `conflict` when another context has changed the object.
   private mutating func unchanged(
@@ -297,7 +298,7 @@ extension SaveTransaction {
 // MARK: - Keys
 
 extension SaveTransaction {
-  /// Notes what has to change in the trees of keys when a record changes; nil stands for no record.
+  /// Notes the changes in the trees of keys that follow from a changed record; nil stands for no record.
   private mutating func noteKeys(
     from old: RecordView?,
     to new: RecordView?,
@@ -337,7 +338,7 @@ extension SaveTransaction {
     }
   }
 
-  /// The same for an index with an entry for each element of a list.
+  /// Notes these changes for an index with an entry for each element of a list.
   private mutating func noteElementKeys(
     _ index: ResolvedIndex,
     _ place: Int,
@@ -378,7 +379,7 @@ extension SaveTransaction {
     return false
   }
 
-  /// Brings what was noted into an entity's trees.
+  /// Stores the noted changes in an entity's trees.
   private mutating func storeKeys(
     _ entity: StoredEntity,
     _ transaction: inout WriteTransaction

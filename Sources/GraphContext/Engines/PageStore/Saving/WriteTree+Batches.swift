@@ -1,10 +1,11 @@
 import PageStore
 import Predicates
 
-// Many entries at once: appended where they all lie behind what a tree has, as the records of new objects do; removed as ranges where they are neighbours.
+// Changes of many entries at once. Entries are appended if they all lie behind the entries of the tree, as the
+// records of new objects do. They are removed as ranges if they are neighbours.
 
 extension WriteTree {
-  /// Entries from which on it pays to look whether they can be appended, or removed as a range.
+  /// The number of entries from which on it is worth checking whether they can be appended, or removed as a range.
   private static let bulkCount = 64
 
   /// Stores the keys of a sorted batch, without values.
@@ -25,7 +26,8 @@ extension WriteTree {
     }
   }
 
-  /// Stores the records of new objects, which ascend by number. Returns the number of one whose place is taken.
+  /// Stores the records of new objects, which ascend by number. Returns the number of an object that the tree
+  /// already has, if there is one.
   func put(new records: [EntityChanges.Record]) throws(StoreError) -> ObjectNumber? {
     guard let first = records.first else { return nil }
     guard try withKey(first.number, { key throws(StoreError) in try canAppend(records.count, first: key) })
@@ -70,8 +72,8 @@ extension WriteTree {
     try result.get()
   }
 
-  /// Removes ascending keys, each of which the tree has. Those that are neighbours in the tree go as one range, which changes few pages and is one entry of the
-  /// log; counts tell which are.
+  /// Removes ascending keys, each of which the tree has. Keys that are neighbours in the tree are removed as one
+  /// range, which changes few pages and is one entry of the log. The tree's counts show which keys are neighbours.
   private func removeSorted(
     _ places: Range<Int>,
     _ key: (Int) -> UnsafeRawBufferPointer

@@ -1,10 +1,10 @@
 import PageStore
 
-/// Looks at the history of a store. Docs/Records.md, "The tree `history`".
+/// Verifies the history of a store. Docs/Records.md, "The tree `history`".
 struct HistoryVerifier {
   private let snapshot: Snapshot
   private(set) var problems: [IntegrityProblem] = []
-  /// The transaction before the one at hand.
+  /// The transaction before the current one.
   private var last: (commit: UInt64, end: UInt64)?
 
   /// - Parameter format: the version of the store's format.

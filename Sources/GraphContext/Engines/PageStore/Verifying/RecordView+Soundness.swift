@@ -1,9 +1,9 @@
 import Predicates
 
-/// What a record's bytes have to be beyond what reading them takes. Docs/Records.md, "Records".
+/// Requirements for a record's bytes beyond those for reading them. Docs/Records.md, "Records".
 extension RecordView {
-  /// Whether the header is that of a record, and all bits are zero that stand for nothing: those behind the last slot's, and the values
-  /// of slots that are nil.
+  /// True if the header is a record's header, and all unused bits are zero: the bits behind the last slot's, and
+  /// the values of slots that are nil.
   var hasSoundFrame: Bool {
     let version = UInt16(littleEndian: bytes.loadUnaligned(as: UInt16.self))
     let lastBits = RecordLayout.headerByteCount + slotCount / 8
@@ -15,7 +15,7 @@ extension RecordView {
     }
   }
 
-  /// Whether the slot holds a value of its kind, or nil.
+  /// Returns whether the slot holds a value of its kind, or nil.
   func hasSoundValue(_ slot: Int) -> Bool {
     if isNull(slot) { return fixedBytes(slot) != nil || variable(slot).isEmpty }
     switch field(slot).kind {
@@ -29,7 +29,7 @@ extension RecordView {
     }
   }
 
-  /// Whether what stands for a list is one; true for what is none.
+  /// Returns whether a list is well-formed; true for a property that is no list.
   func hasSoundElements(_ property: StoredProperty) -> Bool {
     guard let kind = property.elementKind, !isNull(property.slot), hasSoundValue(property.slot) else {
       return true
@@ -39,7 +39,7 @@ extension RecordView {
     return true
   }
 
-  /// Whether the record has a value or a reference. What the reference leads to is looked at elsewhere.
+  /// Returns whether the record has a value or a reference. The destination of the reference is checked elsewhere.
   private func hasSoundExternalValue(_ slot: Int) -> Bool {
     switch external(slot) {
     case .inline(let bytes)?:
@@ -49,7 +49,7 @@ extension RecordView {
     }
   }
 
-  /// The stored bytes of a slot.
+  /// Returns the stored bytes of a slot.
   func valueBytes(_ slot: Int) -> Slice<UnsafeRawBufferPointer> { fixedBytes(slot) ?? variable(slot)[...] }
 
   private func fixedBytes(_ slot: Int) -> Slice<UnsafeRawBufferPointer>? {

@@ -1,17 +1,18 @@
 import PageStore
 import Predicates
 
-/// Looks at what a store of objects says about itself, and at which trees it has: the schema, the leases of numbers, and nothing that
-/// belongs to neither. Docs/Records.md, "The tree `schema`".
+/// Verifies the catalogue and the trees of a store of objects: the schema, the leases of numbers, and that there is
+/// nothing that belongs to neither. Docs/Records.md, "The tree `schema`".
 struct SchemaTreeVerifier {
   private let snapshot: Snapshot
   private(set) var problems: [IntegrityProblem] = []
   /// The schema in the store; nil if there is none, or none that can be read.
   private(set) var schema: CataloguedSchema?
-  /// The ends of the blocks of numbers that were leased, by entity; nil if they can't be read. One that makes no sense is above all.
+  /// The ends of the blocks of numbers that were leased, by entity; nil if they can't be read. An end that makes no
+  /// sense is replaced by the greatest number.
   private(set) var leases: [EntityNumber: UInt64]?
 
-  /// - Parameter used: the schema that the store is used with, if it is.
+  /// - Parameter used: the schema that the store is used with; nil if it isn't used.
   init(_ snapshot: Snapshot, used: CataloguedSchema?) {
     self.snapshot = snapshot
     do throws(StoreError) {
@@ -74,7 +75,7 @@ struct SchemaTreeVerifier {
     }
   }
 
-  /// Whether this is a version of the rules, a slash and a version of Unicode.
+  /// Returns whether the bytes are a version of the rules, a slash and a version of Unicode.
   private static func isFolding(_ bytes: [UInt8]) -> Bool {
     String(decoding: bytes, as: UTF8.self).wholeMatch(of: #/[0-9]+/[0-9]+(\.[0-9]+)*/#) != nil
   }
@@ -114,16 +115,16 @@ struct SchemaTreeVerifier {
 }
 
 extension Store {
-  /// Verifies pages and objects, and returns every problem: what the pages hide keeps nothing else from being looked at.
+  /// Verifies pages and objects, and returns every problem: everything outside of damaged pages is checked.
   ///
-  /// - Parameter schema: what the store is used with; nil to go by the schema in the store.
+  /// - Parameter schema: the schema that the store is used with; nil for the schema in the store.
   package func verifyObjects(
     as schema: StoredSchema? = nil,
     includingWarnings: Bool
   ) throws(StoreError) -> [IntegrityProblem] {
     let snapshot = try snapshot()
     var problems = try verify(includingWarnings: includingWarnings)
-    // A store that is open for reading only is read as the models have it, and stays as it is.
+    // A store that is open for reading only is read by the schema of the models, and isn't changed.
     let catalogue = SchemaTreeVerifier(snapshot, used: options.isReadOnly ? nil : schema?.catalogue)
     problems += catalogue.problems
     if let schema = try? schema ?? catalogue.readableSchema(in: snapshot) {
@@ -141,14 +142,15 @@ extension Store {
 }
 
 extension CataloguedSchema {
-  /// Whether the two have the same entities. The next free numbers may differ: a change that was given up has used some.
+  /// Returns whether the two schemas have the same entities. The next free numbers may differ: a change that was
+  /// given up has used some.
   fileprivate func isSame(as other: CataloguedSchema) -> Bool {
     version == other.version && entities == other.entities
   }
 }
 
 extension SchemaTreeVerifier {
-  /// The store's schema without what this library can't read of it.
+  /// Returns the store's schema without the parts that this library can't read.
   fileprivate func readableSchema(in snapshot: Snapshot) throws(ContextError) -> StoredSchema? {
     schema == nil ? nil : try SchemaTree.readableSchema(in: snapshot)
   }

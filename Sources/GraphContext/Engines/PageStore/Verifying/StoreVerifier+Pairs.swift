@@ -4,7 +4,8 @@ import Predicates
 // The links of many-to-many relationships, and their orders.
 
 extension StoreVerifier {
-  /// Every link has its way back, whose tree is looked at from the other end: so neither has one too many. In an order each link has one entry, at its place.
+  /// Verifies that every link has its inverse link. The inverse tree is verified from the other end, so neither
+  /// tree has a link too many. In an order each link has one entry, at its place.
   mutating func verifyPairs(_ relationship: StoredToMany) {
     guard case .pairs(let trees) = relationship.storage else { return }
     let destination = view.schema.entities[relationship.destination]
@@ -41,7 +42,8 @@ extension StoreVerifier {
     }
   }
 
-  /// Each link is looked up in the order, so it has too many entries if it has more than there are links.
+  /// Each link is looked up in the order, so the order has too many entries if it has more entries than there are
+  /// links.
   private mutating func verifyOrder(_ order: String, of links: String) {
     _ = forEachEntry(of: order) { verifier, _, value in verifier.verifyIsNothing(value, order) }
     guard let entries = count(of: order), let pairs = count(of: links), entries != pairs else { return }

@@ -3,19 +3,21 @@ import Predicates
 
 /// Compares records, index entries, references and pairs of one snapshot with each other, and reports every difference.
 ///
-/// The page store has verified its pages; here the question is whether the trees fit together. A tree with damaged pages is compared as
-/// far as it can be read: no entry is looked up in it, and nothing is concluded from what it lacks.
+/// The page store has verified its pages; here the question is whether the trees fit together. A tree with damaged
+/// pages is compared as far as it can be read: no entry is looked up in it, and nothing is concluded from entries
+/// that it lacks.
 package struct StoreVerifier {
   let view: StoreView
   private let leases: [EntityNumber: UInt64]?
   /// The trees with damaged pages.
   private var damaged: Set<String>
   private var found: [IntegrityProblem] = []
-  /// How many objects of the entity at hand have a reference, by its place among the to-one relationships.
+  /// The number of objects of the current entity that have a reference, by its place among the to-one
+  /// relationships.
   private var referenceCounts: [Int] = []
-  /// How many entries the records have in each declared index, if it is of elements.
+  /// The number of the records' entries in each declared index of elements.
   private var elementCounts: [Int] = []
-  /// How many parts the long values of the entity at hand have, by slot.
+  /// The number of parts of the current entity's long values, by slot.
   private var partCounts: [Int: Int] = [:]
   private var derivedValues: DerivedValues<TreeReader>
 
@@ -60,7 +62,7 @@ package struct StoreVerifier {
     return !damaged.contains(name)
   }
 
-  /// A tree, or nil if there is none or it can't be opened.
+  /// Returns a tree, or nil if there is none or it can't be opened.
   private mutating func tree(_ name: String) -> TreeReader? {
     do throws(StoreError) { return try view.tree(named: name) } catch {
       noteDamage(error, name)
@@ -68,7 +70,7 @@ package struct StoreVerifier {
     }
   }
 
-  /// What `body` finds in a tree, which is nil if there is none; nil if the tree is damaged.
+  /// Returns what `body` finds in a tree; nil if the tree is damaged. The tree is nil if there is none.
   mutating func lookUp<Found>(
     _ name: String,
     _ body: (TreeReader?) throws(StoreError) -> Found
@@ -85,7 +87,7 @@ package struct StoreVerifier {
     if damaged.insert(name).inserted { report(error.message, name) }
   }
 
-  /// Whether a tree has a key; nil if it is damaged.
+  /// Returns whether a tree has a key; nil if the tree is damaged.
   mutating func contains(_ key: [UInt8], in name: String) -> Bool? {
     lookUp(name) { (tree) throws(StoreError) in try tree?.contains(key) ?? false }
   }
@@ -195,7 +197,8 @@ package struct StoreVerifier {
     }
   }
 
-  /// Computes a derived value, and reports one that differs. What it is made of is reported elsewhere where that is damaged.
+  /// Computes a derived value, and reports a stored value that differs. Damage of the values that it is computed
+  /// from is reported elsewhere.
   private mutating func verify(
     _ derivation: StoredDerivation,
     of number: ObjectNumber,
@@ -238,7 +241,8 @@ package struct StoreVerifier {
     }
   }
 
-  /// Whether an object's to-one relationship leads to `number`. An object that is missing or damaged is reported elsewhere.
+  /// Returns whether an object's to-one relationship leads to `number`. An object that is missing or damaged is
+  /// reported elsewhere.
   private mutating func leadsTo(
     _ number: ObjectNumber,
     from object: ObjectNumber,
@@ -282,7 +286,8 @@ package struct StoreVerifier {
     }
   }
 
-  /// Every value has its parts; so there are none too many exactly when there are as many as there should be.
+  /// Verifies the number of parts. Every value has its parts, so there are no extra parts exactly when the number
+  /// is as expected.
   private mutating func verifyParts(of entity: StoredEntity) {
     for slot in entity.slots(entity.externalSlots) where !damaged.contains(entity.treeName) {
       let treeName = entity.blobTreeName(at: slot)
@@ -301,7 +306,8 @@ package struct StoreVerifier {
 
   // MARK: From keys to records
 
-  /// Every record has its entries; so there are none too many exactly when there are as many as there should be.
+  /// Verifies the numbers of entries. Every record has its entries, so there are no extra entries exactly when the
+  /// number is as expected.
   private mutating func verifyKeys(of entity: StoredEntity) {
     let records = count(of: entity.treeName)
     for (index, elements) in zip(entity.declaredIndexes, elementCounts) {
