@@ -3,8 +3,8 @@
 @_exported import GraphContext
 @_exported import Predicates
 
-// Types of lower modules that public declarations of GraphContext take and return. An app that wants the key-value store
-// itself imports PageStore.
+// Types of lower modules that public declarations of GraphContext take and return. An app that wants the key-value
+// store itself imports PageStore.
 @_exported import struct Logging.Logger
 @_exported import struct PageStore.CompactionPolicy
 @_exported import enum PageStore.Durability

@@ -9,7 +9,8 @@ public struct CSVRow: Sendable, Hashable {
   /// The fields, one for each column. A row that is too short has empty ones at its end.
   public let fields: [String]
 
-  /// The field of a column; nil if there is no such column. Of several columns with one name, the first counts. O(columns).
+  /// The field of a column; nil if there is no such column. Of several columns with one name, the first counts.
+  /// O(columns).
   public subscript(column: String) -> String? {
     columns.firstIndex(of: column).map { fields[$0] }
   }
@@ -18,7 +19,8 @@ public struct CSVRow: Sendable, Hashable {
 extension ImportInput where Record == CSVRow {
   /// Reads the rows of a CSV file, whose first row has the names of the columns.
   ///
-  /// SwiftCSV parses the rows. It takes whole texts, so it gets some complete rows at a time, and memory holds only a part of the file.
+  /// SwiftCSV parses the rows. It takes whole texts, so it gets some complete rows at a time, and memory holds only
+  /// a part of the file.
   ///
   /// - Parameters:
   ///   - url: the file, in UTF-8.
@@ -61,8 +63,9 @@ extension ImportInput where Record == CSVRow {
 extension ImportInput where Record: Decodable {
   /// Decodes the rows of a CSV file, whose first row has the names of the columns. These names are the coding keys.
   ///
-  /// An empty field is nil for an optional. Numbers, Bools (`true`, `false`, `1`, `0`), strings, UUIDs, URLs, decimals, types with such a raw value and
-  /// dates in the form of ISO 8601 are decoded; a type with several values is not.
+  /// An empty field is nil for an optional. Numbers, Bools (`true`, `false`, `1`, `0`), strings, UUIDs, URLs,
+  /// decimals, types with such a raw value and dates in the form of ISO 8601 are decoded; a type with several
+  /// values is not.
   ///
   /// - Parameters:
   ///   - url: the file, in UTF-8.
@@ -76,7 +79,8 @@ extension ImportInput where Record: Decodable {
     decoded(.csvRows(at: url, delimiter: delimiter, recordByteLimit: recordByteLimit))
   }
 
-  /// Decodes CSV rows from a stream that can be read once, as ``csv(at:delimiter:recordByteLimit:)`` does those of a file.
+  /// Decodes CSV rows from a stream that can be read once, as ``csv(at:delimiter:recordByteLimit:)`` does those of
+  /// a file.
   public static func csv(
     delimiter: Character = ",",
     recordByteLimit: Int = ImportOptions.defaultRecordByteLimit,
@@ -121,7 +125,8 @@ extension PersistentContainer {
     try await importRecords(.csv(at: url, delimiter: delimiter), with: Source.objectImport, options: options)
   }
 
-  /// Writes the stored objects that a query describes as CSV, with a row of the columns' names: `exportRecords(_:as:to:format:progress:)`.
+  /// Writes the stored objects that a query describes as CSV, with a row of the columns' names:
+  /// `exportRecords(_:as:to:format:progress:)`.
   @discardableResult
   public func exportCSV<Value: ManagedObjectInitialisable & Encodable & SendableMetatype>(
     _ request: From<Value.Object>,
@@ -206,7 +211,8 @@ struct CSVReader {
     return batch
   }
 
-  /// Parses the records one by one up to the first wrong one, because parsing all of them at once doesn't tell which one is wrong.
+  /// Parses the records one by one up to the first wrong one, because parsing all of them at once doesn't tell
+  /// which one is wrong.
   private mutating func parseSeparately(_ batch: ArraySlice<String>, below header: String) {
     var good: [[String]] = []
     do {
@@ -252,8 +258,9 @@ struct CSVReader {
 
 /// Bytes as SwiftCSV gets them: one character for each byte.
 ///
-/// SwiftCSV reads characters: a combining mark after a delimiter or a quote makes another character of both. It also takes all line breaks of Unicode for ends
-/// of rows. So bytes that are neither ASCII nor the end of a row are replaced by ideographs.
+/// SwiftCSV reads characters: a combining mark after a delimiter or a quote makes another character of both. It
+/// also takes all line breaks of Unicode for ends of rows. So bytes that are neither ASCII nor the end of a row are
+/// replaced by ideographs.
 private struct ByteCharacters {
   let delimiter: UInt8
   private static let ideographs: UInt32 = 0x4E00
@@ -272,8 +279,8 @@ private struct ByteCharacters {
     return String(decoding: text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }, as: UTF8.self)
   }
 
-  /// All control characters but the tab are replaced, too: SwiftCSV takes some of them for line breaks, and a carriage return is one character with the line
-  /// feed after it.
+  /// All control characters but the tab are replaced, too: SwiftCSV takes some of them for line breaks, and a
+  /// carriage return is one character with the line feed after it.
   func isPlain(_ byte: UInt8) -> Bool {
     byte == delimiter
       || byte < 0x80 && (byte >= 0x20 || byte == UInt8(ascii: "\t") || byte == UInt8(ascii: "\n"))

@@ -2,12 +2,15 @@ import Cambium
 import CambiumImport
 
 extension ExportFormat where Value: Encodable {
-  /// CSV with a row of the columns' names, as ``CambiumImport/ImportInput`` reads it with `csv(at:delimiter:recordByteLimit:)`. Lines end with a line feed.
+  /// CSV with a row of the columns' names, as ``CambiumImport/ImportInput`` reads it with
+  /// `csv(at:delimiter:recordByteLimit:)`. Lines end with a line feed.
   ///
-  /// A value that encodes to something else than single values for its keys is an error, and so is a key that is no column.
+  /// A value that encodes to something else than single values for its keys is an error, and so is a key that is no
+  /// column.
   ///
   /// - Parameters:
-  ///   - columns: the names of the columns, in order; nil for the keys of the first value, so that a file of no values is empty.
+  ///   - columns: the names of the columns, in order; nil for the keys of the first value, so that a file of no
+  ///     values is empty.
   ///   - delimiter: what stands between two fields, an ASCII character.
   public static func csv(columns: [String]? = nil, delimiter: Character = ",") -> ExportFormat {
     ExportFormat(end: { count in
@@ -45,8 +48,8 @@ enum CSVText {
   }
 
   private static func quoted(_ field: String, _ delimiter: Character) -> String {
-    // By scalars: a reader takes a delimiter for one even if a combining mark follows. SwiftCSV drops spaces before a field that has
-    // no quotes.
+    // By scalars: a reader takes a delimiter for one even if a combining mark follows. SwiftCSV drops spaces before
+    // a field that has no quotes.
     let scalars = field.unicodeScalars
     let needsQuotes =
       scalars.first?.properties.isWhitespace == true
@@ -76,7 +79,8 @@ enum CSVText {
 private final class EncodedRow {
   var names: [String] = []
   var fields: [String: String] = [:]
-  /// The key of a value that has asked for a container. It is the only trace of a value that encodes nothing into the container.
+  /// The key of a value that has asked for a container. It is the only trace of a value that encodes nothing into
+  /// the container.
   private(set) var container: String?
 
   func noteContainer(_ name: String?) { container = container ?? name ?? "the value" }

@@ -1,4 +1,5 @@
-/// The place in the program that dispatched an action. An action that an effect dispatches has the source of the action that started the effect.
+/// The place in the program that dispatched an action. An action that an effect dispatches has the source of the
+/// action that started the effect.
 public struct ActionSource: Sendable, Hashable {
   /// The file.
   public let file: String
@@ -26,7 +27,8 @@ public struct DispatchedAction<Action: Sendable>: Sendable {
   public let action: Action
   /// The place that dispatched the action.
   public let source: ActionSource
-  /// A closure that the store asks before it handles the action: false if the effect that sent the action was cancelled or replaced. Nil for an action that is always handled.
+  /// A closure that the store asks before it handles the action: false if the effect that sent the action was
+  /// cancelled or replaced. Nil for an action that is always handled.
   let isWanted: (@Sendable () -> Bool)?
 
   /// Makes a dispatched action.

@@ -11,7 +11,8 @@ public struct EffectToken: Hashable, Sendable, ExpressibleByStringLiteral {
   public init(stringLiteral name: String) { self.name = name }
 }
 
-/// The answer of a middleware to an action: asynchronous work that dispatches any number of actions, the cancellation of such work, or nothing.
+/// The answer of a middleware to an action: asynchronous work that dispatches any number of actions, the
+/// cancellation of such work, or nothing.
 public struct Effect<OutputAction: Sendable>: Sendable {
   /// Dispatches an action.
   public typealias Send = @Sendable (OutputAction) -> Void
@@ -26,14 +27,15 @@ public struct Effect<OutputAction: Sendable>: Sendable {
   /// Nothing.
   public static var doNothing: Effect { Effect(kind: .nothing) }
 
-  /// Cancels the effect with this token, if there is one. Actions that it sends from now on are dropped, and so are actions that it has sent and that a
-  /// ``FlowStore`` hasn't handled.
+  /// Cancels the effect with this token, if there is one. Actions that it sends from now on are dropped, and so are
+  /// actions that it has sent and that a ``FlowStore`` hasn't handled.
   public static func toCancel(_ token: EffectToken) -> Effect { Effect(kind: .cancel(token)) }
 
   /// Runs a task.
   ///
   /// - Parameters:
-  ///   - token: the effect's name: a new effect replaces and cancels the effect with the same token. An effect without a token runs until it ends.
+  ///   - token: the effect's name: a new effect replaces and cancels the effect with the same token. An effect
+  ///     without a token runs until it ends.
   ///   - body: the task. The actions that it sends are dispatched, until the effect is cancelled.
   public static func run(
     token: EffectToken? = nil,
@@ -46,7 +48,8 @@ public struct Effect<OutputAction: Sendable>: Sendable {
   public static func just(_ action: OutputAction) -> Effect { .run { send in send(action) } }
 }
 
-/// An effect with a token. The object lives as long as the effect's work, and as long as an action that the effect has sent waits for its turn.
+/// An effect with a token. The object lives as long as the effect's work, and as long as an action that the effect
+/// has sent waits for its turn.
 private final class NumberedEffect: Sendable {
   let number: Int
   private let end: @Sendable () -> Void
@@ -56,7 +59,8 @@ private final class NumberedEffect: Sendable {
   deinit { end() }
 }
 
-/// A runner of effects, which keeps track of those that have a token. When the runner is deallocated, it cancels effects with tokens.
+/// A runner of effects, which keeps track of those that have a token. When the runner is deallocated, it cancels
+/// effects with tokens.
 public final class EffectRunner: Sendable {
   private struct Running {
     let number: Int
@@ -100,8 +104,8 @@ public final class EffectRunner: Sendable {
 
   /// Runs an effect, which replaces the effect with the same token.
   ///
-  /// - Parameter send: dispatches an action. The closure that it gets returns false once the effect was cancelled or replaced, and it keeps the effect
-  ///   alive.
+  /// - Parameter send: dispatches an action. The closure that it gets returns false once the effect was cancelled
+  ///   or replaced, and it keeps the effect alive.
   private func run<OutputAction>(
     _ body: @escaping @Sendable (@escaping Effect<OutputAction>.Send) async -> Void,
     _ token: EffectToken,
@@ -159,7 +163,8 @@ public final class EffectMiddleware<InputAction: Sendable, OutputAction: Sendabl
   /// Makes a middleware from a handler of actions.
   public init(_ onAction: @escaping OnAction) { self.onAction = onAction }
 
-  /// Makes a template of a middleware from a handler that needs dependencies, which ``EffectTemplate/inject(_:)`` gives.
+  /// Makes a template of a middleware from a handler that needs dependencies, which ``EffectTemplate/inject(_:)``
+  /// gives.
   public static func onAction<Dependencies: Sendable>(
     _ body:
       @escaping @Sendable (InputAction, ActionSource, _ getState: () -> State, Dependencies) -> Effect<

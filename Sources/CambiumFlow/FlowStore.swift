@@ -8,10 +8,12 @@ import Synchronization
 /// for await state in store.states() { print(state) }
 /// ```
 ///
-/// For each action: every middleware sees it, with the state before; the reducer makes the new state; the store emits the state; the closures that the middlewares have
-/// added to `afterReducer` run, in the reverse order of the middlewares. Actions that middlewares dispatch come after the actions that are waiting.
+/// For each action: every middleware sees it, with the state before; the reducer makes the new state; the store
+/// emits the state; the closures that the middlewares have added to `afterReducer` run, in the reverse order of the
+/// middlewares. Actions that middlewares dispatch come after the actions that are waiting.
 ///
-/// The store works on the executor of an actor: by default one of its own, or for example the main actor. No main queue has to be drained.
+/// The store works on the executor of an actor: by default one of its own, or for example the main actor. No main
+/// queue has to be drained.
 public actor FlowStore<Action: Sendable, State: Sendable> {
   private let host: any Actor
   private let reducer: Reducer<Action, State>
@@ -28,8 +30,8 @@ public actor FlowStore<Action: Sendable, State: Sendable> {
   ///   - reducer: makes the next state.
   ///   - middleware: sees every action; it belongs to this store.
   ///   - emission: the states that the store emits.
-  ///   - host: the actor on whose executor the store works: `MainActor.shared` for a user interface, or an actor with an executor of the program's own; by default an actor that
-  ///     only this store uses.
+  ///   - host: the actor on whose executor the store works: `MainActor.shared` for a user interface, or an actor
+  ///     with an executor of the program's own; by default an actor that only this store uses.
   public init(
     _ initial: State,
     reducer: Reducer<Action, State>,
@@ -50,7 +52,8 @@ public actor FlowStore<Action: Sendable, State: Sendable> {
   /// The state after the last action that was handled, on any thread.
   public nonisolated var state: State { published.value }
 
-  /// The current state, and then every state that is emitted, in order. States that the consumer has not read yet stay in memory. The sequence ends with the store.
+  /// The current state, and then every state that is emitted, in order. States that the consumer has not read yet
+  /// stay in memory. The sequence ends with the store.
   public nonisolated func states() -> AsyncStream<State> { published.values() }
 
   /// Has an action handled after those that are waiting, and returns at once. From any thread.
@@ -148,7 +151,8 @@ private final class Inbox<Action: Sendable>: Sendable {
 
   private let core = Mutex(Core())
 
-  /// Adds an action, and returns true if the caller must schedule a turn, because none was scheduled since the inbox was empty.
+  /// Adds an action, and returns true if the caller must schedule a turn, because none was scheduled since the
+  /// inbox was empty.
   func append(_ action: DispatchedAction<Action>) -> Bool {
     core.withLock { core in
       core.waiting.append(action)

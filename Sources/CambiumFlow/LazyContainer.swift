@@ -16,8 +16,8 @@ public actor LazyContainer {
   ///
   /// - Parameters:
   ///   - open: opens the container.
-  ///   - configure: called once the container is open, before anything works with it. If this throws, the container is closed, and counts as one that can't
-  ///     be opened.
+  ///   - configure: called once the container is open, before anything works with it. If this throws, the container
+  ///     is closed, and counts as one that can't be opened.
   public init(
     _ open: @escaping @Sendable () async throws -> PersistentContainer,
     configure: @escaping @Sendable (PersistentContainer) async throws -> Void = { _ in }
@@ -80,8 +80,8 @@ public enum ContainerState: Sendable, Equatable {
 }
 
 extension PersistenceState where Failure == FlowError {
-  /// The state of the container as the three parts show it: failed if a part has its error, loaded if a part has a result, loading if a part waits, or
-  /// initial.
+  /// The state of the container as the three parts show it: failed if a part has its error, loaded if a part has a
+  /// result, loading if a part waits, or initial.
   public var containerLoadingState: ContainerState {
     if case .failed(.container(let error), _) = request { return .failed(.container(error)) }
     for part in [persist, delete] {

@@ -4,7 +4,8 @@ import GraphContext
 public enum FollowingPlace: Sendable, Hashable {
   /// In a context of its own, on a queue of its own: it shows what is saved.
   case store
-  /// In the view context, on the main actor: it shows unsaved changes of that context, too. The program has to leave the main actor free, as an asynchronous `main` does.
+  /// In the view context, on the main actor: it shows unsaved changes of that context, too. The program has to
+  /// leave the main actor free, as an asynchronous `main` does.
   case viewContext
 }
 
@@ -130,8 +131,8 @@ extension ListChanges {
 
   private func tellAll() throws { continuation.yield(.all(try reading { try list.map(value) })) }
 
-  /// Makes values of objects. A getter that can't read returns a placeholder, which must not be emitted: in this case the method throws the cause. It doesn't throw an error that
-  /// the context had before.
+  /// Makes values of objects. A getter that can't read returns a placeholder, which must not be emitted: in this
+  /// case the method throws the cause. It doesn't throw an error that the context had before.
   private func reading<Values>(_ body: () throws -> Values) throws -> Values {
     let wasUsable = (try? list.context?.checkUsable()) != nil
     let values = try body()

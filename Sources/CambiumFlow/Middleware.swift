@@ -1,7 +1,8 @@
 /// A participant that sees every action beside the reducer, and may dispatch other actions later.
 ///
-/// A middleware belongs to one store. For stores of other libraries it is a plain value: hand it the context once and every action before the reducer runs, and afterwards run
-/// the closures that it has added (``AfterReducer/run()``).
+/// A middleware belongs to one store. For stores of other libraries it is a plain value: hand it the context once
+/// and every action before the reducer runs, and afterwards run the closures that it has added
+/// (``AfterReducer/run()``).
 public protocol Middleware<InputAction, OutputAction, State>: Sendable {
   /// The actions that the middleware sees.
   associatedtype InputAction: Sendable
@@ -44,7 +45,8 @@ public struct AfterReducer {
   /// Adds a closure.
   public mutating func add(_ body: @escaping () -> Void) { closures.append(body) }
 
-  /// Runs the closures, the last first: the outermost middleware, which is the first to see an action, is the last to see the new state.
+  /// Runs the closures, the last first: the outermost middleware, which is the first to see an action, is the last
+  /// to see the new state.
   public func run() { closures.reversed().forEach { $0() } }
 }
 

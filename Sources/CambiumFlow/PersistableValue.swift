@@ -1,7 +1,7 @@
 import GraphContext
 
-/// A value that stands for an object of a model, with some or all of its properties: it is made from an object, and writes itself into one. Several types of values may stand for
-/// one model.
+/// A value that stands for an object of a model, with some or all of its properties: it is made from an object, and
+/// writes itself into one. Several types of values may stand for one model.
 ///
 /// The values that `@Model` writes need two lines:
 ///
@@ -20,15 +20,15 @@ public protocol PersistableValue: Sendable {
   /// The object that the value was made of; nil for a new value.
   var objectID: ManagedObjectID? { get }
 
-  /// Makes the value of an object. It is also called for a new object before the object is saved: values that `willSave()` sets and values that the store derives don't exist by
-  /// then.
+  /// Makes the value of an object. It is also called for a new object before the object is saved: values that
+  /// `willSave()` sets and values that the store derives don't exist by then.
   init(_ object: Object) throws
 
   /// Inserts an object for a new value. ``update(_:)`` follows, so only required properties have to be set.
   func insert(into context: ManagedObjectContext) throws -> Object
 
-  /// Writes the value into its object. A property that is set to the value that it has counts as changed: set only properties that differ, so that an unchanged value saves
-  /// nothing.
+  /// Writes the value into its object. A property that is set to the value that it has counts as changed: set only
+  /// properties that differ, so that an unchanged value saves nothing.
   func update(_ object: Object) throws
 }
 

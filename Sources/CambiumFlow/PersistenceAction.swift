@@ -9,8 +9,8 @@ public struct PersistenceAction<Element: Sendable, Failure: Error, Request: Send
     case saveFailed(Failure, Element)
     case deleted
     case deleteFailed(Failure, Element)
-    /// The number is that of the request in the state: it tells late results from results of the current request. The place is the position of the result among those of the
-    /// request, from 1.
+    /// The number is that of the request in the state: it tells late results from results of the current request.
+    /// The place is the position of the result among those of the request, from 1.
     case received(PersistenceFetchResult<Element>, number: Int, place: Int)
     case requestFailed(Failure, Request, number: Int)
   }

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// A controller that saves, deletes and follows the elements of one kind. It makes the middleware and the reducer of a store.
+/// A controller that saves, deletes and follows the elements of one kind. It makes the middleware and the reducer
+/// of a store.
 public protocol PersistenceController<Element, Failure, Request>: Sendable {
   /// The values.
   associatedtype Element: Sendable
@@ -28,21 +29,24 @@ public protocol PersistenceController<Element, Failure, Request>: Sendable {
 }
 
 extension PersistenceController {
-  /// A middleware that does what actions ask for. Each store needs one of its own: a middleware has one live request at a time.
+  /// A middleware that does what actions ask for. Each store needs one of its own: a middleware has one live
+  /// request at a time.
   public func makeMiddleware() -> AnyMiddleware<Action, Action, State> {
     AnyMiddleware(PersistenceMiddleware(controller: self))
   }
 
   /// A reducer that keeps the state.
   ///
-  /// - Parameter refetches: what happens if a difference doesn't apply to a list, because the program has changed the list in the state. If true, the state becomes `loading`,
-  ///   and the middleware begins the request again; if false, the list becomes empty.
+  /// - Parameter refetches: what happens if a difference doesn't apply to a list, because the program has changed
+  ///   the list in the state. If true, the state becomes `loading`, and the middleware begins the request again; if
+  ///   false, the list becomes empty.
   public static func makeReducer(refetches: Bool = true) -> Reducer<Action, State> {
     Reducer { action, state in state.apply(action.kind, refetches: refetches) }
   }
 }
 
-/// The numbers of requests. Each number is used once, so the live request has the greatest number, also if the program restores an earlier state.
+/// The numbers of requests. Each number is used once, so the live request has the greatest number, also if the
+/// program restores an earlier state.
 private let requestNumbers = Atomic(0)
 
 extension PersistenceState {
@@ -63,8 +67,9 @@ extension PersistenceState {
     }
   }
 
-  /// Returns whether the result of a live request counts. The result of the newest request does. If the program has replaced the whole state by a state with a list, or by
-  /// an earlier state, the next result counts, and its request is the newest from then on.
+  /// Returns whether the result of a live request counts. The result of the newest request does. If the program has
+  /// replaced the whole state by a state with a list, or by an earlier state, the next result counts, and its
+  /// request is the newest from then on.
   private mutating func listens(to number: Int) -> Bool {
     if number > requestNumber, isShowing {
       requestNumber = number

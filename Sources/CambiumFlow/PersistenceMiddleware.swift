@@ -71,8 +71,8 @@ final class PersistenceMiddleware<Controller: PersistenceController>: Middleware
     }
   }
 
-  /// Begins a save or a deletion when those of earlier actions have ended: if two ran at the same time, the last one to commit would win, not the last one
-  /// dispatched.
+  /// Begins a save or a deletion when those of earlier actions have ended: if two ran at the same time, the last
+  /// one to commit would win, not the last one dispatched.
   private func changeInTurn(_ body: @escaping @Sendable () async -> Void) {
     newestChange.withLock { newest in
       newest = Task { [newest] in

@@ -8,8 +8,8 @@ public struct PersistenceState<Element: Sendable, Failure: Error, Request: Senda
   public var delete: ChangeState<Element, Failure>
   /// The number of the live request, or of its end. 0 in a state that the program has made.
   var requestNumber = 0
-  /// The number of the live request's result that the list shows, from 1. A difference applies to the list of the result before. Nil if the program has set the list
-  /// since.
+  /// The number of the live request's result that the list shows, from 1. A difference applies to the list of the
+  /// result before. Nil if the program has set the list since.
   var shownResult: Int?
 
   /// Makes a state.

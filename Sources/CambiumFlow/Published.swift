@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A value that any thread may read, and whose changes are emitted as sequences.
+/// A value that any thread may read. Sequences emit its changes.
 final class Published<Value: Sendable>: Sendable {
   private struct Core {
     var value: Value

@@ -36,7 +36,8 @@ public struct StoreController<Element: PersistableValue>: PersistenceController 
   /// - Parameters:
   ///   - container: the container, which controllers of other models share.
   ///   - place: the context in which lists are followed.
-  ///   - save: saves an element; nil for a block of its own, in which an existing object is updated, or a new one inserted.
+  ///   - save: saves an element; nil for a block of its own, in which an existing object is updated, or a new one
+  ///     inserted.
   ///   - delete: deletes an element; nil for a block of its own.
   ///   - follow: follows a list; nil for a live list in `place`.
   public init(

@@ -4,10 +4,11 @@ import Synchronization
 // A block of work for each value.
 
 extension PersistentContainer {
-  /// Saves a value in a block of its own. Where others have changed the same properties of the object since, the value wins.
+  /// Saves a value in a block of its own. Where others have changed the same properties of the object since, the
+  /// value wins.
   ///
-  /// Once the value is stored, an error of a hook or of reading it back doesn't make the save fail: a program that saved it again would store it
-  /// twice.
+  /// Once the value is stored, an error of a hook or of reading it back doesn't make the save fail: a program that
+  /// saved it again would store it twice.
   func save<Value: PersistableValue>(_ value: Value) async throws(FlowError) -> Value {
     let stored = StoredValue<Value>()
     do throws(FlowError) {
@@ -39,8 +40,8 @@ extension PersistentContainer {
       let unsaved = try ofValue { try Value(object) }
       try context.saveLast()
       stored.value.withLock { $0 = unsaved }
-      // The object doesn't exist any more if another context has deleted it meanwhile. If its unique value was taken, its ID leads to the
-      // existing object.
+      // The object doesn't exist any more if another context has deleted it meanwhile. If its unique value was
+      // taken, its ID leads to the existing object.
       guard let saved = try context.find(Value.Object.self, object.objectID) else {
         stored.value.withLock { $0 = nil }
         throw FlowError.saving(ObjectGone(objectID: object.objectID))
@@ -51,7 +52,8 @@ extension PersistentContainer {
     }
   }
 
-  /// Deletes the object of a value in a block of its own. Does nothing for a value that has none, or whose ID is that of another model.
+  /// Deletes the object of a value in a block of its own. Does nothing for a value that has none, or whose ID is
+  /// that of another model.
   func delete<Value: PersistableValue>(_ value: Value) async throws(FlowError) {
     guard let id = value.objectID else { return }
     try await perform(FlowError.saving) { context in

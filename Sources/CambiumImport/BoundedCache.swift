@@ -85,16 +85,16 @@ public final class BoundedCache<Key: Hashable & Sendable, Value: Sendable>: Send
   /// The number of values in the cache.
   public var count: Int { state.withLock { $0.entries.count } }
 
-  /// Calls `body` with each value that leaves the cache from now on: because it is evicted, removed or replaced, or because the cache is
-  /// cleared. Nil ends the calls.
+  /// Calls `body` with each value that leaves the cache from now on: because it is evicted, removed or replaced, or
+  /// because the cache is cleared. Nil ends the calls.
   ///
   /// The call comes after the change, on the thread that has made the change; `body` may use the cache.
   public func onObjectEviction(_ body: (@Sendable (Value) -> Void)?) {
     state.withLock { $0.onEviction = body }
   }
 
-  /// Inserts a value as the newest, and then evicts the oldest values until the limits hold. A value whose own cost is above the limit of
-  /// costs is evicted as well.
+  /// Inserts a value as the newest, and then evicts the oldest values until the limits hold. A value whose own cost
+  /// is above the limit of costs is evicted as well.
   public func insert(_ value: Value, forKey key: Key, cost: Int = 0) {
     change { state, evicted in
       if let old = state.remove(key) { evicted.append(old) }

@@ -14,7 +14,8 @@ public struct ExportFormat<Value: SendableMetatype>: Sendable {
   ///
   /// - Parameters:
   ///   - end: returns the bytes after the last value; its argument is the count of the values.
-  ///   - makeWriter: makes the closure that encodes one value after the other, on one thread. The bytes of the first value include what stands before it.
+  ///   - makeWriter: makes the closure that encodes one value after the other, on one thread. The bytes of the
+  ///     first value include what stands before it.
   public init(
     end: @escaping @Sendable (_ count: Int) throws -> Data = { _ in Data() },
     makeWriter: @escaping @Sendable () -> Writer
@@ -51,10 +52,11 @@ extension ExportFormat where Value: Encodable {
 }
 
 extension PersistentContainer {
-  /// Writes the stored objects that a query describes into a file, as values, in the order of the query. All are read from one commit. Memory holds a batch of
-  /// objects.
+  /// Writes the stored objects that a query describes into a file, as values, in the order of the query. All are
+  /// read from one commit. Memory holds a batch of objects.
   ///
-  /// The export writes a temporary file in the same directory and renames it at the end: an export that throws leaves the existing file as it was.
+  /// The export writes a temporary file in the same directory and renames it at the end: an export that throws
+  /// leaves the existing file as it was.
   ///
   /// - Parameters:
   ///   - request: the objects.
@@ -63,8 +65,8 @@ extension PersistentContainer {
   ///   - format: how values are written.
   ///   - progress: receives how far the export has come: one unit for each value. Cancelling it cancels the export.
   /// - Returns: how many values were written.
-  /// - Throws: `CancellationError` when the task or the progress is cancelled; ``ImportError`` when the file can't be written; what the values' initialiser, the
-  ///   encoder and the query throw.
+  /// - Throws: `CancellationError` when the task or the progress is cancelled; ``ImportError`` when the file can't
+  ///   be written; what the values' initialiser, the encoder and the query throw.
   @discardableResult
   public func exportRecords<Value: ManagedObjectInitialisable & SendableMetatype>(
     _ request: From<Value.Object>,
@@ -81,18 +83,20 @@ extension PersistentContainer {
     }
   }
 
-  /// Hands the stored objects that a query describes to a closure, as values, in the order of the query: for a socket, a pipe, a compressor. All are read from
-  /// one commit. Memory holds a batch of objects.
+  /// Hands the stored objects that a query describes to a closure, as values, in the order of the query: for a
+  /// socket, a pipe, a compressor. All are read from one commit. Memory holds a batch of objects.
   ///
   /// - Parameters:
   ///   - request: the objects.
   ///   - type: the type of the values.
   ///   - format: how values are written.
   ///   - progress: receives how far the export has come: one unit for each value. Cancelling it cancels the export.
-  ///   - write: receives the next bytes, on the thread of the export, which waits for it. The first call has the bytes before the first value and of that value,
-  ///     further calls have one value each, and the last call has the bytes after the last value. The store keeps the pages of the commit until the export ends.
+  ///   - write: receives the next bytes, on the thread of the export, which waits for it. The first call has the
+  ///     bytes before the first value and of that value, further calls have one value each, and the last call has
+  ///     the bytes after the last value. The store keeps the pages of the commit until the export ends.
   /// - Returns: how many values were written.
-  /// - Throws: `CancellationError` when the task or the progress is cancelled; what `write`, the values' initialiser, the encoder and the query throw.
+  /// - Throws: `CancellationError` when the task or the progress is cancelled; what `write`, the values'
+  ///   initialiser, the encoder and the query throw.
   @discardableResult
   public func exportRecords<Value: ManagedObjectInitialisable & SendableMetatype>(
     _ request: From<Value.Object>,
@@ -104,7 +108,8 @@ extension PersistentContainer {
     try await export(request, format, progress) { export throws in try export(write) }
   }
 
-  /// - Parameter body: is called with a function that hands all bytes to a closure, and returns the count of the values.
+  /// - Parameter body: is called with a function that hands all bytes to a closure, and returns the count of the
+  ///   values.
   private func export<Value: ManagedObjectInitialisable & SendableMetatype>(
     _ request: From<Value.Object>,
     _ format: ExportFormat<Value>,

@@ -2,8 +2,8 @@ import Cambium
 
 /// The source from which an import reads its records, one after the other: an array, a file, a stream.
 ///
-/// Memory holds a part of a file or stream, never all of it, and no more than the limit of one record. ``ImportOptions/Commits`` says how much of the
-/// imported objects is in memory.
+/// Memory holds a part of a file or stream, never all of it, and no more than the limit of one record.
+/// ``ImportOptions/Commits`` says how many imported objects are in memory.
 public struct ImportInput<Record: SendableMetatype>: Sendable {
   /// Returns the next record; nil after the last.
   public typealias Reader = () throws -> Record?
@@ -28,9 +28,11 @@ public struct ImportInput<Record: SendableMetatype>: Sendable {
   /// Reads what a closure returns.
   ///
   /// - Parameters:
-  ///   - isRepeatable: whether `makeReader` can be called again, for the same records. If not, properties and relationships are imported batch by batch.
+  ///   - isRepeatable: whether `makeReader` can be called again, for the same records. If not, properties and
+  ///     relationships are imported batch by batch.
   ///   - count: the number of records; nil where it isn't known.
-  ///   - makeReader: begins to read. The closure that it returns is called for one record after the other, on one thread.
+  ///   - makeReader: begins to read. The closure that it returns is called for one record after the other, on one
+  ///     thread.
   public init(
     isRepeatable: Bool,
     count: Int? = nil,
@@ -58,7 +60,8 @@ extension ImportInput where Record: Decodable {
   /// - Parameters:
   ///   - url: the file.
   ///   - decoder: makes the decoder.
-  ///   - recordByteLimit: the length of a record, in bytes, beyond which it is refused (``ImportError/Code/recordTooLong``).
+  ///   - recordByteLimit: the length of a record, in bytes, beyond which it is refused
+  ///     (``ImportError/Code/recordTooLong``).
   public static func jsonLines(
     at url: URL,
     decoder: @escaping @Sendable () -> JSONDecoder = { JSONDecoder() },
@@ -71,7 +74,8 @@ extension ImportInput where Record: Decodable {
   ///
   /// - Parameters:
   ///   - decoder: makes the decoder.
-  ///   - recordByteLimit: the length of a record, in bytes, beyond which it is refused (``ImportError/Code/recordTooLong``).
+  ///   - recordByteLimit: the length of a record, in bytes, beyond which it is refused
+  ///     (``ImportError/Code/recordTooLong``).
   ///   - chunks: returns the next bytes, of any length; nil at the end.
   public static func jsonLines(
     decoder: @escaping @Sendable () -> JSONDecoder = { JSONDecoder() },
@@ -86,7 +90,8 @@ extension ImportInput where Record: Decodable {
   /// - Parameters:
   ///   - url: the file.
   ///   - decoder: makes the decoder.
-  ///   - recordByteLimit: the length of a record, in bytes, beyond which it is refused (``ImportError/Code/recordTooLong``).
+  ///   - recordByteLimit: the length of a record, in bytes, beyond which it is refused
+  ///     (``ImportError/Code/recordTooLong``).
   public static func jsonArray(
     at url: URL,
     decoder: @escaping @Sendable () -> JSONDecoder = { JSONDecoder() },
@@ -99,7 +104,8 @@ extension ImportInput where Record: Decodable {
   ///
   /// - Parameters:
   ///   - decoder: makes the decoder.
-  ///   - recordByteLimit: the length of a record, in bytes, beyond which it is refused (``ImportError/Code/recordTooLong``).
+  ///   - recordByteLimit: the length of a record, in bytes, beyond which it is refused
+  ///     (``ImportError/Code/recordTooLong``).
   ///   - chunks: returns the next bytes, of any length; nil at the end.
   public static func jsonArray(
     decoder: @escaping @Sendable () -> JSONDecoder = { JSONDecoder() },

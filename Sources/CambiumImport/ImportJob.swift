@@ -35,7 +35,8 @@ struct ImportJob<Record: Sendable, Object: ManagedObject>: Sendable {
     do {
       return try await withTaskCancellationHandler {
         try await container.write(mergePolicy: options.mergePolicy) { context, shouldSave in
-          // The import saves by itself. Changes that hooks make after that are not saved, and are lost with the context.
+          // The import saves by itself. Changes that hooks make after that are not saved, and are lost with the
+          // context.
           shouldSave = false
           let outcome = try run(in: context)
           stored.outcome.withLock { $0 = outcome }
@@ -81,8 +82,9 @@ struct ImportJob<Record: Sendable, Object: ManagedObject>: Sendable {
     return outcome
   }
 
-  /// Makes the passes one after the other where the records can be read twice, and for each batch where they can't. An import without a key, or without uniquing, is made batch by
-  /// batch as well, because a second pass couldn't find the object of a record again.
+  /// Makes the passes one after the other where the records can be read twice, and for each batch where they can't.
+  /// An import without a key, or without uniquing, is made batch by batch as well, because a second pass couldn't
+  /// find the object of a record again.
   ///
   /// - Parameter commit: saves, and receives the IDs of the objects since the commit before, if they are kept.
   private func runPasses(
@@ -139,7 +141,8 @@ struct ImportJob<Record: Sendable, Object: ManagedObject>: Sendable {
 }
 
 extension ImportJob {
-  /// True if the import takes all records as one batch. It does if it has one commit, its records are in memory, and a rule chooses among several records of one ID.
+  /// True if the import takes all records as one batch. It does if it has one commit, its records are in memory,
+  /// and a rule chooses among several records of one ID.
   private var needsOneBatch: Bool {
     options.commits == .once && source.isCollection
       && (description.duplicates == .lastWins || !description.isUniquing)
@@ -149,8 +152,8 @@ extension ImportJob {
 extension ImportOptions.Commits {
   /// The records of the next batch.
   ///
-  /// In an import with one commit, each batch has as many records as all batches before it, up to a bound: the query for a batch looks at every
-  /// unsaved object, and the decoded records of a batch are in memory.
+  /// In an import with one commit, each batch has as many records as all batches before it, up to a bound: the
+  /// query for a batch looks at every unsaved object, and the decoded records of a batch are in memory.
   func batchCount(after recordCount: Int) -> Int {
     switch self {
     case .once: min(max(4_096, recordCount), 65_536)
@@ -178,16 +181,17 @@ extension ManagedObjectContext {
 }
 
 extension PersistentContainer {
-  /// Imports records in the background, in the queue of the container's `write(mergePolicy:_:)` blocks, as an ``ObjectImport`` says.
+  /// Imports records in the background, in the queue of the container's `write(mergePolicy:_:)` blocks, as an
+  /// ``ObjectImport`` says.
   ///
-  /// With ``ImportOptions/Commits/once`` an import that throws or is cancelled changes nothing. Properties come first and relationships second. This holds for
-  /// all records at once if ``ImportOptions/relationships`` says so, the source can be read twice, and the import has a key and is uniquing. Otherwise it holds
-  /// batch by batch.
+  /// With ``ImportOptions/Commits/once`` an import that throws or is cancelled changes nothing. Properties come
+  /// first and relationships second. This holds for all records at once if ``ImportOptions/relationships`` says so,
+  /// the source can be read twice, and the import has a key and is uniquing. Otherwise it holds batch by batch.
   ///
   /// O(records · log n).
   ///
-  /// - Throws: `CancellationError` when the task or the progress is cancelled; ``ImportError`` for what can't be read; what closures and the save
-  ///   throw.
+  /// - Throws: `CancellationError` when the task or the progress is cancelled; ``ImportError`` for what can't be
+  ///   read; what closures and the save throw.
   @discardableResult
   public func importRecords<Record: Sendable, Object: ManagedObject>(
     _ source: ImportInput<Record>,

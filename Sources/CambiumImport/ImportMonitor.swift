@@ -45,8 +45,8 @@ final class ImportMonitor: Sendable {
     }
   }
 
-  /// Sets the number of units; nil while it isn't known. An import without records has one unit, because Foundation terminates the program when
-  /// a total becomes 0.
+  /// Sets the number of units; nil while it isn't known. An import without records has one unit, because Foundation
+  /// terminates the program when a total becomes 0.
   func expect(_ unitCount: Int?) {
     guard let progress else { return }
     // The progress may be that of an earlier import.

@@ -2,12 +2,13 @@ import Cambium
 
 /// Options of an import into a container.
 public struct ImportOptions: Sendable {
-  /// The time of the commits of imported objects.
+  /// When imported objects are stored.
   public enum Commits: Sendable, Hashable {
-    /// In one commit, at the end: a failed or cancelled import changes nothing. All objects of the import are in memory until then,
-    /// and the IDs of ``ImportReport/changes``: about 1.1 KB for a short record.
+    /// In one commit, at the end: a failed or cancelled import changes nothing. All objects of the import are in
+    /// memory until then, and the IDs of ``ImportReport/changes``: about 1.1 KB for a short record.
     case once
-    /// In one commit for each batch of this many records: memory holds one batch. Commits of a failed or cancelled import stay.
+    /// In one commit for each batch of this many records: memory holds one batch. Commits of a failed or cancelled
+    /// import stay.
     case eachBatch(of: Int)
   }
 
@@ -15,18 +16,19 @@ public struct ImportOptions: Sendable {
   public enum RelationshipsOrder: Sendable, Hashable {
     /// After the properties of all records, so that an object of any record is found. A file is read twice.
     case afterAllRecords
-    /// After the properties of each batch: for relationships to objects that exist, that the closure makes, or that come earlier or in the same batch. A file is read
-    /// once, and no object is looked up again: this takes about half the time.
+    /// After the properties of each batch: for relationships to objects that already exist, that the closure makes,
+    /// or that come earlier or in the same batch. A file is read once, and no object is looked up again, so it
+    /// takes about half the time.
     case afterEachBatch
   }
 
   /// The default limit of the length of a record, in bytes, beyond which inputs refuse it: 64 MiB.
   public static let defaultRecordByteLimit = 64 << 20
 
-  /// The time of the commits of imported objects.
+  /// When imported objects are stored.
   public var commits = Commits.once
-  /// When relationships are imported. This has no effect on an input that can't be read twice, and on an import without a key or without uniquing: their
-  /// relationships are imported batch by batch.
+  /// When relationships are imported. This has no effect on an input that can't be read twice, and on an import
+  /// without a key or without uniquing: their relationships are imported batch by batch.
   public var relationships = RelationshipsOrder.afterAllRecords
   /// The policy of commits for objects that other contexts have changed meanwhile.
   public var mergePolicy = MergePolicy.error

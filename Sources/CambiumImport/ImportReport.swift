@@ -8,19 +8,21 @@ public struct ImportReport: Sendable {
   public internal(set) var insertedCount = 0
   /// The count of records that have updated an object. Where several records have one ID, each counts.
   public internal(set) var updatedCount = 0
-  /// The count of records that were left out: without an ID, refused by a condition, or followed by another record of their ID.
+  /// The count of records that were left out: without an ID, refused by a condition, or followed by another record
+  /// of their ID.
   public internal(set) var refusedCount = 0
-  /// The count of records whose object the second pass didn't find, because a closure has changed its ID or deleted it, or another context has deleted
-  /// it between two commits. Their relationships are not set.
+  /// The count of records whose object the second pass didn't find, because a closure has changed its ID or deleted
+  /// it, or another context has deleted it between two commits. Their relationships are not set.
   public internal(set) var missingCount = 0
   /// The count of queries for unique IDs: one for each batch and pass, none where the cache knew every ID.
   public internal(set) var lookupCount = 0
   /// The count of commits of the import. A save that finds nothing to change makes no commit.
   public internal(set) var commitCount = 0
-  /// Objects that share their unique ID with other stored objects. The keys are the objects that the import has updated; the values are the other
-  /// objects.
+  /// Objects that share their unique ID with other stored objects. The keys are the objects that the import has
+  /// updated; the values are the other objects.
   public internal(set) var storedDuplicates: [ManagedObjectID: [ManagedObjectID]] = [:]
-  /// The IDs of changed objects; nil for an import with several commits, which reports each commit to ``ImportOptions/didCommit``.
+  /// The IDs of changed objects; nil for an import with several commits, which reports each commit to
+  /// ``ImportOptions/didCommit``.
   public internal(set) var changes: ImportChanges?
 
   init(_ counts: ImportCounts) {
@@ -77,8 +79,8 @@ public struct ImportChanges: Sendable, Hashable {
   /// Inserted and updated objects.
   public var all: Set<ManagedObjectID> { inserted.union(updated) }
 
-  /// Adds the changes of the next save: a deleted object is neither inserted nor updated any more, and an inserted object stays inserted when it is
-  /// updated. O(changes).
+  /// Adds the changes of the next save: a deleted object is neither inserted nor updated any more, and an inserted
+  /// object stays inserted when it is updated. O(changes).
   public mutating func add(_ changes: ObjectChanges) {
     deleted.formUnion(changes.deleted)
     inserted = inserted.union(changes.inserted).subtracting(deleted)

@@ -13,7 +13,8 @@ struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
   private var insertedPosition = 0
   /// The number of the next batch's first record in each pass, for passes that are made one after the other.
   private var nextRecord = (properties: 0, relationships: 0)
-  /// The numbers of the records that conditions have refused in a first pass that is made alone. An `IndexSet`, because a file may have runs of millions of them.
+  /// The numbers of the records that conditions have refused in a first pass that is made alone. An `IndexSet`,
+  /// because a file may have runs of millions of them.
   private var refused = IndexSet()
 
   /// The passes that a call makes.
@@ -61,7 +62,7 @@ struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
   /// Returns false for an object that was deleted, also if it was deleted before it was saved.
   private func isThere(_ object: Object) -> Bool { !object.isDeleted && object.context === context }
 
-  /// Removes the objects that a closure has deleted from the cache, unless another source of the same ID has an
+  /// Removes from the cache the objects that a closure has deleted, unless another source of the same ID has an
   /// object.
   private func forgetDeleted(_ items: [Item]) {
     guard let cache else { return }
@@ -127,8 +128,8 @@ struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
     return try preProcessed(items, preProcess)
   }
 
-  /// Calls the program's closure, which may drop or replace sources. A dictionary has one source of an ID, so a second call gets the second
-  /// sources of IDs, and so on.
+  /// Calls the program's closure, which may drop or replace sources. A dictionary has one source of an ID, so a
+  /// second call gets the second sources of IDs, and so on.
   private func preProcessed(
     _ items: [Item],
     _ preProcess: ([AttributeValue: Source]) throws -> [AttributeValue: Source]

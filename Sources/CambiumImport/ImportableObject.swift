@@ -94,7 +94,8 @@ extension ManagedObjectContext {
     try importObjects(from: [source], with: Object.objectImport).first
   }
 
-  /// Writes a source into an existing object, with ``ImportableObject/didInsert(from:in:)``, unless the model refuses the source.
+  /// Writes a source into an existing object, with ``ImportableObject/didInsert(from:in:)``, unless the model
+  /// refuses the source.
   public func importObject<Object: ImportableObject>(
     _ object: Object,
     from source: Object.ImportSource
@@ -122,8 +123,9 @@ extension ManagedObjectContext {
     try importObjects(from: [source], with: Object.uniqueObjectImport, cache: cache).first
   }
 
-  /// Updates or makes the object of each source. Of several sources with one ID the last counts, in the place of the first. One query finds the existing
-  /// objects, also unsaved ones; objects that an update inserts are found as well.
+  /// Updates or makes the object of each source. Of several sources with one ID the last counts, in the place of
+  /// the first. One query finds the existing objects, also unsaved ones; objects that an update inserts are found
+  /// as well.
   ///
   /// - Parameters:
   ///   - type: the model.
@@ -148,7 +150,8 @@ extension ManagedObjectContext {
 }
 
 extension PersistentContainer {
-  /// Makes an object of each source in the background, in one commit unless the options say otherwise, and returns the view context's objects, in order.
+  /// Makes an object of each source in the background, in one commit unless the options say otherwise, and returns
+  /// the view context's objects, in order.
   ///
   /// - Throws: As ``importRecords(_:with:options:)``; then an import of one commit has changed nothing.
   @discardableResult @MainActor
@@ -160,7 +163,8 @@ extension PersistentContainer {
     try await importForView(sources, Object.objectImport, options)
   }
 
-  /// Updates or makes the object of each source in the background, in one commit unless the options say otherwise, and returns the view context's objects, in order.
+  /// Updates or makes the object of each source in the background, in one commit unless the options say otherwise,
+  /// and returns the view context's objects, in order.
   ///
   /// If the view context doesn't merge changes automatically, `refresh()` it before the objects are read.
   ///

@@ -1,11 +1,13 @@
 import Cambium
 import Synchronization
 
-/// A cache from unique IDs to the IDs of objects, for imports that meet the same objects again: an object in the cache needs no query.
+/// A cache from unique IDs to the IDs of objects, for imports that meet the same objects again: an object in the
+/// cache needs no query.
 ///
-/// It holds the IDs of objects, no objects, so one cache serves all contexts of a store, on any thread. It evicts the oldest entries first. It doesn't check whether an object
-/// still exists: a program that deletes objects must remove them from the cache. A program that rolls a context back after an import must do the same, because inserted objects are
-/// in the cache before they are saved.
+/// It holds the IDs of objects, no objects, so one cache serves all contexts of a store, on any thread. It evicts
+/// the oldest entries first. It doesn't check whether an object still exists: a program that deletes objects must
+/// remove them from the cache. A program that rolls a context back after an import must do the same, because
+/// inserted objects are in the cache before they are saved.
 public final class ImportedObjectCache: Sendable {
   /// Keys are compared as a whole, so two IDs with equal hash values are different keys.
   private struct Key: Hashable, Sendable {
@@ -28,16 +30,17 @@ public final class ImportedObjectCache: Sendable {
     base = nil
   }
 
-  /// A cache for one import: it knows the objects of `base`, and registers new ones with `base` only in ``handOver(settledAs:)``. So a failed import
-  /// doesn't change `base`.
+  /// A cache for one import: it knows the objects of `base`, and registers new ones with `base` only in
+  /// ``handOver(settledAs:)``. So a failed import doesn't change `base`.
   init(stagingFor base: ImportedObjectCache) {
     ids = BoundedCache(name: "objects of an import", countLimit: base.ids.countLimit)
     self.base = base
   }
 
-  /// Registers the objects that were registered here since the last call with the base. O(registered objects).
+  /// Registers with the base the objects that were registered here since the last call. O(registered objects).
   ///
-  /// - Parameter existing: the IDs of the existing objects to which the save has resolved new ones. The keys are the IDs of the new objects, which name no object any more.
+  /// - Parameter existing: the IDs of the existing objects to which the save has resolved new ones. The keys are
+  ///   the IDs of the new objects, which name no object any more.
   func handOver(settledAs existing: [ManagedObjectID: ManagedObjectID]) {
     guard let base else { return }
     let gone = forgotten.withLock { forgotten in
@@ -59,7 +62,8 @@ public final class ImportedObjectCache: Sendable {
     known(type, id._attributeValue)
   }
 
-  /// The object with a unique ID in a context, as a fault whose existence isn't checked; nil if the cache doesn't know it.
+  /// The object with a unique ID in a context, as a fault whose existence isn't checked; nil if the cache doesn't
+  /// know it.
   ///
   /// - Throws: `unknownEntity` for a context of another store.
   public func object<Object: UniqueIdentifiable>(
@@ -105,7 +109,8 @@ public final class ImportedObjectCache: Sendable {
     for (id, object) in objects { ids[Key(model: ObjectIdentifier(Object.self), id: id)] = object.objectID }
   }
 
-  /// Forgets an object that an import has deleted; a cache for one import has its base forget it when the import is stored.
+  /// Forgets an object that an import has deleted; a cache for one import has its base forget it when the import is
+  /// stored.
   func forget(_ type: any ManagedObject.Type, with id: AttributeValue) {
     forget(Key(model: ObjectIdentifier(type), id: id))
   }

@@ -1,6 +1,7 @@
 import Cambium
 
-/// A source, often a `Decodable` struct, that writes itself into an object: attributes first, relationships when the objects of all sources exist.
+/// A source, often a `Decodable` struct, that writes itself into an object: attributes first, relationships when
+/// the objects of all sources exist.
 ///
 /// ```swift
 /// extension SongRecord: ManagedObjectUpdatable {
@@ -86,7 +87,8 @@ extension PersistentContainer {
     try await importRecords(.jsonLines(at: url), with: Source.objectImport, options: options)
   }
 
-  /// Imports the elements of the JSON array in a file, read one after the other, as one commit unless the options say otherwise.
+  /// Imports the elements of the JSON array in a file, read one after the other, as one commit unless the options
+  /// say otherwise.
   ///
   /// - Throws: As ``importRecords(_:with:options:)``; then an import of one commit has changed nothing.
   @discardableResult

@@ -1,9 +1,11 @@
 import Cambium
 
-/// A description of an import: which object a source belongs to, whether it is made or updated, and how the source is written into it.
+/// A description of an import: which object a source belongs to, whether it is made or updated, and how the source
+/// is written into it.
 ///
-/// A value that is made once and used for any number of sources and contexts. The protocols ``ManagedObjectUpdatable``, on the side of the sources,
-/// and ``ImportableObject``, on the side of the objects, make such descriptions.
+/// A value that is made once and used for any number of sources and contexts. The protocols
+/// ``ManagedObjectUpdatable``, on the side of the sources, and ``ImportableObject``, on the side of the objects,
+/// make such descriptions.
 ///
 /// ```swift
 /// var songs = ObjectImport<SongRecord, Song>(key: \.isrc) { record, _ in record.isrc }
@@ -15,7 +17,8 @@ import Cambium
 /// 1. The IDs of the sources are asked for, in order; the rule ``duplicates`` applies to sources of one ID.
 /// 2. Objects of known IDs come from the cache, if there is one, and are updated at once.
 /// 3. One query for all other IDs, which sees the context's unsaved objects.
-/// 4. For each source in order: the object that was found is updated, or a new one is inserted, its ID set, and then its properties.
+/// 4. For each source in order: the object that was found is updated, or a new one is inserted, its ID set, and
+///   then its properties.
 /// 5. Relationships, for each source in order: by now the object of every source exists.
 ///
 /// A closure that throws ends the import.
@@ -34,21 +37,24 @@ public struct ObjectImport<Source: SendableMetatype, Object: ManagedObject>: Sen
   public var shouldInsert: Condition?
   /// The condition under which the object of a source is updated; nil for always.
   public var shouldUpdate: Condition?
-  /// Inserts the object of a source; nil for one whose attributes begin as in their declaration, without a call of an initialiser.
+  /// Inserts the object of a source; nil for one whose attributes begin as in their declaration, without a call of
+  /// an initialiser.
   public var insertObject: (@Sendable (Source, ManagedObjectContext) throws -> Object)?
-  /// The first pass; nil for none. It must not change the key: the second pass finds objects by it (``ImportReport/missingCount``).
+  /// The first pass; nil for none. It must not change the key: the second pass finds objects by it
+  /// (``ImportReport/missingCount``).
   public var updateProperties: PropertiesPass?
   /// The first pass for objects that the import has inserted, instead of ``updateProperties``; nil for that one.
   public var didInsert: PropertiesPass?
   /// The second pass, which begins when the first one is done for all sources; nil for none.
   public var updateRelationships: RelationshipsPass?
-  /// The rule for sources of the same ID in one batch. Where an import has one commit, all records of a collection are one batch, unless each source counts; those of a file or a
-  /// stream are several.
+  /// The rule for sources of the same ID in one batch. Where an import has one commit, all records of a collection
+  /// are one batch, unless each source counts; those of a file or a stream are several.
   public var duplicates = DuplicateRule.everyInOrder
-  /// True if objects that the closures themselves insert, and those of earlier sources, are found for later sources of their IDs.
+  /// True if objects that the closures themselves insert, and those of earlier sources, are found for later sources
+  /// of their IDs.
   ///
-  /// True by default. False is the rule of PeakCoreData: each source of a new ID inserts an object, and the save refuses or resolves the
-  /// violations of unique constraints.
+  /// True by default. False is the rule of PeakCoreData: each source of a new ID inserts an object, and the save
+  /// refuses or resolves the violations of unique constraints.
   public var isUniquing = true
   /// Drops or replaces the sources of a batch by their IDs; nil for none.
   private(set) var preProcessing: (@Sendable ([AttributeValue: Source]) throws -> [AttributeValue: Source])?
@@ -76,11 +82,13 @@ public struct ObjectImport<Source: SendableMetatype, Object: ManagedObject>: Sen
     key = ImportKey(keyPath: { Object.uniqueIDKeyPath }, id: id)
   }
 
-  /// Has `body` drop or replace the sources of each batch before they are looked up. `body` is called once for a batch, and again for the sources that one
-  /// dictionary can't hold: the second sources of IDs where each source counts, and IDs that are strings of the same characters and other bytes. If an
-  /// import makes two passes, `body` is called in each.
+  /// Has `body` drop or replace the sources of each batch before they are looked up. `body` is called once for a
+  /// batch, and again for the sources that one dictionary can't hold: the second sources of IDs where each source
+  /// counts, and IDs that are strings of the same characters and other bytes. If an import makes two passes, `body`
+  /// is called in each.
   ///
-  /// - Parameter body: takes the sources by their IDs, and returns those that are imported. IDs that it adds are ignored.
+  /// - Parameter body: takes the sources by their IDs, and returns those that are imported. IDs that it adds are
+  ///   ignored.
   public mutating func preProcess<ID: AttributeType & Hashable>(
     _ body: @escaping @Sendable ([ID: Source]) throws -> [ID: Source]
   ) {
@@ -131,7 +139,8 @@ public enum DuplicateRule: Sendable, Hashable {
   case lastWins
 }
 
-/// The key by which the objects of sources are found. IDs are attribute values, so that one type serves all types of IDs.
+/// The key by which the objects of sources are found. IDs are attribute values, so that one type serves all types
+/// of IDs.
 struct ImportKey<Source: SendableMetatype, Object: ManagedObject>: Sendable {
   /// The ID of a source; nil and `null` for none.
   let id: @Sendable (Source, ManagedObjectContext) throws -> AttributeValue?
@@ -147,7 +156,8 @@ struct ImportKey<Source: SendableMetatype, Object: ManagedObject>: Sendable {
   }
 }
 
-/// Reads and writes the IDs of objects, by a key path that is made once: making a key path of a generic class takes as long as inserting an object.
+/// Reads and writes the IDs of objects, by a key path that is made once: making a key path of a generic class takes
+/// as long as inserting an object.
 struct ImportKeyAccess<Object: ManagedObject> {
   let value: (Object) -> AttributeValue
   let set: (AttributeValue, Object) -> Void

@@ -53,8 +53,9 @@ private struct StreamingImport<Record: Sendable, Object: ManagedObject>: Sendabl
 }
 
 extension PersistentContainer {
-  /// Imports the records of an asynchronous sequence, as ``importRecords(_:with:options:)`` does those of an input that can be read once. It runs in a context of
-  /// its own, not in the queue of `write(mergePolicy:_:)`, so others can write while it waits for records.
+  /// Imports the records of an asynchronous sequence, as ``importRecords(_:with:options:)`` does those of an input
+  /// that can be read once. It runs in a context of its own, not in the queue of `write(mergePolicy:_:)`, so others
+  /// can write while it waits for records.
   ///
   /// - Throws: Also the errors of the sequence.
   @discardableResult

@@ -8,8 +8,8 @@ import Cambium
 /// }
 /// ```
 ///
-/// The attribute should be unique, or at least have an index: without one each lookup reads every object. A class that is not final can't conform, as
-/// the key path names the class; ``ObjectImport/init(key:id:)`` takes any.
+/// The attribute should be unique, or at least have an index: without one each lookup reads every object. A class
+/// that is not final can't conform, as the key path names the class; ``ObjectImport/init(key:id:)`` takes any.
 public protocol UniqueIdentifiable: ManagedObject {
   /// The type of the ID.
   associatedtype UniqueID: AttributeType & Hashable
@@ -31,8 +31,8 @@ extension UniqueIdentifiable {
 }
 
 extension ManagedObjectContext {
-  /// Inserts an object with an ID: it is inserted, gets its ID, is registered in the cache, and is then configured. The method doesn't check whether an
-  /// object with the ID exists.
+  /// Inserts an object with an ID: it is inserted, gets its ID, is registered in the cache, and is then configured.
+  /// The method doesn't check whether an object with the ID exists.
   ///
   /// - Throws: `unknownEntity` when the container was made without the model; what `configure` throws.
   @discardableResult
@@ -49,8 +49,8 @@ extension ManagedObjectContext {
     return object
   }
 
-  /// The object with an ID, from the cache or by a query that sees unsaved objects; nil if there is none. The object that a query finds is added to the
-  /// cache.
+  /// The object with an ID, from the cache or by a query that sees unsaved objects; nil if there is none. The
+  /// object that a query finds is added to the cache.
   ///
   /// An object from the cache isn't looked up in the store: it may be a fault of a deleted object.
   public func fetchObject<Object: UniqueIdentifiable>(
@@ -80,7 +80,8 @@ extension ManagedObjectContext {
     return object
   }
 
-  /// Finds or inserts the object of each source, and calls `configure` with both, in order. One query finds all objects that the cache doesn't know.
+  /// Finds or inserts the object of each source, and calls `configure` with both, in order. One query finds all
+  /// objects that the cache doesn't know.
   ///
   /// O(sources · log n), and O(unsaved objects) for the query.
   ///
@@ -88,8 +89,10 @@ extension ManagedObjectContext {
   ///   - sources: what to import. Of several sources with one ID, each configures the object, in order.
   ///   - type: the model.
   ///   - id: the ID of a source.
-  ///   - cache: objects that it knows are configured first, without a query; found and inserted objects are added to it.
-  ///   - isUniquing: whether objects that an earlier source, or `configure` itself, has inserted are found: see ``ObjectImport/isUniquing``.
+  ///   - cache: objects that it knows are configured first, without a query; found and inserted objects are added
+  ///     to it.
+  ///   - isUniquing: whether objects that an earlier source, or `configure` itself, has inserted are found: see
+  ///     ``ObjectImport/isUniquing``.
   ///   - configure: writes a source into its object, whose ID is set.
   /// - Returns: the objects, in the order of the sources.
   @discardableResult
@@ -107,11 +110,12 @@ extension ManagedObjectContext {
     return try importObjects(from: sources, with: description, cache: cache)
   }
 
-  /// Imports sources into this context, as ``ObjectImport`` says. Nothing is saved. If it throws, the changes until then stay in the context, unsaved,
-  /// and the cache keeps what was added: roll the context back, or import in a child.
+  /// Imports sources into this context, as ``ObjectImport`` says. Nothing is saved. If it throws, the changes until
+  /// then stay in the context, unsaved, and the cache keeps what was added: roll the context back, or import in a
+  /// child.
   ///
-  /// The cache knows new objects before they are saved. If the save resolves a new object to an existing one, other contexts should get a cache that doesn't know the
-  /// new object.
+  /// The cache knows new objects before they are saved. If the save resolves a new object to an existing one, other
+  /// contexts should get a cache that doesn't know the new object.
   ///
   /// - Returns: the objects of the sources, in order. Objects that were left out or deleted are absent.
   /// - Throws: `CancellationError` if the task is cancelled; what closures and queries throw.

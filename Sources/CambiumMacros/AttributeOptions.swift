@@ -2,8 +2,8 @@ import SwiftDiagnostics
 import SwiftParser
 import SwiftSyntax
 
-/// Checks options of an attribute that contradict its type or each other. The macro finds only mistakes that are evident from the spelling; a container
-/// reports the others when it is made.
+/// Checks options of an attribute that contradict its type or each other. The macro finds only mistakes that are
+/// evident from the spelling; a container reports the others when it is made.
 enum AttributeOptions {
   static func mistakes(in attribute: AttributeSyntax, _ type: TypeSyntax) -> [Diagnostic] {
     guard let arguments = attribute.arguments?.as(LabeledExprListSyntax.self) else { return [] }
@@ -97,7 +97,8 @@ extension ExprSyntax {
   }
 }
 
-/// A mistake in a regular expression in any syntax: a group or a set that isn't closed, a backslash at the end, a repetition of nothing.
+/// A mistake in a regular expression in any syntax: a group or a set that isn't closed, a backslash at the end, a
+/// repetition of nothing.
 private struct PatternMistake {
   let text: String
 

@@ -2,9 +2,9 @@ import SwiftParser
 import SwiftSyntax
 import SwiftSyntaxBuilder
 
-/// The initial value in an attribute's declaration, if the model's description can contain it, too: it needs no isolation, no object and no
-/// work. A macro sees only the spelling, so these are literals, static members of the attribute's type or of a well-known one, and some
-/// initialisers of Foundation's with literals.
+/// The initial value in an attribute's declaration, if the model's description can contain it, too: it needs no
+/// isolation, no object and no work. A macro sees only the spelling, so these are literals, static members of the
+/// attribute's type or of a well-known one, and some initialisers of Foundation's with literals.
 struct DefaultValue {
   let text: String
   /// False for a literal, which is the same value each time.

@@ -3,10 +3,11 @@ import SwiftSyntax
 import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
-/// `@Embeddable`: makes a struct an embedded value, each of whose stored properties is an attribute of the model that has it.
+/// `@Embeddable`: makes a struct an embedded value, each of whose stored properties is an attribute of the model
+/// that has it.
 ///
-/// `_Parts` is a member of the struct, because an extension doesn't find types that stand beside the struct. The initialisers are in the extension, so
-/// that the struct keeps its memberwise initialiser.
+/// `_Parts` is a member of the struct, because an extension doesn't find types that stand beside the struct. The
+/// initialisers are in the extension, so that the struct keeps its memberwise initialiser.
 enum EmbeddableMacro: ExtensionMacro, MemberMacro, WrittenMacro {
   static func expansion(
     of node: AttributeSyntax,
@@ -49,7 +50,8 @@ enum EmbeddableMacro: ExtensionMacro, MemberMacro, WrittenMacro {
     let parts = parts(of: value, &diagnostics)
     if diagnostics.isEmpty, parts.isEmpty { diagnostics = [ModelDiagnostic.noParts.at(value.name)] }
     guard diagnostics.isEmpty else { return nil }
-    // Members of an extension are internal by default. These mention the struct, so they are `fileprivate` where an enclosing type is private.
+    // Members of an extension are internal by default. These mention the struct, so they are `fileprivate` where an
+    // enclosing type is private.
     let isHidden = context.lexicalContext.contains(where: \.isHiddenInFile)
     let access = value.witnessAccess.isEmpty && isHidden ? "fileprivate " : value.witnessAccess
     return EmbeddedStruct(type: type, access: access, parts: parts)

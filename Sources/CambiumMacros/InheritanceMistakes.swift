@@ -2,7 +2,8 @@ import SwiftDiagnostics
 import SwiftParser
 import SwiftSyntax
 
-// Mistakes in the names in `@Model(superclass: "Animal", subclasses: ["Puppy"])`. The macro sees the spelling and no values.
+// Mistakes in the names in `@Model(superclass: "Animal", subclasses: ["Puppy"])`. The macro sees the spelling and
+// no values.
 
 extension ModelInheritance {
   static func mistakes(of model: ClassDeclSyntax, marked mark: AttributeSyntax) -> [Diagnostic] {

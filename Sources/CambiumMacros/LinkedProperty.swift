@@ -3,7 +3,8 @@ import SwiftSyntax
 import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
-/// A property that stands for the objects behind links: `@Relationship(through: \Band.memberships, to: \Membership.person) var members: [Person]`.
+/// A property that stands for the objects behind links:
+/// `@Relationship(through: \Band.memberships, to: \Membership.person) var members: [Person]`.
 struct LinkedProperty {
   let name: String
   /// The names of the two relationships.

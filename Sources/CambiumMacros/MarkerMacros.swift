@@ -2,8 +2,8 @@ import SwiftDiagnostics
 import SwiftSyntax
 import SwiftSyntaxMacros
 
-// `@Attribute`, `@Relationship`, `@Transient`, `#Index` and `#Unique` are markers that `@Model` reads. They expand to nothing
-// themselves, and check that they stand where `@Model` reads them.
+// `@Attribute`, `@Relationship`, `@Transient`, `#Index` and `#Unique` are markers that `@Model` reads. They expand
+// to nothing themselves, and check that they stand where `@Model` reads them.
 
 enum AttributeMacro: PeerMacro, WrittenMacro {
   static func expansion(

@@ -9,7 +9,8 @@ enum Misspelling {
     return nearest.name
   }
 
-  /// The distance between two names: the number of characters that one has to insert, drop, replace or swap with the next one to get the other name. O(product of the lengths).
+  /// The distance between two names: the number of characters that one has to insert, drop, replace or swap with
+  /// the next one to get the other name. O(product of the lengths).
   private static func distance(from first: [Character], to second: [Character]) -> Int {
     var beforeLast: [Int] = []
     var last = Array(0...second.count)

@@ -2,8 +2,8 @@ import SwiftDiagnostics
 import SwiftSyntax
 
 extension ModelDeclaration {
-  /// The initializer that the class should declare; nil if the class declares one, or another macro may add one. The initializer
-  /// of a fault is for contexts only.
+  /// The initializer that the class should declare; nil if the class declares one, or another macro may add one.
+  /// The initializer of a fault is for contexts only.
   static func missingInitializer(of model: ClassDeclSyntax, _ properties: [ModelProperty]) -> [String]? {
     let hasOne = model.memberBlock.members.contains { member in
       member.decl.is(InitializerDeclSyntax.self) || member.decl.is(IfConfigDeclSyntax.self)

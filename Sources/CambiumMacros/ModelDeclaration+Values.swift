@@ -6,7 +6,8 @@ import SwiftSyntaxBuilder
 extension ModelDeclaration {
   static let valuesName = "Values"
 
-  /// Returns whether the class has another declaration with the name of the values' type. It is left alone, and the class has no values.
+  /// Returns whether the class has another declaration with the name of the values' type. It is left alone, and the
+  /// class has no values.
   static func hasOwnValues(_ model: ClassDeclSyntax) -> Bool {
     model.memberBlock.members.contains { member in
       if let variable = member.decl.as(VariableDeclSyntax.self) {
@@ -16,7 +17,8 @@ extension ModelDeclaration {
     }
   }
 
-  /// The properties of the values: without externally stored ones, which may be long, and without those that the store derives from others.
+  /// The properties of the values: without externally stored ones, which may be long, and without those that the
+  /// store derives from others.
   private var valued: [ModelProperty] {
     properties.filter { !$0.isToMany && !$0.isExternal && $0.derivation == nil }
   }
@@ -35,8 +37,8 @@ extension ModelDeclaration {
     return level < .isPublic ? "Values._$initial(\(value))" : "Values._$default_\(property.name)"
   }
 
-  /// A variable for the default argument of a public initializer. A default argument is compiled into the caller, which can't see internal declarations of
-  /// this module.
+  /// A variable for the default argument of a public initializer. A default argument is compiled into the caller,
+  /// which can't see internal declarations of this module.
   private func defaultValue(of property: ModelProperty, at level: AccessLevel) -> String? {
     guard level == .isPublic, property.accessLevel >= level, let value = property.valuesDefault,
       value != "nil"
@@ -47,8 +49,8 @@ extension ModelDeclaration {
       "@usableFromInline static var _$default_\(property.name): \(property.valuesType) { Values._$initial(\(value)) }"
   }
 
-  /// The declaration of the type. It is `Sendable` unchecked, so that a type which can't be stored causes only one error, that of the getter:
-  /// every type that can be stored is `Sendable`.
+  /// The declaration of the type. It is `Sendable` unchecked, so that a type which can't be stored causes only one
+  /// error, that of the getter: every type that can be stored is `Sendable`.
   var values: DeclSyntax {
     let properties = valued
     let base = ValuesBase(superclass: inheritance?.superclass)
@@ -92,7 +94,8 @@ extension ModelDeclaration {
   }
 }
 
-/// The first part of the declaration of `Values`: the object's ID, or in a subclass the values of its superclass, which contain the ID.
+/// The first part of the declaration of `Values`: the object's ID, or in a subclass the values of its superclass,
+/// which contain the ID.
 private struct ValuesBase {
   /// Nil for a class without one.
   let superclass: String?
@@ -223,8 +226,8 @@ extension DeclModifierListSyntax {
     lazy.filter { $0.detail == nil }.compactMap(AccessLevel.init).first ?? .isInternal
   }
 
-  /// The access of setters, where the declaration gives another one. A private one becomes `fileprivate`, so that the class itself can set the property of its
-  /// values.
+  /// The access of setters, where the declaration gives another one. A private one becomes `fileprivate`, so that
+  /// the class itself can set the property of its values.
   var setterAccessLevel: AccessLevel? {
     lazy.filter { $0.detail?.detail.text == "set" }.compactMap(AccessLevel.init).first.map {
       Swift.max($0, .isFileprivate)

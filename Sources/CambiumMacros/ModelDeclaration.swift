@@ -19,11 +19,12 @@ struct ModelDeclaration {
   /// The properties that stand for the objects behind links.
   let linked: [LinkedProperty]
   let diagnostics: [Diagnostic]
-  /// True if the macro can expand the class. It also expands a class with a mistaken property, so that the compiler reports only that mistake, and none where the class is used.
+  /// True if the macro can expand the class. It also expands a class with a mistaken property, so that the compiler
+  /// reports only that mistake, and none where the class is used.
   let canBeAModel: Bool
 
-  /// Lines of an initializer that the class should declare. The missing initializer is reported as a mistake; the macro adds these
-  /// lines to the class, so that code that makes objects causes no further errors.
+  /// Lines of an initializer that the class should declare. The missing initializer is reported as a mistake; the
+  /// macro adds these lines to the class, so that code that makes objects causes no further errors.
   let missingInitializer: [String]?
 
   /// Its position among models that inherit from each other; nil for a model that has no subclasses and no superclass.
@@ -90,8 +91,8 @@ struct ModelDeclaration {
     }
     let isSubclass = inheritance?.superclass != nil
     let initializer = Self.missingInitializer(of: model, properties)
-    // A subclass doesn't inherit the initializers of its superclass, because it has one of its own. The macro doesn't see which arguments
-    // it must pass to them.
+    // A subclass doesn't inherit the initializers of its superclass, because it has one of its own. The macro
+    // doesn't see which arguments it must pass to them.
     missingInitializer = isSubclass ? nil : initializer
     if let missingInitializer {
       diagnostics.append(Self.mistake(ofMissing: missingInitializer, in: model))

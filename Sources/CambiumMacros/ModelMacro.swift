@@ -83,8 +83,9 @@ extension ModelMacro: ExtensionMacro {
 
 // MARK: - Members
 
-// An object belongs to its context, which any actor can have. So the conformance, its members and the storage behind them are
-// `nonisolated`, also in a module whose default isolation is `MainActor`, or in a class that is the main actor's.
+// An object belongs to its context, which any actor can have. So the conformance, its members and the storage
+// behind them are `nonisolated`, also in a module whose default isolation is `MainActor`, or in a class that is the
+// main actor's.
 
 extension ModelDeclaration {
   /// The argument of a new object's state: the slots that have no value before the insertion.

@@ -32,8 +32,8 @@ struct ModelProperty {
   let rules: [String]
   /// The entity of a relationship to records: a string.
   let entity: ExprSyntax?
-  /// The name in `inverse: \Album.songs`; the property's own name for `inverse: .itself`, and the placeholder of a hidden inverse for
-  /// `inverse: .hidden`.
+  /// The name in `inverse: \Album.songs`; the property's own name for `inverse: .itself`, and the placeholder of a
+  /// hidden inverse for `inverse: .hidden`.
   let inverse: String?
   /// `@Relationship(.ordered)`.
   let isOrdered: Bool
@@ -66,8 +66,8 @@ struct ModelProperty {
   var isToMany: Bool { kind.isToMany }
   var isEmbedded: Bool { if case .embedded = kind { true } else { false } }
 
-  /// Names that a property can't have, because every model has a member of that name with another meaning. The member may
-  /// begin with an underscore, as the storage of each property does.
+  /// Names that a property can't have, because every model has a member of that name with another meaning. The
+  /// member may begin with an underscore, as the storage of each property does.
   private static let takenNames: Set<String> = [
     "entityDescription", "entityName", "hasChanges", "hashValue", "isDeleted", "isFault", "isInserted",
     "objectID",
@@ -201,8 +201,8 @@ extension ModelProperty {
     }
   }
 
-  /// Property wrappers and foreign macros, which would add accessors, too. A macro can't distinguish the two, because it sees only
-  /// the names.
+  /// Property wrappers and foreign macros, which would add accessors, too. A macro can't distinguish the two,
+  /// because it sees only the names.
   private static func foreignAttributes(of variable: VariableDeclSyntax, named name: String) -> [Diagnostic] {
     let own = ["Attribute", "Relationship", "Embedded"]
     return variable.attributes.compactMap { element in
@@ -424,7 +424,8 @@ extension ModelProperty {
     return (call.trailingClosure.map(ExprSyntax.init) ?? call.arguments.first?.expression)?.trimmedDescription
   }
 
-  /// `.min(0)` of a property of type `Double` is `.min(0, of: (Double).self)`: the literal is then a value of that type.
+  /// `.min(0)` of a property of type `Double` is `.min(0, of: (Double).self)`: the literal is then a value of that
+  /// type.
   private static func rule(_ option: ExprSyntax, _ type: TypeSyntax) -> String? {
     guard let call = option.as(FunctionCallExprSyntax.self), call.arguments.count == 1,
       let argument = call.arguments.first?.expression,

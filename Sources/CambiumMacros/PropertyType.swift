@@ -130,7 +130,8 @@ enum PropertyType {
   }
 }
 
-/// A generic type of this library or of Swift's with its one argument, `Set<Song>`, also where its module is spelled: `Swift.Set<Song>`.
+/// A generic type of this library or of Swift's with its one argument, `Set<Song>`, also where its module is
+/// spelled: `Swift.Set<Song>`.
 private struct GenericSpelling {
   let name: String
   let argument: TypeSyntax

@@ -3,8 +3,8 @@ import Synchronization
 
 /// The attribute that `@Model` attaches to each property of a class, by the property's name.
 ///
-/// The compiler asks for each property by itself, and the answer needs the whole class. So the answers for the most recent class are cached: a class
-/// of n properties is read once, and not n times.
+/// The compiler asks for each property by itself, and the answer needs the whole class. So the answers for the most
+/// recent class are cached: a class of n properties is read once, and not n times.
 enum StorageAttributes {
   private struct Answers: Sendable {
     var source = ""

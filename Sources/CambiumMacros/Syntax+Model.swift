@@ -15,7 +15,8 @@ extension VariableDeclSyntax {
     }
   }
 
-  /// True for a property that a model stores: neither static nor computed, not marked `@Transient`, and not standing for the objects behind links.
+  /// True for a property that a model stores: neither static nor computed, not marked `@Transient`, and not
+  /// standing for the objects behind links.
   var isPersistent: Bool { isStoredInInstances && attribute(named: "Transient") == nil && !isLinked }
 
   func attribute(named name: String) -> AttributeSyntax? { attributes.first(named: name) }

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// An operation that declares itself when it has finished, and calls hooks at each step.
+/// An operation that says itself when it has finished, and calls hooks at each step.
 ///
 /// A subclass overrides ``execute()``, which may return before its work is done, and calls ``finish()`` when
 /// the work is done.
@@ -15,10 +15,11 @@ import Synchronization
 /// }
 /// ```
 ///
-/// Operations order work that is composed by code which can't await. Code that can await doesn't need operations: Docs/Operations.md names the asynchronous equivalent of
-/// each.
+/// Operations order work that is composed by code which can't await. Code that can await doesn't need operations:
+/// Docs/Operations.md names the asynchronous equivalent of each.
 open class ConcurrentOperation: Operation, @unchecked Sendable {
-  // Safety: everything that changes is in `core`, which has a lock, and `Operation` has locks of its own. A subclass states the same for its own properties.
+  // Safety: everything that changes is in `core`, which has a lock, and `Operation` has locks of its own. A
+  // subclass states the same for its own properties.
 
   /// The states of an operation, in their order.
   public enum State: Int, Sendable {
@@ -62,8 +63,8 @@ open class ConcurrentOperation: Operation, @unchecked Sendable {
 
   // MARK: What a subclass does
 
-  /// Does the work, and calls ``finish()`` when it is done. Called once, on a thread of the queue; it may check `isCancelled` from time to time. A ``RetryingOperation`` calls it
-  /// for each attempt.
+  /// Does the work, and calls ``finish()`` when it is done. Called once, on a thread of the queue; it may check
+  /// `isCancelled` from time to time. A ``RetryingOperation`` calls it for each attempt.
   open func execute() {
     fatalError("\(type(of: self)) must override execute(), and not call super")
   }
@@ -78,8 +79,8 @@ open class ConcurrentOperation: Operation, @unchecked Sendable {
     let hooks = core.withLock { core in
       core.state = .finished
       core.finishDate = Date()
-      // The remaining moments of an operation that was never started don't come any more. Hooks are released outside of the lock, because the deinitialisers of captured objects
-      // may use the operation.
+      // The remaining moments of an operation that was never started don't come any more. Hooks are released
+      // outside of the lock, because the deinitialisers of captured objects may use the operation.
       return exchange(&core.hooks, with: [:])
     }
     post(.operationDidFinish)
@@ -95,7 +96,8 @@ open class ConcurrentOperation: Operation, @unchecked Sendable {
 
   // MARK: Operation
 
-  /// Starts the operation; its queue calls this. An operation that was cancelled before finishes at once; an operation that has finished does nothing.
+  /// Starts the operation; its queue calls this. An operation that was cancelled before finishes at once; an
+  /// operation that has finished does nothing.
   public final override func start() {
     if isCancelled || core.withLock(\.isFinishing) { return finish() }
     run(.willStart)
@@ -120,13 +122,14 @@ open class ConcurrentOperation: Operation, @unchecked Sendable {
   /// Calls ``execute()``.
   func executeOnce() { execute() }
 
-  /// Cancels the operation and everything on its ``internalQueue``. Running work continues until it checks `isCancelled`.
+  /// Cancels the operation and everything on its ``internalQueue``. Running work continues until it checks
+  /// `isCancelled`.
   open override func cancel() {
     super.cancel()
     core.withLock(\.internalQueue)?.cancelAllOperations()
   }
 
-  /// True: the operation declares itself when it has finished.
+  /// True: the operation says itself when it has finished.
   public final override var isAsynchronous: Bool { true }
   /// True while the operation is executing.
   public final override var isExecuting: Bool { state == .executing }
@@ -170,7 +173,8 @@ open class ConcurrentOperation: Operation, @unchecked Sendable {
 
   // MARK: Hooks
 
-  /// Adds a hook for a moment. If the moment has passed, a hook for the last moment is called at once; other hooks aren't called.
+  /// Adds a hook for a moment. If the moment has passed, a hook for the last moment is called at once; other hooks
+  /// aren't called.
   final func add(_ hook: @escaping Hook, at moment: Moment) {
     let isLate = core.withLock { core in
       if core.state == .finished { return moment == .didFinish }

@@ -1,7 +1,7 @@
 import GraphContext
 
-/// An operation that fetches objects and makes a value of each, because objects can't leave its context. The first error of a value is the
-/// output.
+/// An operation that fetches objects and makes a value of each, because objects can't leave its context. The first
+/// error of a value is the output.
 ///
 /// ```swift
 /// let titles = FetchOperation(container, From<Song>().orderBy(\.title)) { $0.title }

@@ -3,8 +3,8 @@ import Synchronization
 
 /// A chain of operations as one operation. It succeeds or fails as the last operation of the chain does.
 ///
-/// A group that receives a failure as input fails with it, and runs nothing: its operations are cancelled, and finish. Cancelling the group cancels the operations
-/// that have not finished yet.
+/// A group that receives a failure as input fails with it, and runs nothing: its operations are cancelled, and
+/// finish. Cancelling the group cancels the operations that have not finished yet.
 public final class GroupChainOperation: ResultOperation<Void>, ConsumesResult, @unchecked Sendable {
   // Safety: the slot and the flag may be used by any thread, and the other properties never change.
 
@@ -25,7 +25,8 @@ public final class GroupChainOperation: ResultOperation<Void>, ConsumesResult, @
   /// Runs the chain.
   public override func execute() {
     if case .failure = input { return finish(with: input) }
-    // A cancelled operation stops waiting for its dependencies. So a separate operation waits for the whole chain, on a queue that isn't cancelled.
+    // A cancelled operation stops waiting for its dependencies. So a separate operation waits for the whole chain,
+    // on a queue that isn't cancelled.
     let end = BlockOperation { [self] in
       finish(with: (last as? any ProducesResult)?.outcome ?? .success(()))
     }
@@ -35,7 +36,8 @@ public final class GroupChainOperation: ResultOperation<Void>, ConsumesResult, @
     OperationQueue().addOperation(end)
   }
 
-  /// Ends the group. If the group hasn't run, this cancels its operations and puts them into a queue, so that they finish and no waiting code hangs.
+  /// Ends the group. If the group hasn't run, this cancels its operations and puts them into a queue, so that they
+  /// finish and no waiting code hangs.
   public override func finish() {
     let isAbandoned = isChainEnqueued.withLock { isEnqueued in
       defer { isEnqueued = true }
@@ -55,7 +57,8 @@ public final class GroupChainOperation: ResultOperation<Void>, ConsumesResult, @
 extension Operation {
   /// Returns the operation and all its dependencies, as one operation.
   ///
-  /// - Parameter collateProgress: whether the group's progress follows that of the operations. Their progresses can then not be part of another one.
+  /// - Parameter collateProgress: whether the group's progress follows that of the operations. Their progresses can
+  ///   then not be part of another one.
   public func group(collateProgress: Bool = false) -> GroupChainOperation {
     GroupChainOperation(self, collatesProgress: collateProgress)
   }

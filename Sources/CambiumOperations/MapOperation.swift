@@ -1,6 +1,7 @@
 import Foundation
 
-/// An operation that makes its output from the output of another operation. A subclass overrides ``map(_:)``, or ``map(result:)`` to see failures as well.
+/// An operation that makes its output from the output of another operation. A subclass overrides ``map(_:)``, or
+/// ``map(result:)`` to see failures as well.
 open class MapOperation<Input: Sendable, Output: Sendable>: ResultOperation<Output>, ConsumesResult,
   @unchecked Sendable  // Safety: the slot has a lock.
 {
@@ -21,7 +22,8 @@ open class MapOperation<Input: Sendable, Output: Sendable>: ResultOperation<Outp
     fatalError("\(type(of: self)) must override map(_:) or map(result:)")
   }
 
-  /// Makes the output from the input. The default implementation returns the output of ``map(_:)`` for a value, and the same failure for a failure.
+  /// Makes the output from the input. The default implementation returns the output of ``map(_:)`` for a value, and
+  /// the same failure for a failure.
   open func map(result: Result<Input, any Error>) throws -> Output { try map(result.get()) }
 
   /// Maps the input.
@@ -50,7 +52,7 @@ public final class BlockMapOperation<Input: Sendable, Output: Sendable>: MapOper
   /// Makes an operation that maps a result.
   ///
   /// - Parameters:
-  ///   - input: the value; nil if another operation sets the result.
+  ///   - input: the value; nil if another operation sets it.
   ///   - block: makes the output from a value or a failure. An error that it throws is the output.
   @_disfavoredOverload
   public init(
@@ -89,8 +91,9 @@ public final class BlockResultOperation<Output: Sendable>: ResultOperation<Outpu
   public override func execute() { finish(with: block()) }
 }
 
-/// An operation that gathers the outputs of several others: all the values in the order in which the others were connected, or ``ResultError/errors(_:)`` with every failure.
-/// Without any input its output stays ``ResultError/noResult``.
+/// An operation that gathers the outputs of several others: all the values in the order in which the others were
+/// connected, or ``ResultError/errors(_:)`` with every failure. Without any input its output stays
+/// ``ResultError/noResult``.
 public final class CombineOperation<Value: Sendable>: ResultOperation<[Value]>, ConsumesMultipleResults,
   @unchecked Sendable  // Safety: the list has a lock.
 {

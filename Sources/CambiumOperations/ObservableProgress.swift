@@ -2,15 +2,16 @@ import Foundation
 
 /// A Foundation `Progress` that notifies observers of changes, and that any thread may use.
 ///
-/// Foundation on Linux has no key-value observing, and its `Progress` has no lock. This class calls closures, and uses one lock for all trees of progresses. While other threads
-/// make progress, read ``fraction``, and not `fractionCompleted`, which can't be overridden.
+/// Foundation on Linux has no key-value observing, and its `Progress` has no lock. This class calls closures, and
+/// uses one lock for all trees of progresses. While other threads make progress, read ``fraction``, and not
+/// `fractionCompleted`, which can't be overridden.
 ///
 /// ```swift
 /// let observation = operation.progress.onChange { print("\(Int($0 * 100)) %") }
 /// ```
 public final class ObservableProgress: Progress, @unchecked Sendable {
-  // Safety: what this class adds, and every member of the superclass that it overrides, is read and written under `lock`. Members that can't be overridden, such as
-  // `fractionCompleted`, are read without it.
+  // Safety: what this class adds, and every member of the superclass that it overrides, is read and written under
+  // `lock`. Members that can't be overridden, such as `fractionCompleted`, are read without it.
 
   /// One lock for all, because a child writes to its parent.
   private static let lock = NSRecursiveLock()
@@ -96,7 +97,8 @@ public final class ObservableProgress: Progress, @unchecked Sendable {
 // MARK: - Observing
 
 extension ObservableProgress {
-  /// Calls `body` with each new fraction, on the thread that has made the progress. The closure must not wait for a thread that makes progress.
+  /// Calls `body` with each new fraction, on the thread that has made the progress. The closure must not wait for a
+  /// thread that makes progress.
   ///
   /// - Returns: an object that keeps the closure and the progress; no call begins once the program has released it.
   public func onChange(_ body: @escaping @Sendable (_ fraction: Double) -> Void) -> ProgressObservation {
@@ -104,8 +106,8 @@ extension ObservableProgress {
     return ProgressObservation { self.remove(key) }
   }
 
-  /// Returns the fractions, beginning with the current one, for a task on any executor. A task that is slower than the work gets only the newest fraction. The sequence ends once
-  /// everything is completed.
+  /// Returns the fractions, beginning with the current one, for a task on any executor. A task that is slower than
+  /// the work gets only the newest fraction. The sequence ends once everything is completed.
   public func fractions() -> AsyncStream<Double> {
     let (stream, continuation) = AsyncStream<Double>.makeStream(bufferingPolicy: .bufferingNewest(1))
     let next: @Sendable (Double) -> Void = { fraction in
@@ -151,7 +153,8 @@ extension ObservableProgress {
     while let progress = next {
       progress.telling.withLock {
         let (untold, fraction) = Self.lock.withLock { progress.takeUntold() }
-        // A closure may end the observation of another one, or make progress, of which all observers are notified before it returns.
+        // A closure may end the observation of another one, or make progress, of which all observers are notified
+        // before it returns.
         for observer in untold where Self.lock.withLock({ progress.isNewest(fraction, observer.key) }) {
           observer.body(fraction)
         }
@@ -161,7 +164,8 @@ extension ObservableProgress {
   }
 }
 
-/// Keeps a closure that observes a progress, and the progress. The observation ends when the program releases this object.
+/// Keeps a closure that observes a progress, and the progress. The observation ends when the program releases this
+/// object.
 public final class ProgressObservation: Sendable {
   private let end: @Sendable () -> Void
 

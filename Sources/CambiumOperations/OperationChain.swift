@@ -2,13 +2,15 @@ import Foundation
 
 // An operation together with all its dependencies.
 
-/// The operations that are no ``ConcurrentOperation`` and were put into a queue: adding them to another queue terminates the program.
+/// The operations that are no ``ConcurrentOperation`` and were put into a queue: adding them to another queue
+/// terminates the program.
 private let enqueued = OperationSet()
 
 extension Operation {
   /// Makes the next operation wait for this one. This operation keeps the next one until this one has finished.
   ///
-  /// If this operation is no ``ConcurrentOperation``, the program has to keep the next one, or put it into a queue. Operations of a chain that is never run keep each other.
+  /// If this operation is no ``ConcurrentOperation``, the program has to keep the next one, or put it into a queue.
+  /// Operations of a chain that is never run keep each other.
   ///
   /// - Returns: the next operation.
   @discardableResult
@@ -37,20 +39,23 @@ extension Operation {
 
   /// Puts the operation and all that it depends on into a queue.
   ///
-  /// Operations that were started, or that this method has put into a queue, are left out. So the parts of one chain may be in several queues, if earlier parts are enqueued first.
-  /// An operation that the program itself puts into a queue must not be in a chain that is enqueued later.
+  /// Operations that were started, or that this method has put into a queue, are left out. So the parts of one
+  /// chain may be in several queues, if earlier parts are enqueued first. An operation that the program itself puts
+  /// into a queue must not be in a chain that is enqueued later.
   public func enqueue(on queue: OperationQueue = OperationQueue()) {
     queue.addOperations(waitingChain(for: queue), waitUntilFinished: false)
   }
 
-  /// Has the operation and all its dependencies finish without work. Operations that ``enqueue(on:)`` leaves out are left out here, too.
+  /// Has the operation and all its dependencies finish without work. Operations that ``enqueue(on:)`` leaves out
+  /// are left out here, too.
   func abandon(on queue: OperationQueue) {
     let waiting = waitingChain(for: queue)
     waiting.forEach { $0.cancel() }
     queue.addOperations(waiting, waitUntilFinished: false)
   }
 
-  /// Returns the operations of the chain that have neither been started nor put into a queue. The caller has to put them into this queue.
+  /// Returns the operations of the chain that have neither been started nor put into a queue. The caller has to put
+  /// them into this queue.
   private func waitingChain(for queue: OperationQueue) -> [Operation] {
     operationChain.filter { operation in
       if let operation = operation as? ConcurrentOperation { return operation.beginEnqueuing() }
@@ -59,8 +64,9 @@ extension Operation {
     }
   }
 
-  /// Returns the progress of the chain: 100 units, or one for each ``ConcurrentOperation`` if there are more than 100. Each operation has the same number of units, and the last
-  /// one the rest as well. An operation's progress can have one parent.
+  /// Returns the progress of the chain: 100 units, or one for each ``ConcurrentOperation`` if there are more
+  /// than 100. Each operation has the same number of units, and the last one the rest as well. An operation's
+  /// progress can have one parent.
   ///
   /// The progress belongs to the caller: the operations don't keep it.
   public func chainProgress() -> ObservableProgress {
@@ -85,7 +91,8 @@ extension Operation {
 }
 
 extension ConcurrentOperation {
-  /// Puts the operation and all that it depends on into a queue, and calls `completion` when this operation has finished.
+  /// Puts the operation and all that it depends on into a queue, and calls `completion` when this operation has
+  /// finished.
   public func enqueue(
     on queue: OperationQueue = OperationQueue(),
     completion: @escaping @Sendable () -> Void
@@ -96,7 +103,8 @@ extension ConcurrentOperation {
 }
 
 extension ProducesResult {
-  /// Puts the operation and all that it depends on into a queue, and calls `completion` with this operation's output when it has finished.
+  /// Puts the operation and all that it depends on into a queue, and calls `completion` with this operation's
+  /// output when it has finished.
   public func enqueue(
     on queue: OperationQueue = OperationQueue(),
     completion: @escaping @Sendable (Result<Output, any Error>) -> Void

@@ -3,7 +3,8 @@ import Foundation
 // The notifications and hooks of an operation's steps.
 
 extension Notification.Name {
-  /// Posted by a ``ConcurrentOperation`` before it starts. The object is the operation; `userInfo` has its `name` and that of its `queue`, where they have one.
+  /// Posted by a ``ConcurrentOperation`` before it starts. The object is the operation; `userInfo` has its `name`
+  /// and that of its `queue`, where they have one.
   public static let operationWillStart = Notification.Name("CambiumOperations.willStart")
   /// Posted when the operation has a start date, before it works.
   public static let operationDidStart = Notification.Name("CambiumOperations.didStart")

@@ -38,7 +38,8 @@ extension ConsumesMultipleResults {
   public var input: [Result<Input, any Error>] { inputs.results }
 }
 
-/// A property with a result, which any thread may read and set: `@ResultSlot var input: Result<[Song.Values], any Error>`.
+/// A property with a result, which any thread may read and set:
+/// `@ResultSlot var input: Result<[Song.Values], any Error>`.
 @propertyWrapper public struct ResultSlot<Value: Sendable>: Sendable {
   private final class Storage: Sendable {
     let result: Mutex<Result<Value, any Error>>
@@ -85,7 +86,8 @@ public final class ResultList<Value: Sendable>: Sendable {
   func put(_ result: Result<Value, any Error>, at place: Int) { places.withLock { $0[place] = result } }
 }
 
-/// An operation that makes and stores an output. A subclass overrides `execute()`, sets ``output`` and calls `finish()`, or calls ``finish(with:)``.
+/// An operation that makes and stores an output. A subclass overrides `execute()`, sets ``output`` and calls
+/// `finish()`, or calls ``finish(with:)``.
 open class ResultOperation<Output: Sendable>: ConcurrentOperation, ProducesResult, @unchecked Sendable {
   // Safety: the slot has a lock, and the flag is atomic.
 
@@ -131,12 +133,14 @@ extension ProducesResult {
     return true
   }
 
-  /// Calls `block` with the output once the operation has finished, at once if it has already. Any number of blocks are called, in the order in which they were added.
+  /// Calls `block` with the output once the operation has finished, at once if it has already. Any number of blocks
+  /// are called, in the order in which they were added.
   public func addResultBlock(_ block: @escaping @Sendable (Result<Output, any Error>) -> Void) {
     addDidFinishBlock { [unowned self] in block(output) }
   }
 
-  /// Waits for the output of an operation that is, or will be, in a queue. If the waiting task is cancelled, the operation is cancelled.
+  /// Waits for the output of an operation that is, or will be, in a queue. If the waiting task is cancelled, the
+  /// operation is cancelled.
   ///
   /// - Throws: the operation's failure; `CancellationError` where it was cancelled and has no result.
   @discardableResult
@@ -144,8 +148,8 @@ extension ProducesResult {
     try await result { self.cancel() }
   }
 
-  /// Puts the operation and all its dependencies into a queue, and waits for its output. If the waiting task is cancelled, all these operations are
-  /// cancelled.
+  /// Puts the operation and all its dependencies into a queue, and waits for its output. If the waiting task is
+  /// cancelled, all these operations are cancelled.
   ///
   /// - Throws: the operation's failure; `CancellationError` where it was cancelled and has no result.
   @discardableResult

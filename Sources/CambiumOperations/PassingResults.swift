@@ -2,14 +2,15 @@ import Foundation
 
 // Operations that pass their output to consumers.
 
-/// A lock that is held while a result is passed, because several operations may finish at the same time. It is recursive, because an input may be a property that the program
-/// implements.
+/// A lock that is held while a result is passed, because several operations may finish at the same time. It is
+/// recursive, because an input may be a property that the program implements.
 private let handingOver = NSRecursiveLock()
 
 /// The consumers that have received a failure.
 private let failed = OperationSet()
 
-/// Gives a consumer its input. A success doesn't replace a failure that was passed before. ``ResultError/noResult`` counts neither as a success nor as a failure.
+/// Gives a consumer its input. A success doesn't replace a failure that was passed before. ``ResultError/noResult``
+/// counts neither as a success nor as a failure.
 private func hand<Consumer: ConsumesResult>(
   _ result: Result<Consumer.Input, any Error>,
   to consumer: Consumer
@@ -26,8 +27,9 @@ private func hand<Consumer: ConsumesResult>(
 }
 
 extension ProducesResult {
-  /// Makes the consumer wait for this operation, and passes it the output, a value or a failure. If this operation was cancelled or ends without a result, it passes nothing. If
-  /// another operation has passed a failure, a success doesn't replace it.
+  /// Makes the consumer wait for this operation, and passes it the output, a value or a failure. If this operation
+  /// was cancelled or ends without a result, it passes nothing. If another operation has passed a failure, a
+  /// success doesn't replace it.
   ///
   /// - Returns: the consumer, for the next link of a chain.
   @discardableResult
@@ -55,7 +57,8 @@ extension ProducesResult {
     return consumer
   }
 
-  /// Makes the consumer wait for this operation, and passes it a failure. A success is not passed, so the types of the output and the input may differ.
+  /// Makes the consumer wait for this operation, and passes it a failure. A success is not passed, so the types of
+  /// the output and the input may differ.
   ///
   /// - Returns: the consumer, for the next link of a chain.
   @discardableResult

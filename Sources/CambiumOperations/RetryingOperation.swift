@@ -18,11 +18,13 @@ public struct RetryStrategy: Sendable {
   public static func `repeat`(times: Int) -> RetryStrategy { RetryStrategy { count, _ in count <= times } }
 }
 
-/// An operation that is executed again while it fails and its strategy says so. The failures in between are not reported.
+/// An operation that is executed again while it fails and its strategy says so. The failures in between are not
+/// reported.
 ///
-/// An operation that ends without a result hasn't failed. Each attempt ends once: further calls of its code have no effect until the next attempt begins. The next attempt begins
-/// when `execute()` has returned. So an `execute()` that waits for the end of the operation after a failure waits for ever, unless it finishes the operation once the operation is
-/// cancelled.
+/// An operation that ends without a result hasn't failed. Each attempt ends once: further calls of its code have no
+/// effect until the next attempt begins. The next attempt begins when `execute()` has returned. So an `execute()`
+/// that waits for the end of the operation after a failure waits for ever, unless it finishes the operation once
+/// the operation is cancelled.
 open class RetryingOperation<Output: Sendable>: ResultOperation<Output>, @unchecked Sendable {
   // Safety: a lock protects what changes.
 
@@ -54,7 +56,8 @@ open class RetryingOperation<Output: Sendable>: ResultOperation<Output>, @unchec
   /// The number of failures so far.
   public final var failureCount: Int { retrying.withLock(\.failureCount) }
 
-  /// Ends the operation, or executes it again: after a failure, if the strategy decides so and the operation isn't cancelled.
+  /// Ends the operation, or executes it again: after a failure, if the strategy decides so and the operation isn't
+  /// cancelled.
   open override func finish() {
     if isHeldBack() { return }
     guard state == .executing, !isCancelled, hasResult, case .failure(let error) = output else {
@@ -75,7 +78,8 @@ open class RetryingOperation<Output: Sendable>: ResultOperation<Output>, @unchec
     if !waits { beginNextAttempt() }
   }
 
-  /// True between attempts. A cancelled operation has no next attempt, so it doesn't wait for the return of `execute()`.
+  /// True between attempts. A cancelled operation has no next attempt, so it doesn't wait for the return of
+  /// `execute()`.
   private func isHeldBack() -> Bool {
     let isCancelled = isCancelled
     return retrying.withLock { retrying in
@@ -87,8 +91,8 @@ open class RetryingOperation<Output: Sendable>: ResultOperation<Output>, @unchec
 
   final override func prepareToExecute() { retrying.withLock { $0.isExecuting = true } }
 
-  /// Calls `execute()`, unless the attempt has ended already. Calls that `execute()` makes after its failure belong to its own attempt, so the next attempt waits until it has
-  /// returned.
+  /// Calls `execute()`, unless the attempt has ended already. Calls that `execute()` makes after its failure belong
+  /// to its own attempt, so the next attempt waits until it has returned.
   final override func executeOnce() {
     if !isBetweenAttempts { execute() }
     let beginsNext = retrying.withLock { retrying in

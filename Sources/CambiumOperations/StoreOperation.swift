@@ -16,8 +16,9 @@ import Synchronization
 /// }
 /// ```
 ///
-/// Operations of one container run at the same time, unless they depend on each other; the merge policy resolves changes of two operations to the same object. The view
-/// context follows their saves like those of any other context, as long as its `automaticallyMergesChangesFromParent` is true.
+/// Operations of one container run at the same time, unless they depend on each other; the merge policy resolves
+/// changes of two operations to the same object. The view context follows their saves like those of any other
+/// context, as long as its `automaticallyMergesChangesFromParent` is true.
 open class StoreOperation<Output: Sendable>: RetryingOperation<Output>, @unchecked Sendable {
   // Safety: a lock protects what changes, and the rest never changes.
 
@@ -53,17 +54,19 @@ open class StoreOperation<Output: Sendable>: RetryingOperation<Output>, @uncheck
   /// The context of the operation, while it works. Its objects can't leave the blocks that work with them.
   public final var operationContext: BackgroundContext? { work.withLock(\.context) }
 
-  /// The changes that the operation has saved so far, in all its attempts. An object that the operation has inserted and deleted again is in no set.
+  /// The changes that the operation has saved so far, in all its attempts. An object that the operation has
+  /// inserted and deleted again is in no set.
   public final var savedChanges: Changeset { work.withLock(\.saved) }
 
-  /// Does the work, on the context's queue, while a thread of the operation's queue waits. The method ends the operation by ``saveAndFinish()`` or `finish()`; these may
-  /// also be called later, from any thread. An error that the method throws is the operation's output, and ends the operation.
+  /// Does the work, on the context's queue, while a thread of the operation's queue waits. The method ends the
+  /// operation by ``saveAndFinish()`` or `finish()`; these may also be called later, from any thread. An error that
+  /// the method throws is the operation's output, and ends the operation.
   open func performWork(in context: ManagedObjectContext) throws {
     throw StoreOperationError.notOverridden("\(type(of: self))")
   }
 
-  /// Returns the output of an operation that has succeeded without setting an output. The default implementation returns `()` for an operation for `Void`, and nil for
-  /// any other.
+  /// Returns the output of an operation that has succeeded without setting an output. The default implementation
+  /// returns `()` for an operation for `Void`, and nil for any other.
   open func outputAfterSaving() -> Output? { () as? Output }
 
   /// Makes the context and works in it.
@@ -95,7 +98,8 @@ open class StoreOperation<Output: Sendable>: RetryingOperation<Output>, @uncheck
     work.withLock { $0.saves = saves }
   }
 
-  /// Saves the context, any number of times; ends the operation if it was cancelled. A failure is the output from now on.
+  /// Saves the context, any number of times; ends the operation if it was cancelled. A failure is the output from
+  /// now on.
   ///
   /// - Returns: whether everything is saved.
   @discardableResult
@@ -113,7 +117,8 @@ open class StoreOperation<Output: Sendable>: RetryingOperation<Output>, @uncheck
     }
   }
 
-  /// Saves the context, and ends the operation. If the output isn't set, it is ``outputAfterSaving()``; the failure of this or an earlier save remains the output.
+  /// Saves the context, and ends the operation. If the output isn't set, it is ``outputAfterSaving()``; the failure
+  /// of this or an earlier save remains the output.
   public final func saveAndFinish() {
     if isCancelled { return finish() }
     if saveOperationContext(), !hasResult, let output = outputAfterSaving() { self.output = .success(output) }

@@ -113,8 +113,8 @@ extension StoreError {
     public static let outcomeUnknown = Code("outcomeUnknown")
     /// An earlier write or sync failed. The store can still be read; reopen it to write again.
     public static let fenced = Code("fenced")
-    /// The file of the open store was deleted, or replaced by another. Commits that weren't synced before
-    /// that are lost; the store can still be read.
+    /// The file of the open store was deleted, or replaced by another. Commits that weren't synced by then are
+    /// lost; the store can still be read.
     public static let fileGone = Code("fileGone")
     /// The store was opened read-only.
     public static let readOnly = Code("readOnly")

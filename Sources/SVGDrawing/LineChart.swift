@@ -35,7 +35,8 @@ public struct LineChart: Sendable {
       self.step = step
     }
 
-    /// An axis that ends at a line of the grid at or beyond `largest`, with four to ten lines a power of ten, two or five apart.
+    /// An axis that ends at a line of the grid at or beyond `largest`, with four to ten lines a power of ten, two
+    /// or five apart.
     public static func fitting(_ largest: Double, label: String) -> Axis {
       var step = 1.0
       while step * 10 < largest { step *= 10 }

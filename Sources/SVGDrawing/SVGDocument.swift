@@ -1,7 +1,7 @@
 /// A picture as SVG 1.1, built element by element on a white ground: self-contained, without scripts, styles or links.
 ///
-/// Lengths are in units of the picture, from its upper left corner. They are written with two digits after the point and have to be
-/// finite. Texts may have any characters: those that XML can't hold are shown as U+FFFD.
+/// Lengths are in units of the picture, from its upper left corner. They are written with two digits after the
+/// point and have to be finite. Texts may have any characters: those that XML can't hold are shown as U+FFFD.
 public struct SVGDocument: Sendable {
   /// The alignment of a text to its point.
   public enum Anchor: String, Sendable {

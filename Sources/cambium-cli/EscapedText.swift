@@ -1,5 +1,6 @@
-/// Escaping of text that may come from a file: characters that control a terminal, change the order in which other text is
-/// shown, or are invisible are escaped. ``StandardOutput`` and ``Failure`` escape everything that the tool prints.
+/// Escaping of text that may come from a file: characters that control a terminal, change the order in which other
+/// text is shown, or are invisible are escaped. ``StandardOutput`` and ``Failure`` escape everything that the tool
+/// prints.
 enum EscapedText {
   /// As a line: line breaks and all other dangerous characters are escaped: `\u{1b}`.
   static func line(_ text: String) -> String { escaped(text, keeping: [], spelled) }
@@ -10,7 +11,8 @@ enum EscapedText {
   /// As a record of comma-separated values, whose fields may have lines and tabs.
   static func csv(_ text: String) -> String { escaped(text, keeping: ["\n", "\t"], spelled) }
 
-  /// As JSON: outside strings there is nothing to escape, inside it is escaped as JSON does, by UTF-16 code units (RFC 8259).
+  /// As JSON: outside strings there is nothing to escape, inside it is escaped as JSON does, by UTF-16 code units
+  /// (RFC 8259).
   static func json(_ text: String) -> String {
     escaped(text, keeping: ["\n"]) { scalar in
       scalar.utf16.map { unit in
@@ -41,8 +43,8 @@ enum EscapedText {
 }
 
 extension Unicode.Scalar {
-  /// Control characters, separators of lines and paragraphs, and format characters such as those that change the direction of
-  /// text. Not the joiners, which make one sign of several in emoji and in Indic and Persian words.
+  /// Control characters, separators of lines and paragraphs, and format characters such as those that change the
+  /// direction of text. Not the joiners, which make one sign of several in emoji and in Indic and Persian words.
   fileprivate var isDangerous: Bool {
     if (0x20..<0x7F).contains(value) { return false }
     switch properties.generalCategory {

@@ -64,7 +64,8 @@ struct HistoryCommand: ParsableCommand {
     }
   }
 
-  /// Calls `body` with the transactions that the query selects, or with the last of them, which are read from the newest on.
+  /// Calls `body` with the transactions that the query selects, or with the last of them, which are read from the
+  /// newest on.
   private func forEachTransaction(
     of store: DynamicStore,
     _ query: HistoryQuery,

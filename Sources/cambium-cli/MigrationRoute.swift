@@ -11,7 +11,8 @@ enum MigrationRoute {
 
   /// The schemas are taken in their order, from the first one that the store has not passed.
   ///
-  /// - Throws: a failure for schemas without versions, or whose versions don't ascend, and for a store of a later version than the last.
+  /// - Throws: a failure for schemas without versions, or whose versions don't ascend, and for a store of a later
+  ///   version than the last.
   init(of path: String, to targets: [MigrationTarget]) throws {
     try Self.checkVersions(targets)
     let store = try Store.open(at: path, options: .readOnly)
@@ -80,8 +81,8 @@ enum MigrationRoute {
     throw Failure(.store, EscapedText.line("error: \(path) can't go on with the schema: \(what)"))
   }
 
-  /// Returns the schemas after the one that the store has; at least the last. The store's schema is identified by its version, or
-  /// by its hash if it has no version.
+  /// Returns the schemas after the one that the store has; at least the last. The store's schema is identified by
+  /// its version, or by its hash if it has no version.
   private static func pending(
     _ targets: [MigrationTarget],
     from known: CataloguedSchema

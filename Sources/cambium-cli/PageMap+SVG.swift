@@ -7,8 +7,8 @@ extension PageMap {
   private static let cell = 12.0
   private static let (left, top) = (76.0, 72.0)
 
-  /// The map as a picture of at most 4,096 cells: a full colour if all pages of a cell have the same use, a pale colour if most
-  /// pages have it.
+  /// The map as a picture of at most 4,096 cells: a full colour if all pages of a cell have the same use, a pale
+  /// colour if most pages have it.
   func picture(title: String) -> SVGDocument {
     let rowCount = (cells.count + Self.columnCount - 1) / Self.columnCount
     let bottom = Self.top + Double(rowCount) * Self.cell

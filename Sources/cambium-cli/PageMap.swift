@@ -2,10 +2,11 @@ import PageStore
 
 /// The file as cells of equally many pages, for a drawing of a file of any size.
 ///
-/// A cell has the use that most of its pages have; of uses with equally many pages the one that comes first in ``Use``. It is *whole* if all
-/// of its pages have that use.
+/// A cell has the use that most of its pages have; of uses with equally many pages the one that comes first in
+/// ``Use``. It is *whole* if all of its pages have that use.
 struct PageMap {
-  /// The uses that the tool distinguishes. A store that is open for reading has no reserved pages: they are shown as free.
+  /// The uses that the tool distinguishes. A store that is open for reading has no reserved pages: they are shown
+  /// as free.
   enum Use: String, CaseIterable, Encodable {
     case live, dead, pinned, log, free, headers
 

@@ -96,7 +96,8 @@ struct ShowSchemaCommand: ParsableCommand {
 }
 
 extension SchemaTable.Row {
-  /// `toMany, ordered` for an ordered relationship, `int64, derived songs.@count` for a derived attribute, else the kind alone.
+  /// `toMany, ordered` for an ordered relationship, `int64, derived songs.@count` for a derived attribute, else the
+  /// kind alone.
   fileprivate var kindText: String {
     (kind ?? "") + (isOrdered == true ? ", ordered" : "") + (derivation.map { ", derived \($0)" } ?? "")
   }

@@ -9,8 +9,8 @@ struct StoreArgument: ParsableArguments {
   /// The path, if there is a file.
   func path() throws -> String { try Self.path(store) }
 
-  /// Returns a store's path as it is given, if there is a file. Opening would fail as well, but couldn't distinguish a wrong argument from a
-  /// failing disk.
+  /// Returns a store's path as it is given, if there is a file. Opening would fail as well, but couldn't
+  /// distinguish a wrong argument from a failing disk.
   static func path(_ store: String) throws -> String {
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: store, isDirectory: &isFolder) else {

@@ -1,7 +1,7 @@
 /// Prints rows for people, in columns as wide as their contents.
 ///
-/// Widths come from the first rows, so that a long result is printed while it is read; a wider value further down pushes
-/// its row to the right.
+/// Widths come from the first rows, so that a long result is printed while it is read; a wider value further down
+/// pushes its row to the right.
 struct Table {
   /// The number of rows that are measured before the first is printed.
   private static let measuredRowCount = 1_000

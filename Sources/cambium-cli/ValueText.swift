@@ -28,8 +28,8 @@ enum ValueText {
     }
   }
 
-  /// For programs. A decimal is a number with all of its digits. Numbers that JSON can't hold are strings: NaN, infinities. Data is in Base64, a reference the number of
-  /// the object.
+  /// For programs. A decimal is a number with all of its digits. Numbers that JSON can't hold are strings: NaN,
+  /// infinities. Data is in Base64, a reference the number of the object.
   static func json(_ value: AttributeValue) -> String {
     switch value {
     case .null: "null"

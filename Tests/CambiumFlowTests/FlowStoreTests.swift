@@ -5,7 +5,7 @@ import Testing
 
 @testable import CambiumFlow
 
-/// Strings that any thread notes.
+/// Strings that any thread may add.
 final class Notes: Sendable {
   private let list = Mutex<[String]>([])
 
@@ -13,7 +13,7 @@ final class Notes: Sendable {
   var all: [String] { list.withLock { $0 } }
 }
 
-/// A middleware that notes what it sees.
+/// A middleware that records the actions that it sees.
 struct Noting: Middleware {
   let name: String
   let notes: Notes
@@ -34,7 +34,7 @@ struct Noting: Middleware {
   }
 }
 
-/// The store: its order, its effects, what it is composed of.
+/// The store: its order, its effects, its composition.
 @Suite(.timeLimit(.minutes(60))) struct FlowStoreTests {
   private let adding = Reducer<Int, Int> { action, state in state += action }
 
@@ -170,7 +170,7 @@ struct Noting: Middleware {
     case found(String)
   }
 
-  /// Effects wait until the test lets them go on.
+  /// Effects wait until the test lets them continue.
   private actor Catalogue {
     private var waiting: [String: CheckedContinuation<Void, Never>] = [:]
 
@@ -226,7 +226,7 @@ struct Noting: Middleware {
     #expect(store.state == ["found b"])
   }
 
-  /// What a cancelled task does about it may use the store.
+  /// The cancellation handler of a task may use the store.
   @Test func aCancelledEffectMayDispatch() async {
     let middleware = EffectMiddleware<Int, Int, Int> { action, _, _ in
       action > 10
@@ -253,12 +253,12 @@ struct Noting: Middleware {
     var itself: Question? { self }
   }
 
-  /// A wait that asynchronous code can call: it holds the main thread, and with it a store of the main actor.
+  /// A wait that asynchronous code can call. It blocks the main thread, and with it a store of the main actor.
   private func hold(until semaphore: DispatchSemaphore) {
     #expect(semaphore.wait(timeout: .now() + 3_600) == .success)
   }
 
-  /// The answer comes before the store has handled what is dispatched first.
+  /// The answer is sent before the store has handled the action that was dispatched earlier.
   @Test(arguments: [false, true]) @MainActor
   func anAnswerBehindItsCancellationGoesNowhere(isAskedAgain: Bool) async throws {
     let (asked, ask) = AsyncStream<Void>.makeStream()
@@ -277,7 +277,7 @@ struct Noting: Middleware {
       case .answer: .doNothing
       }
     }
-    // Lifted, as that of a part of a program is.
+    // The middleware is lifted, like the middleware of a part of a program.
     let lifted = middleware.lift(inputAction: \Question.itself, outputAction: { $0 }, state: \Int.self)
     let reducer = Reducer<Question, Int> { action, state in if case .answer = action { state += 1 } }
     let store = FlowStore(0, reducer: reducer, middleware: lifted, on: MainActor.shared)

@@ -15,7 +15,7 @@ import class TestSupport.TemporaryFolder
     self.plays = plays
   }
 
-  /// Reads an object that isn't there, which the context notes.
+  /// Reads a missing object, so that the context records an error.
   func didSave() {
     guard title == "hasty", let context else { return }
     let text = objectID.uriRepresentation.replacing(#/\d+$/#, with: "999")
@@ -30,7 +30,7 @@ import class TestSupport.TemporaryFolder
   init(_ name: String) { self.name = name }
 }
 
-/// What tracks are asked for by.
+/// Requests for tracks.
 enum TrackRequest: ObjectRequest, Equatable {
   case all
   case titled(String)
@@ -116,7 +116,7 @@ extension Stamp.Values: PersistableValue {
   typealias Request = StampRequest
 }
 
-/// Containers of tracks in a folder that goes with this.
+/// Containers of tracks in a folder that is removed with the shelf.
 final class Shelf: Sendable {
   private let folder: TemporaryFolder
 
@@ -128,6 +128,6 @@ final class Shelf: Sendable {
     try await PersistentContainer("Jukebox", models: Track.self, Venue.self, at: url)
   }
 
-  /// A container that this opens when it is needed.
+  /// Returns a container that is opened when it is needed.
   func lazy() -> LazyContainer { LazyContainer { try await self.open() } }
 }

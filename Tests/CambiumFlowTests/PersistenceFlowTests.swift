@@ -7,7 +7,7 @@ import Testing
 
 private struct Broken: Error, Equatable {}
 
-/// A controller whose lists the test tells.
+/// A controller whose lists the test sends.
 private final class Scripted: PersistenceController {
   typealias Element = Int
   typealias Failure = Broken
@@ -44,7 +44,7 @@ private final class Scripted: PersistenceController {
 
   var requests: [String] { live.withLock { $0.map(\.request) } }
 
-  /// Tells what a request receives, once it has begun.
+  /// Sends a result to a request, once the request has begun.
   func tell(_ number: Int, _ result: PersistenceFetchResult<Int>) async {
     while requests.count <= number { await Task.yield() }
     live.withLock { $0[number].receive }(result)
@@ -94,7 +94,7 @@ struct Labels<State: Sendable> {
     self.label = label
   }
 
-  /// Reads on until a label comes, and returns those since the beginning.
+  /// Reads until a label comes, and returns all labels since the beginning.
   mutating func until(_ last: String) async -> [String] {
     while all.last != last, let state = await iterator.next() {
       if all.last != label(state) { all.append(label(state)) }
@@ -216,7 +216,7 @@ struct Labels<State: Sendable> {
     await controller.tell(0, .elements([7]))
     await store.send(.save(2))
     #expect(store.state.request == .canceled)
-    // Also one that was on its way already.
+    // A result that was already on its way is dropped, too.
     let reducer = Scripted.makeReducer()
     for ended in [RequestState<Int, Broken, String>.canceled, .failed(Broken(), "all")] {
       var state = State(request: ended)
@@ -238,7 +238,7 @@ struct Labels<State: Sendable> {
     let expected = ["initial", "loading", "received [1]", "loading", "received [2]"]
     #expect(await labels.until("received [2]") == expected)
     #expect(controller.requests == ["first", "second"])
-    // What was on its way when the second began has the number of the first.
+    // Results that were on their way when the second request began have the number of the first.
     var state = State()
     let reducer = Scripted.makeReducer()
     for action in [Scripted.Action.request("first"), .request("second")] { reducer.reduce(action, &state) }
@@ -287,7 +287,8 @@ struct Labels<State: Sendable> {
     }
   }
 
-  /// The program takes an element away before it hears that it is deleted: the difference's offset is that of another element then.
+  /// The program removes an element before it is told of the deletion. The offset in the difference is then that of
+  /// another element.
   @Test func anElementThatIsTakenAwayEarlyTakesNoOther() async {
     let (controller, reducer) = (Scripted(), Scripted.makeReducer())
     let optimistic = Reducer<Scripted.Action, State> { action, state in
@@ -310,7 +311,7 @@ struct Labels<State: Sendable> {
     #expect(await labels.until("received [4, 6, 8]") == expected)
   }
 
-  /// A live request goes on in a whole new state of the program's, if that has a list.
+  /// If the program replaces the whole state, the live request continues in the new state if this state has a list.
   @Test func aStateThatIsReplacedHearsOfTheLiveRequest() {
     let reducer = Scripted.makeReducer()
     for request in [State.initial.request, .received([1])] {
@@ -322,7 +323,8 @@ struct Labels<State: Sendable> {
     }
   }
 
-  /// An undo, or the roll back of an optimistic change: the state of an earlier result, or of an earlier request.
+  /// An undo, or the rollback of an optimistic change, brings back the state of an earlier result or of an earlier
+  /// request.
   @Test(arguments: [false, true]) func aStateThatIsPutBackBeginsAgain(isOlderRequest: Bool) async {
     let controller = Scripted()
     let kept = Mutex<State?>(nil)
@@ -355,7 +357,7 @@ struct Labels<State: Sendable> {
     #expect(controller.requests.count == next + 1)
   }
 
-  /// Random lists, told as differences, arrive as they are.
+  /// Random lists that are sent as differences arrive unchanged.
   @Test func randomDifferencesArrive() async {
     var random = SeededGenerator()
     let controller = Scripted()

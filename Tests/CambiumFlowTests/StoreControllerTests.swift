@@ -27,7 +27,7 @@ private struct Slow: PersistableValue {
   }
 }
 
-/// A value while which is saved something else happens.
+/// A value that runs a closure while it is saved.
 private struct Raced: PersistableValue {
   typealias Object = Track
   typealias Request = TrackRequest
@@ -45,7 +45,7 @@ private struct Raced: PersistableValue {
   }
 }
 
-/// What a controller does with a container.
+/// The calls of a controller on a container.
 @Suite(.timeLimit(.minutes(60))) struct StoreControllerTests {
   private func values(_ title: String, by artist: String = "", plays: Int = 0) -> Track.Values {
     Track.Values(title: title, artist: artist, plays: plays)
@@ -126,7 +126,7 @@ private struct Raced: PersistableValue {
     await #expect(throws: FlowError.saving(ObjectGone(objectID: id))) { try await controller.save(value) }
   }
 
-  /// The save settles the new object with the one that is there.
+  /// The save settles the new object with the existing one.
   @Test func aSettledValueHasTheIDOfTheExistingObject() async throws {
     let container = LazyContainer {
       try await PersistentContainer("Stamps", models: Stamp.self, at: .inMemory)
@@ -313,7 +313,7 @@ private struct Raced: PersistableValue {
     view.insert(Track("t6", plays: 6))
     await wait(for: [3, 4, 5, 6], in: store, \.plays)
     #expect(view.hasChanges)
-    // The saves of others arrive by themselves.
+    // Saves of other contexts arrive by themselves.
     store.dispatch(.save(values("t7", plays: 7)))
     await wait(for: [3, 4, 5, 6, 7], in: store, \.plays)
     await store.send(.cancelRequest)
@@ -361,7 +361,7 @@ private struct Raced: PersistableValue {
     #expect(await told.next() == "is cancelled")
   }
 
-  /// Random saves and deletions, by two controllers: the live list is what is stored.
+  /// Random saves and deletions by two controllers. The live list is equal to the stored objects.
   @Test func aLiveListIsWhatIsStored() async throws {
     var random = SeededGenerator()
     let container = try Shelf().lazy()
@@ -384,7 +384,7 @@ private struct Raced: PersistableValue {
         known.append(try await controller.save(new))
       }
     }
-    // A change of each, so that the last difference can be told from those before.
+    // A last change, which distinguishes the last difference from earlier ones.
     let last = try await controller.save(values("last", by: "z", plays: 100))
     let stored = try await container.container().query { context in
       try context.fetch(From<Track>().orderBy(\.plays)).map(\.values)

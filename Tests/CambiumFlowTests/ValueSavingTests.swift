@@ -4,7 +4,7 @@ import Testing
 
 @testable import CambiumFlow
 
-/// A value that can't be read back isn't stored: a program that offers it again would store it twice.
+/// A value that can't be read back isn't stored. Otherwise a program that saves it again would store it twice.
 struct ValueSavingTests {
   @Test func aFailedSaveStoresNothing() async throws {
     let container = try Shelf().lazy()
@@ -25,7 +25,7 @@ struct ValueSavingTests {
     }
   }
 
-  /// Wherever the list is followed, the request ends.
+  /// The request ends for every place in which the list is followed.
   @Test(.timeLimit(.minutes(60)), arguments: [FollowingPlace.store, .viewContext])
   func closingTheStoreEndsARequest(_ place: FollowingPlace) async throws {
     let container = try Shelf().lazy()

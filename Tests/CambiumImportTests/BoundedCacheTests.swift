@@ -1,7 +1,7 @@
 import CambiumImport
 import Testing
 
-/// Caches that let go of what came first.
+/// Caches that evict their oldest entries.
 struct BoundedCacheTests {
   private final class Evicted: Sendable {
     private let values = Locked<[Int]>([])

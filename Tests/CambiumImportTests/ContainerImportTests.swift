@@ -56,7 +56,7 @@ struct ContainerImportTests {
     #expect(report.updatedCount == 2 && report.insertedCount == 0)
   }
 
-  /// The sequence ends then, and throws nothing.
+  /// The cancelled sequence ends, and doesn't throw an error.
   @Test func aStreamThatIsCancelledBetweenTwoBatchesIsCancelled() async throws {
     let (stream, continuation) = AsyncStream<TuneRecord>.makeStream()
     let (commits, wakeUp) = AsyncStream<Void>.makeStream()
@@ -148,7 +148,7 @@ struct ContainerImportTests {
     #expect(options.progress?.completedUnitCount == 6 && options.progress?.isFinished == true)
   }
 
-  /// Whenever relationships are set.
+  /// For both orders in which relationships are set.
   @Test func whatTheFirstPassDeletesHasNoRelationships() async throws {
     for place in [ImportOptions.RelationshipsOrder.afterAllRecords, .afterEachBatch] {
       try await tunes.store(["a", "b"])

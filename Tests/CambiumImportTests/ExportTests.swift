@@ -7,7 +7,7 @@ import Testing
 
 @testable import GraphContext
 
-/// Values out of objects.
+/// Exports of values of objects.
 struct ExportTests {
   private let tunes: Tunes
   private let folder: TemporaryFolder
@@ -22,7 +22,7 @@ struct ExportTests {
 
   private func url(_ name: String) -> URL { URL(fileURLWithPath: folder.file(name)) }
 
-  /// Without a value nothing has been encoded, and the header is written at the end.
+  /// Without a value, no encoding has checked the format, and the header is written at the end.
   @Test func aDelimiterIsCheckedWithoutValues() throws {
     for delimiter: Character in ["\"", "\u{E9}", "\n"] {
       let format = ExportFormat<TuneRecord>.csv(columns: ["code"], delimiter: delimiter)
@@ -32,7 +32,7 @@ struct ExportTests {
     #expect(try ExportFormat<TuneRecord>.csv(columns: ["a", "b"]).end(0) == Data("a,b\n".utf8))
   }
 
-  /// It encodes nothing, so nothing but the container that it asks for tells that it is no field.
+  /// An empty list encodes no element. Only the container that it requests shows that it isn't a field.
   @Test func aListIsNoField() throws {
     struct Value: Encodable {
       var code = "a"
@@ -96,7 +96,7 @@ struct ExportTests {
       #expect(report.insertedCount == 1_200)
       #expect(try await copy.rows() == tunes.rows())
     }
-    // Nothing but the three files is left.
+    // Only the three files are left.
     #expect(
       try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == [
         "a.csv", "a.json", "a.jsonl",

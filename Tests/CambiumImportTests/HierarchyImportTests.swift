@@ -51,7 +51,7 @@ struct HierarchyImportTests {
       let old = Reel("r1")
       (old.mark, old.cuts) = ("old", [])
       context.insert(old)
-      // Of another class, so no reel of this code.
+      // An object of another class, so it isn't the reel with this code.
       context.insert(Sheet("r2"))
     }
     let records = [

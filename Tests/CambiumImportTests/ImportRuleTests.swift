@@ -16,11 +16,11 @@ import Testing
 
   init(_ code: String) { self.code = code }
 
-  /// Breaks the rule.
+  /// Breaks the validation rule.
   func didSave() { if saves == 0 { saves = 99 } }
 }
 
-/// A model whose objects read another one after their save, which isn't there.
+/// A model whose objects read a missing object after their save.
 @Model final class Hasty {
   #Unique<Hasty>([\.code])
   var code: String
@@ -34,7 +34,7 @@ import Testing
   }
 }
 
-/// What imports promise of caches, hooks, several records of one ID, and cancellation.
+/// The rules of imports for caches, hooks, several records of one ID, and cancellation.
 struct ImportRuleTests {
   private let tunes: Tunes
 
@@ -46,7 +46,7 @@ struct ImportRuleTests {
 
   // MARK: Hooks
 
-  /// What a hook changes after the import's commit is dropped, as it is after the last save of a block.
+  /// Changes that a hook makes after the import's commit are dropped, as after the last save of a block.
   @Test(arguments: [ImportOptions.Commits.once, .eachBatch(of: 1)])
   func whatDidSaveChangesIsDropped(_ commits: ImportOptions.Commits) async throws {
     let container = try await PersistentContainer("Stamped", models: Stamped.self, at: .inMemory)
@@ -133,7 +133,7 @@ struct ImportRuleTests {
     #expect(found.withLock { $0 } == [false])
   }
 
-  /// Two objects have one ID. Each gets what belongs to its own record.
+  /// Two objects have the same ID. Each gets the relationships of its own record.
   @Test func eachObjectOfAnIDHasItsRelationships() async throws {
     var description = TuneRecord.objectImport
     description.isUniquing = false
@@ -158,7 +158,7 @@ struct ImportRuleTests {
     var options = ImportOptions()
     options.commits = commits
     options.cache = cache
-    // The cache knows both.
+    // The cache has both objects.
     let known = ImportInput(records("a", "old") + records("b", "old"))
     try await tunes.container.importRecords(known, with: description, options: options)
     #expect(cache.count == 2)
@@ -170,7 +170,7 @@ struct ImportRuleTests {
     #expect(try await tunes.rows() == ["a new 0 -", "b old 0 -"] && cache.count == 2)
   }
 
-  /// A record of an object that an earlier record of the same import has deleted.
+  /// A record for an object that an earlier record of the same import has deleted.
   @Test func aCachedObjectThatWasDeletedIsInsertedAnew() async throws {
     try await tunes.store(["a"])
     var description = TuneRecord.objectImport
@@ -208,7 +208,7 @@ struct ImportRuleTests {
     #expect(cache.count == 1 && cache.objectID(Tune.self, withUniqueID: "a") != nil)
   }
 
-  /// A closure that imports with the cache that it is given sees what the import around it knows.
+  /// A closure that imports with the cache that it gets sees the cached objects of the outer import.
   @Test func anImportWithinAnImportSharesTheCache() async throws {
     var description = TuneRecord.objectImport
     description.updateRelationships = { record, tune, context, cache in

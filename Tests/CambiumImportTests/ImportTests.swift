@@ -50,7 +50,7 @@ struct ImportTests {
     #expect(try context.fetchObject(Tune.self, with: "Z", cache: cache) == nil)
     let found = try #require(try context.fetchObject(Tune.self, with: "A", cache: cache))
     #expect(found.code == "A")
-    // A hit isn't looked for: it finds the object under the ID that it had.
+    // A cached object isn't looked up again: the cache finds the object under its old ID.
     found.code = "B"
     #expect(try context.fetchObject(Tune.self, with: "A", cache: cache) === found)
     #expect(try context.fetchObject(Tune.self, with: "A") == nil)
@@ -121,7 +121,7 @@ struct ImportTests {
     #expect(others.count == 1 && first.number < others[0].number)
   }
 
-  /// The exact algorithm of PeakCoreData, and what `isUniquing` makes of it.
+  /// The exact algorithm of PeakCoreData, and its behaviour with `isUniquing`.
   @Test(arguments: [true, false]) func nestedImportsAreFoundWhereObjectsAreUniqued(_ isUniquing: Bool) throws
   {
     var description = ObjectImport<String, Tune>(id: { source, _ in source })

@@ -33,7 +33,7 @@ struct StarSource: Sendable, Hashable {
   #Unique<Star>([\.number])
   var number: Int
   var name: String
-  /// What the hooks have said.
+  /// The calls of the hooks, as a text.
   var log: String = ""
   init(_ number: Int, _ name: String) {
     self.number = number
@@ -59,7 +59,7 @@ extension Star: ImportableUniqueObject {
   }
 }
 
-/// Objects that are made of sources.
+/// Objects that are made from sources.
 struct ImportableTests {
   private let container: PersistentContainer
   private let context: ManagedObjectContext

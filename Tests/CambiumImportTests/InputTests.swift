@@ -7,7 +7,7 @@ import Testing
 
 /// Records from texts, in chunks of any length.
 struct InputTests {
-  /// A text in chunks of so many bytes.
+  /// Returns a closure that yields a text in chunks of `count` bytes.
   private func chunks(_ text: String, of count: Int) -> @Sendable () throws -> Data? {
     let rest = Locked(ArraySlice(text.utf8))
     return {
@@ -284,7 +284,7 @@ struct InputTests {
     #expect(error?.record == 3)
   }
 
-  /// A quote that nothing closes would take the rest of the file.
+  /// A quote without an end would include the rest of the file.
   @Test func aRecordHasALimit() throws {
     let long = String(repeating: "x", count: 100)
     for count in [1, 64, 10_000] {

@@ -68,8 +68,9 @@ struct SettledImportTests {
     #expect(try await names() == ["xx"])
   }
 
-  /// The second pass finds the objects of the first by the cache, in a context that has been reset. Where each record has an object of its own there is no second reading, and
-  /// the save settles objects that have their relationships.
+  /// The second pass finds the objects of the first pass by the cache, in a context that has been reset. If each
+  /// record has an object of its own, the sources aren't read a second time, and the save settles objects that
+  /// already have their relationships.
   @Test(arguments: [(true, "xxyy"), (false, "xy")])
   func theSecondPassFindsTheExistingObjects(isUniquing: Bool, name: String) async throws {
     var options = ImportOptions()

@@ -24,7 +24,7 @@ import TestSupport
   var title: String
   var plays: Int
   @Relationship var disc: Disc?
-  /// Set by an initialiser alone.
+  /// Set only by an initialiser.
   var origin: String = "declared"
 
   init(_ code: String, _ title: String = "", plays: Int = 0) {
@@ -99,7 +99,7 @@ struct Tunes: Sendable {
     }
   }
 
-  /// What is stored of each tune, by code.
+  /// Returns the stored values of each tune, by code.
   func rows() async throws -> [String] {
     try await container.query { context in
       let all = From<Tune>().orderBy(\.code, \.title)
@@ -115,7 +115,7 @@ extension PersistentContainer {
   func context() throws -> ManagedObjectContext { try ManagedObjectContext(coordinator: coordinator) }
 }
 
-/// Texts that the tests write down in closures of any thread.
+/// Texts that the tests add in closures on any thread.
 final class Notes: Sendable {
   private let lines = Locked<[String]>([])
   func add(_ line: String) { lines.withLock { $0.append(line) } }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CambiumOperations
 
-/// Strings that any thread notes.
+/// Strings that any thread may add.
 final class Notes: Sendable {
   private let list = Mutex<[String]>([])
 

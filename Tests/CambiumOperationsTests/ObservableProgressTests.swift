@@ -60,7 +60,7 @@ struct ObservableProgressTests {
     observation.cancel()
   }
 
-  /// The progress of all of `part`, which nobody keeps.
+  /// Returns a progress whose only child is `part`. The tests don't keep a reference to it.
   private func whole(of part: ObservableProgress) -> ObservableProgress {
     let whole = ObservableProgress(total: 100)
     whole.addChild(part, withPendingUnitCount: 100)

@@ -46,7 +46,7 @@ struct OperationChainTests {
     #expect(last.operationChain.count == 20_001)
   }
 
-  /// Random graphs, whose operations are put into several queues: none runs before what it depends on.
+  /// Random graphs whose operations are put into several queues. No operation runs before its dependencies.
   @Test func chainsRunOverSeveralQueues() {
     var random = SeededGenerator()
     for _ in 0..<30 {
@@ -59,7 +59,7 @@ struct OperationChainTests {
         needed.append((0..<random.number(in: 0...3)).map { _ in random.number(in: 0...number - 1) })
         for other in needed[number] { operations[number].addDependency(operations[other]) }
       }
-      // Also of what is in the middle of other chains.
+      // Operations in the middle of other chains are enqueued, too.
       for operation in operations.shuffled(using: &random) { operation.enqueue(on: random.pick(queues)) }
       queues.forEach { $0.waitUntilAllOperationsAreFinished() }
       let order = notes.all.compactMap(Int.init)
@@ -148,7 +148,7 @@ struct OperationChainTests {
     #expect(notes.all.isEmpty)
   }
 
-  /// Waits for the end of an operation, and not for ever.
+  /// Waits for the end of an operation, with a timeout.
   private func wait(for operation: Operation) {
     for _ in 0..<360_000 where !operation.isFinished { Thread.sleep(forTimeInterval: 0.01) }
   }
@@ -176,7 +176,7 @@ struct OperationChainTests {
     #expect(first.isFinished && last.isFinished && notes.all.isEmpty)
   }
 
-  /// Another chain has the operation as well.
+  /// The operation also belongs to another chain.
   @Test func aFailedGroupLeavesAloneWhatIsInAnotherQueue() {
     let notes = Notes()
     let held = Held()
@@ -204,7 +204,7 @@ struct OperationChainTests {
     #expect(!group.hasResult || (try? group.output.get()) == nil)
   }
 
-  /// The chain is that at the time when the group runs.
+  /// The chain of a group is determined when the group runs.
   @Test func aGroupWaitsForWhatWasAddedLater() {
     let notes = Notes()
     let (last, held) = (noting("last", notes), Held())

@@ -80,7 +80,7 @@ struct OperationResultTests {
     }
   }
 
-  /// The work is done, and only then somebody cancels.
+  /// A hook cancels the producer after its start.
   @Test func aProducerThatIsCancelledWhileItWorksPassesNothing() {
     let producer = BlockResultOperation { 1 }
     let consumer = producer.passesResult(to: BlockMapOperation(result: { _ in 5 }))
@@ -199,7 +199,7 @@ struct OperationResultTests {
 
   // MARK: Retrying
 
-  /// Fails until it has been executed so many times.
+  /// An operation that fails until it has been executed a given number of times.
   private final class Stubborn: RetryingOperation<Int>, @unchecked Sendable {
     // Safety: the notes have a lock, the number never changes.
     let (notes, successAt): (Notes, Int)

@@ -24,7 +24,7 @@ struct SharedOperationTests {
     #expect(shared.isFinished && a.hasResult && b.hasResult)
   }
 
-  /// A new operation at the address of one that is gone is another operation.
+  /// A new operation at the address of a released one is a different operation.
   @Test func aSetKnowsTheOperationsThatAreThere() {
     let table = OperationSet()
     let kept = BlockOperation {}
@@ -130,7 +130,7 @@ struct SharedOperationTests {
     #expect(!consumer.hasResult)
   }
 
-  /// What hooks that never come have captured may look at the operation when it is released.
+  /// Objects that were captured by hooks which are never called may read the operation's state when they are released.
   @Test func aReleasedHookMayLookAtTheOperation() {
     final class Watcher: Sendable {
       let operation: Held
@@ -147,7 +147,7 @@ struct SharedOperationTests {
     #expect(held.isFinished)
   }
 
-  /// A failure that the program itself has set is no result of another operation.
+  /// A failure that the program itself has set doesn't count as the result of another operation.
   @Test func aResultTakesThePlaceOfTheProgramsFailure() throws {
     let (producer, consumer) = (BlockResultOperation { 1 }, BlockMapOperation<Int, Int> { $0 + 1 })
     consumer.input = .failure(Broken())
@@ -190,7 +190,7 @@ struct SharedOperationTests {
     #expect(operation.notes.all == ["0", "1"] && operation.failureCount == 2)
   }
 
-  /// A failure that comes between the start and `execute()` is that of the first attempt.
+  /// A failure between the start and `execute()` belongs to the first attempt.
   @Test func aHookMayFailTheFirstAttempt() async throws {
     let operation = Attempts(times: 1) { $0.finish(with: .success(7)) }
     operation.addDidStartBlock { [unowned operation] in operation.finish(with: .failure(Broken())) }
@@ -210,7 +210,7 @@ struct SharedOperationTests {
     #expect(try operation.output.get() == 2)
   }
 
-  /// An attempt that goes on after its failure ends a cancelled operation.
+  /// An attempt that continues after its failure may end the cancelled operation.
   @Test func aCancelledOperationEndsWhileAnAttemptGoesOn() throws {
     let operation = Attempts(times: 3) { operation in
       operation.finish(with: .failure(Broken()))
@@ -230,7 +230,7 @@ struct SharedOperationTests {
     #expect(operation.notes.all == ["0"] && !operation.hasResult && operation.failureCount == 0)
   }
 
-  /// Cancelled while the next attempt is on its way.
+  /// The operation is cancelled while its next attempt is about to start.
   @Test func aCancelledOperationHasNoNextAttempt() async throws {
     let operation = Attempts(times: 3) { operation in
       operation.finish(with: .failure(Broken()))
@@ -273,7 +273,7 @@ struct SharedOperationTests {
     observation.cancel()
   }
 
-  /// A closure makes progress itself: those after it hear of the fractions in their order.
+  /// A closure makes progress itself. The closures after it get the fractions in their order.
   @Test func fractionsComeInTheirOrder() {
     let (progress, notes) = (ObservableProgress(total: 4), Notes())
     let observations = [

@@ -10,7 +10,7 @@ import class TestSupport.TemporaryFolder
   @Attribute(.unique) var code: String
   var weight: Int
 
-  /// Reads an object that isn't there, which the context notes.
+  /// Reads a missing object, so that the context records an error.
   func didSave() {
     guard code == "hasty", let context else { return }
     let text = objectID.uriRepresentation.replacing(#/\d+$/#, with: "999")
@@ -24,7 +24,7 @@ import class TestSupport.TemporaryFolder
   }
 }
 
-/// A store in a folder that goes with it.
+/// A store in a folder that is removed with it.
 final class Depot: Sendable {
   private let folder: TemporaryFolder
   let container: PersistentContainer
@@ -71,7 +71,7 @@ private final class Counted: ChangesetOperation, @unchecked Sendable {
   override func performWork(in context: ManagedObjectContext) throws { try body(self, context) }
 }
 
-/// As a module for imports has it: an operation that upserts what it was given.
+/// An operation that upserts its input, as in a module for imports.
 private final class ImportParcels: StoreOperation<Void>, ConsumesResult, @unchecked Sendable {
   // Safety: the slot has a lock.
   @ResultSlot var input: Result<[Parcel.Values], any Error>
@@ -101,7 +101,7 @@ private final class ImportParcels: StoreOperation<Void>, ConsumesResult, @unchec
     #expect(operation.operationContext == nil)
   }
 
-  /// A hook's failure after the commit: the work is stored, and must not be done again.
+  /// A hook fails after the commit. The work is stored, and must not be done again.
   @Test func whatFailsInDidSaveFailsNoSave() async throws {
     let depot = try await Depot()
     let operation = Work<Void>(depot) { operation, context in
@@ -276,7 +276,7 @@ private final class ImportParcels: StoreOperation<Void>, ConsumesResult, @unchec
       context in
       let parcel = try context.fetch(From<Parcel>())[0]
       if attempts.all.isEmpty {
-        // Another one is faster.
+        // Another context saves first.
         let other = try work.container.newBackgroundContext()
         try other.performAndWait { context in
           try context.fetch(From<Parcel>())[0].weight = 10
@@ -301,7 +301,7 @@ private final class ImportParcels: StoreOperation<Void>, ConsumesResult, @unchec
       attempts.add("attempt")
       context.insert(Parcel("same"))
       work.saveAndFinish()
-      // The next attempt may be under way by now.
+      // The next attempt may have begun by now.
       Thread.sleep(forTimeInterval: 0.01)
       throw Broken()
     }

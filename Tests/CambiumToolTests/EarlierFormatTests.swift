@@ -4,7 +4,8 @@ import PageStore
 import TestSupport
 import Testing
 
-/// The small store as a library wrote it that had format 2: it opens, and becomes one of today's format when it is opened for writing.
+/// The small store as a library with format 2 wrote it. It can be opened, and gets today's format when it is opened
+/// for writing.
 @Suite("A store of an earlier format")
 struct EarlierFormatTests {
   private let folder: TemporaryFolder
@@ -38,7 +39,7 @@ struct EarlierFormatTests {
     return parts.filter { !$0.hasPrefix("tree schema\n") }
   }
 
-  /// What `body` makes of the file, read without the models.
+  /// Returns the result of `body` on a snapshot of the file, which is opened without the models.
   private func reading<Result>(_ body: (Snapshot) throws -> Result) throws -> Result {
     var options = StoreOptions()
     options.isReadOnly = true
@@ -48,7 +49,7 @@ struct EarlierFormatTests {
     return result
   }
 
-  /// What the tree `schema` has under each of these keys.
+  /// Returns the values of the tree `schema` for these keys.
   private func schemaValues(_ keys: [[UInt8]]) throws -> [[UInt8]?] {
     try reading { snapshot in
       let tree = try snapshot.tree(SchemaTree.name)
@@ -69,7 +70,7 @@ struct EarlierFormatTests {
     let before = try bytes()
     #expect(try schemaValues([SchemaTree.formatKey]) == [[2, 0, 0, 0]])
     #expect(try SmallStoreDump.make(of: path) == dump)
-    // The names of the trees say what they hold.
+    // The names of the trees describe their contents.
     #expect(try ToolRun("tree", path, "i/Sample/text[cd]").output.hasPrefix("i/Sample/text[cd]: tree "))
     #expect(try bytes() == before)
   }

@@ -4,10 +4,11 @@ import PageStore
 import TestSupport
 import Testing
 
-/// What stands in a file reaches no terminal as it is: not from names, values or keys, in no command and no form.
+/// Text from a file never reaches a terminal unescaped: neither names, values nor keys, in any command and any form.
 @Suite("What cambium does with hostile text")
 struct HostileTextTests {
-  /// An escape sequence in one character and in two, what turns the direction of text, what separates lines, and what isn't seen.
+  /// An escape sequence in one character and in two, characters that change the direction of text, separators of
+  /// lines, and invisible characters.
   private static let hostile =
     "x\u{1B}[31m\u{9B}1m\u{202E}\u{2066}\u{200F}\u{61C}\u{2028}\u{85}\r\u{8}\u{7F}\u{AD}\u{FEFF}\u{E0041}y"
 
@@ -18,7 +19,7 @@ struct HostileTextTests {
     }
   }
 
-  /// - Parameter kept: what the form needs: ends of lines.
+  /// - Parameter kept: characters that the form needs: ends of lines.
   private func expectHarmless(
     _ run: ToolRun,
     keeping kept: Set<Unicode.Scalar> = ["\n"],
@@ -148,7 +149,7 @@ struct HostileTextTests {
     try store.close()
   }
 
-  /// The names of a schema are those that the file says.
+  /// The names of a schema come from the file.
   @Test func namesOfASchemaAreHarmless() async throws {
     let folder = try TemporaryFolder()
     defer { withExtendedLifetime(folder) {} }
@@ -164,7 +165,7 @@ struct HostileTextTests {
     }
   }
 
-  /// Programs get the text back as it is.
+  /// Programs that read the JSON get the original text back.
   @Test func jsonHoldsTheTextItself() async throws {
     let folder = try TemporaryFolder()
     defer { withExtendedLifetime(folder) {} }
@@ -178,7 +179,7 @@ struct HostileTextTests {
     #expect(shapes.contains { $0["name"] as? String == Self.hostile })
   }
 
-  /// The report's case: problems are told with the names of their trees.
+  /// Problems are reported with the names of their trees.
   @Test func verifyTellsProblemsOfAHostileTreeHarmlessly() async throws {
     let folder = try TemporaryFolder()
     defer { withExtendedLifetime(folder) {} }

@@ -49,7 +49,7 @@ struct InspectionTests {
       #expect(byLabel.output == byName.output)
       #expect(try ToolRun("info", library.path).output.contains("KiB  \(label) (\(name))\n"))
     }
-    // What belongs to no model has a name alone.
+    // A tree that belongs to no model has only a name.
     #expect(try ToolRun("tree", library.path, "schema").output.hasPrefix("schema: tree "))
     #expect(try ToolRun("tree", library.path, "e/Nobody").errors.contains("e/Book (e/"))
   }
@@ -71,7 +71,7 @@ struct InspectionTests {
       let name = shape["name"] as? String
       return (shape["label"] as? String).map { "\($0) (\(name ?? ""))" } ?? name
     }
-    // The store's own trees have a number alone.
+    // The store's own trees have only a number.
     #expect(trees == Set(titles.map { ", \($0)" }).union([""]))
   }
 

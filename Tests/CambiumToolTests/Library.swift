@@ -42,7 +42,7 @@ struct Library {
   let folder: TemporaryFolder
   var path: String { folder.file("library.cambium") }
 
-  /// Two hundred books of the years 1801 to 2000, a tenth of them by Mary, the others by nobody known; and three that
+  /// Two hundred books of the years 1801 to 2000, a tenth of them by Mary, the others without an author; and three that
   /// are hard to print.
   init() async throws {
     folder = try TemporaryFolder()

@@ -104,7 +104,8 @@ struct MigrateCommandTests {
     #expect(try FolderState(library.folder.path) == before)
   }
 
-  /// A copy has the numbers of the store that it was made of: what was renamed in it is renamed.
+  /// A copy has the stable numbers of its original store: names that were changed in the copy are changed in the
+  /// store, too.
   @Test func aStoreFollowsACopyOfItself() async throws {
     let copy = library.folder.file("copy.cambium")
     try FileManager.default.copyItem(atPath: library.path, toPath: copy)

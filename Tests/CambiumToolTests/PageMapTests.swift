@@ -9,7 +9,7 @@ import Testing
 
 @Suite("What cambium draws of the file")
 struct PageMapTests {
-  /// A small store, whose pages depend on nothing but what is done here.
+  /// Makes a small store whose pages depend only on the operations of this function.
   private func makeStore(at path: String) throws {
     let store = try Store.open(at: path)
     for round in 0..<3 {
@@ -155,7 +155,7 @@ struct PageMapTests {
     }
   }
 
-  /// What the tool says to a terminal: the far end of a new one is its standard output.
+  /// Returns the output of the tool on a terminal: its standard output is the far end of a new pseudo-terminal.
   private func outputOnTerminal(_ path: String, _ environment: [String: String]) throws -> String {
     let terminal = try #require(FileHandle(forUpdatingAtPath: "/dev/ptmx"))
     let descriptor = terminal.fileDescriptor
@@ -167,7 +167,7 @@ struct PageMapTests {
     let run = try ToolRun("pages", path, "--map", writingTo: device, environment: environment)
     #expect(run.status == 0, "\(run.errors)")
     var output = ""
-    // The terminal hands over what it has, and would let us wait for more.
+    // The terminal returns the available bytes, and would block a further read.
     var buffer = [UInt8](repeating: 0, count: 4_096)
     var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     while poll(&waiting, 1, 2_000) == 1 {
@@ -218,7 +218,7 @@ struct PageMapTests {
   }
 }
 
-/// What a picture has: the tooltips of its rectangles, and its texts.
+/// The contents of a picture: the tooltips of its rectangles, and its texts.
 private final class Rectangles: NSObject, XMLParserDelegate {
   private(set) var tooltips: [String] = []
   private(set) var texts: [String] = []

@@ -150,7 +150,7 @@ struct QueryCommandTests {
     let path = folder.file("library.cambium")
     let container = try await Library.open(path)
     try await container.performBackgroundTask { context in
-      // What comes after CSI, in one character or two, would colour the rest.
+      // The text after CSI, in one character or two, would colour the rest.
       let title = "\u{1B}[31m\u{9B}31m\u{85}\u{2028}\u{2029}é👩‍👦"
       context.insert(Book(title: title, year: 1, price: nil, isLent: false, author: nil))
       try context.save()

@@ -111,6 +111,6 @@ struct QueryKindsTests {
 }
 
 extension ToolRun {
-  /// The lines of comma-separated values, which end as RFC 4180 has it.
+  /// The lines of comma-separated values, with the line ends of RFC 4180.
   fileprivate var fields: [Substring] { output.split(separator: "\r\n") }
 }

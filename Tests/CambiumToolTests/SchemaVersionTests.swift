@@ -112,11 +112,11 @@ struct SchemaVersionTests {
     #expect(try version(of: library.path) == "2.0.0")
     let rest = try migrate(library.path, "--dry-run", to: second, third)
     #expect(rest.status == 0 && rest.output == Self.thirdStage, "\(rest.errors)")
-    // An object, as for any single schema.
+    // The JSON is an object, as for every single schema.
     let json = try migrate(library.path, "--dry-run", "--json", to: third)
     let forecast = try JSONDecoder().decode(MigrationForecast.self, from: Data(json.output.utf8))
     #expect(forecast.description + "\n" == Self.thirdStage)
-    // Without a version it is known by its schema.
+    // A store without a version is recognised by its schema.
     let unversioned = try changed(second) { $0.version = nil }
     let other = try copy("other.cambium", of: library.path)
     let indexed = try changed(second) { document in
@@ -183,7 +183,7 @@ struct SchemaVersionTests {
     #expect(text.status == 2 && text.errors.contains("version: “two” is no version"), "\(text.errors)")
   }
 
-  /// What was renamed in copies of a store is renamed in each stage.
+  /// Names that were changed in copies of a store are changed in each stage.
   @Test func aStoreFollowsCopiesOfItselfThroughVersions() throws {
     let copy2 = try copy("copy2.cambium", of: library.path)
     #expect(try migrate(copy2, to: second).status == 0)
@@ -219,7 +219,7 @@ struct SchemaVersionTests {
       try JSONSerialization.jsonObject(with: Data(info.output.utf8)) as? [String: Any]
     )
     #expect(json["schemaVersion"] as? String == "2.0.0")
-    // What is printed brings another store of the schema to the version.
+    // The printed schema migrates another store with this schema to the version.
     #expect(try migrate(old, to: changed(second) { $0.version = nil }).status == 0)
     let printed = library.folder.file("printed.json")
     try ToolRun("schema", library.path, "--json").output.write(

@@ -85,18 +85,18 @@ enum SmallStore {
       try transaction.dropTree("gone")
       try scratch.removeRange(KeyRange(lower: .including([0x62]), upper: .excluding([0x65])))
       try scratch.removeRange(KeyRange(lower: .excluding([0x65])))
-      // Of the same name, with a number of its own.
+      // A new tree of the same name, with a new number.
       try transaction.tree("gone").put([1], [1])
     }
-    // Before anybody closes the store, which would write a checkpoint.
+    // The file is copied before the store is closed, because closing would write a checkpoint.
     try FileManager.default.copyItem(atPath: made, toPath: path)
     try await container.close()
   }
 
-  /// Makes its record two chunks long, with other letters in the second than in the first.
+  /// A text that makes its record two chunks long, with other letters in the second chunk than in the first.
   private static let overflow = String(repeating: "a", count: 60_000) + String(repeating: "b", count: 10_000)
 
-  /// What the checkpoint contains.
+  /// Makes the contents of the checkpoint.
   private static func fill(_ context: ManagedObjectContext) throws {
     for number in 1...120 {
       let name = String(repeating: "0", count: 3 - "\(number)".count) + "\(number)"
@@ -106,7 +106,7 @@ enum SmallStore {
     let boxes = try context.fetch(From<Box>().orderBy(.ascending(\.name)))
 
     let zero = Sample(text: "")
-    // The others enter when they are given a box.
+    // The other samples are inserted when they get a box.
     context.insert(zero)
     let least = Sample(text: "Straße")
     least.flag = true
@@ -137,7 +137,8 @@ enum SmallStore {
     try context.save()
   }
 
-  /// What only the log contains: the first links to tags, changed, deleted and new objects, and values that fill a log extent.
+  /// Makes the changes that only the log contains: the first links to tags, changed, deleted and new objects, and
+  /// values that fill a log extent.
   private static func change(_ context: ManagedObjectContext) throws {
     let samples = try context.fetch(From<Sample>().orderBy(.ascending(\.text)))
     let (zero, least) = (samples[0], samples[2])
@@ -173,7 +174,7 @@ enum SmallStore {
 extension SmallStore {
   typealias Values = KeyValuePairs<String, AttributeValue>
 
-  /// What the classes of the models say of every object: by entity, then by object number.
+  /// Returns the values that the classes of the models show of every object, by entity, then by object number.
   static func values(in context: ManagedObjectContext) throws -> [(entity: String, rows: [Values])] {
     [
       ("Box", try rows(of: Box.self, in: context, values(of:))),

@@ -4,7 +4,7 @@ import PageStore
 import TestSupport
 import Testing
 
-/// The files of Tests/SmallStore, and what is in a small store as text.
+/// The files of Tests/SmallStore, and the contents of a small store as text.
 enum SmallStoreDump {
   private static let place = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().appendingPathComponent("SmallStore")
@@ -19,7 +19,8 @@ enum SmallStoreDump {
     )
   }
 
-  /// The store's makers show a tree that is dropped and one that a record of the log makes: they belong to no model.
+  /// Checks that `verify` reports only two trees that belong to no model: one that was dropped and made again, and
+  /// one that a record of the log makes.
   static func expectSound(_ container: PersistentContainer) throws {
     let problems = try container.verify()
     #expect(problems.compactMap(\.tree) == ["gone", "scratch"])

@@ -3,8 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The file Tests/SmallStore/small.cambium is for programs that read stores without this library: it was made once, and stays as long as
-/// the version of the format does. `dump.txt` beside it says what is in it. Those of earlier formats are the matter of ``EarlierFormatTests``.
+/// The file Tests/SmallStore/small.cambium is for programs that read stores without this library. It was made once,
+/// and stays as long as the version of the format does. `dump.txt` beside it has its contents. ``EarlierFormatTests``
+/// tests the files of earlier formats.
 @Suite("The small store of the file format's description")
 struct SmallStoreTests {
   private let folder: TemporaryFolder
@@ -48,7 +49,7 @@ struct SmallStoreTests {
     #expect(text == dump)
   }
 
-  /// The file is there for what it shows: without a log to replay, an overflow or a branch it would show less.
+  /// The file has to show all parts of the format. Without a log to replay, an overflow or a branch, it would show fewer.
   @Test func theFileHasAllThatItIsToShow() throws {
     let log = try ToolRun("log", copy, "--operations").output
     for kind in ["transaction", "checkpoint", "link", "create tree", "drop tree", "remove range", "remove "] {

@@ -22,7 +22,7 @@ struct StoreStateTests {
     #expect(run.output.contains("KiB  e/"))
   }
 
-  /// What a process that died has left behind its last checkpoint.
+  /// The log after the last checkpoint of a process that died.
   @Test func infoSaysHowMuchWasReplayed() async throws {
     let library = try await Library()
     #expect(try ToolRun("info", library.path).output.contains("of which 0.0 KiB were replayed"))
@@ -113,7 +113,7 @@ struct StoreStateTests {
   @Test func aDamagedStoreEndsWithStatus1() async throws {
     let library = try await Library()
     var bytes = try Data(contentsOf: URL(fileURLWithPath: library.path))
-    // A title, in every copy that the file has of it.
+    // The test changes a title in every copy that the file has of it.
     var place = bytes.firstRange(of: Data("Volume 77".utf8))
     while let found = place {
       bytes[found.lowerBound] ^= 1
@@ -127,7 +127,7 @@ struct StoreStateTests {
     #expect(query.errors.contains("library.cambium"))
   }
 
-  /// A page that can't be read keeps nothing else from being looked at.
+  /// A page that can't be read doesn't prevent the check of other pages.
   @Test func verifyPrintsEveryProblem() async throws {
     let library = try await Library()
     let store = try Store.open(at: library.path)

@@ -5,7 +5,7 @@ import Testing
 
 /// Observers follow a turn that a cancelled task makes.
 struct CancelledTurnTests {
-  /// What a list and a count show after a turn in a task that was cancelled before.
+  /// The state of a list and a count after a turn in a task that was cancelled before.
   private struct Outcome: Sendable {
     var failures: [String] = []
     var cities: [String] = []

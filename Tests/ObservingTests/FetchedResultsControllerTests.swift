@@ -33,7 +33,7 @@ struct FetchedResultsControllerTests {
     return try #require(all.first { $0.name == name })
   }
 
-  /// Writes down what a delegate hears.
+  /// Records the calls of a delegate.
   private final class Delegate: FetchedResultsControllerDelegate {
     typealias Object = Passenger
     var heard: [String] = []
@@ -127,7 +127,8 @@ struct FetchedResultsControllerTests {
   }
 
   /// The paths are those of a list that the controller shows no longer.
-  /// What begins ends: whoever has heard “will” hears “did”, as a table does that has begun its updates.
+  /// Each beginning has an end: a delegate that was told “will” is also told “did”, because a table has begun its
+  /// updates.
   @Test(arguments: [true, false]) func aDelegateThatChangesTheControllerHearsTheEndAlone(
     _ fetches: Bool
   ) throws {
@@ -193,7 +194,7 @@ struct FetchedResultsControllerTests {
     #expect(second.heard.dropFirst(2).first == "will" && second.heard.contains("insert Di - 0.3"))
   }
 
-  /// Each beginning has its end, also where the new list is fetched again at once.
+  /// Each beginning has an end, also where the new list is fetched again at once.
   @Test func beginningsAndEndsAreAsMany() throws {
     let request = From<Passenger>().orderBy(\.name)
     let controller = FetchedResultsController(fetchRequest: request, context: context)
@@ -247,7 +248,7 @@ struct FetchedResultsControllerTests {
 
   // MARK: Observers
 
-  /// Writes down what an observer hears.
+  /// Records the calls of an observer.
   private final class Observer: ListObserver {
     typealias Object = Passenger
     var heard: [String] = []
@@ -303,7 +304,7 @@ struct FetchedResultsControllerTests {
     #expect(observer.heard.filter { $0 == "did" }.count == 1)
   }
 
-  /// A delegate may read what has gone: the context goes on.
+  /// A delegate may read an object that has left the list. The context stays usable.
   @Test func whatOthersHaveDeletedIsGone() async throws {
     let controller = FetchedResultsController(
       fetchRequest: From<Passenger>().orderBy(\.name),
@@ -318,7 +319,7 @@ struct FetchedResultsControllerTests {
     #expect(delegate.deleted.map(\.objectID) == [id])
     #expect(delegate.deleted.allSatisfy { $0.isDeleted && $0.age < 100 })
     #expect(try context.count(From<Passenger>()) == 1)
-    // One that only left the content is there.
+    // An object that only left the content still exists.
     controller.fetchRequest = From<Passenger>().where { $0.age < 40 }.orderBy(\.name)
     try controller.performFetch()
     let ada = try passenger("Ada")

@@ -9,7 +9,7 @@ final class FollowedList {
   let list: FetchedResults<Departure>
   private let section: ((Departure) -> String)?
   private let context: ManagedObjectContext
-  /// What the differences make of the first state.
+  /// The first state, with all differences applied to it.
   private(set) var mirror: [ManagedObjectID]
   private var names: [String]
   private(set) var changeCount = 0

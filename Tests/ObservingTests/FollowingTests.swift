@@ -85,7 +85,7 @@ struct FollowingTests {
     }
   }
 
-  /// A consumer that doesn't read costs no more than the list: differences are dropped, and it is given all values.
+  /// A consumer that doesn't read costs no more than the list: its differences are dropped, and it later gets all values.
   @Test(.timeLimit(.minutes(60))) func aConsumerThatIsBehindIsGivenAllValues() async throws {
     let container = try await Airport.open()
     try await insert([1], in: container)
@@ -115,7 +115,8 @@ struct FollowingTests {
 
   private struct Refusal: Error {}
 
-  /// What follows a difference that couldn't be made belongs to a state that the consumer doesn't know: it is told the error, and nothing else.
+  /// If a difference can't be made, later differences would belong to a state that the consumer doesn't have. The
+  /// consumer gets the error, and nothing after it.
   @Test(.timeLimit(.minutes(60))) func aFailedDifferenceIsTheLastOne() async throws {
     let container = try await Airport.open()
     try await insert([1], in: container)
@@ -168,7 +169,7 @@ struct FollowingTests {
 
   @Test(.timeLimit(.minutes(60))) func valuesThatCouldNotBeReadAreNotTold() async throws {
     let container = try await Airport.open(count: 1)
-    // As a getter does that reads a damaged record.
+    // The closure fails like a getter that reads a damaged record.
     let updates = container.follow(From<Departure>()) { flight -> Int in
       (flight._$state.host as? ManagedObjectContext)?.deferred.note(ContextError(.corrupt, "damaged"))
       return flight.minute

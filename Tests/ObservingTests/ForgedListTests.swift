@@ -44,7 +44,7 @@ struct ForgedListTests {
 
   /// Makes lists, and follows changes with them.
   ///
-  /// - Returns: whether something was noticed.
+  /// - Returns: true if any call threw an error.
   private static func follow(_ container: PersistentContainer, _ random: inout SeededGenerator) -> Bool {
     do {
       let context = try container.context()

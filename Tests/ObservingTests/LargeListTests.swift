@@ -23,7 +23,7 @@ struct LargeListTests {
     var wholeChecks = 0
     while run.changeCount < changes {
       try run.turn()
-      // A fetch of all takes longer than what it checks.
+      // A fetch of all objects takes longer than the changes that it checks.
       if run.changeCount >= (wholeChecks + 1) * changes / 4 {
         wholeChecks += 1
         try run.compareWithFetches()
@@ -43,7 +43,8 @@ struct LargeListTests {
   }
 }
 
-/// Two contexts that change many departures at random, lists of one of them, and what the departures are by the changes alone.
+/// Two contexts that change many departures at random, lists of one of them, and the departures according to the
+/// changes alone.
 private struct LargeListRun {
   private let container: PersistentContainer
   private let context: ManagedObjectContext
@@ -52,7 +53,7 @@ private struct LargeListRun {
   private let minutes: Int
   private let changesPerTurn: Int
   private var rows: [UInt64: Row] = [:]
-  /// The objects that are there, in no order.
+  /// The existing objects, in no order.
   private var numbers: [UInt64] = []
   private var places: [UInt64: Int] = [:]
   /// Objects with unsaved changes.
@@ -82,7 +83,7 @@ private struct LargeListRun {
     lists = try LongList.all(in: context, objects: objects, rows)
   }
 
-  /// Makes some changes in one of the contexts, and checks what the lists make of them.
+  /// Makes some changes in one of the contexts, and checks how the lists follow them.
   mutating func turn() throws {
     turnCount += 1
     var touched: Set<ManagedObjectID> = []
@@ -142,7 +143,7 @@ private struct LargeListRun {
     }
   }
 
-  /// Notes what a departure is now, and returns what it was.
+  /// Records the new values of a departure, and returns the old ones.
   private mutating func note(_ number: UInt64, _ row: Row?) -> Row? {
     let old = rows.removeValue(forKey: number)
     rows[number] = row
@@ -162,7 +163,7 @@ private struct LargeListRun {
   func compareWithFetches() throws { for list in lists { try list.compareWithFetch(rows) } }
 }
 
-/// What a departure is.
+/// The values of a departure.
 private struct Row {
   static let cities = ["Athens", "Basel", "Bern", "Oslo", "Paris", "Rome", "Zagreb"]
   static let statuses = [nil, "late", "gone", "boarding"]
@@ -195,20 +196,21 @@ private struct PlaceKey: Comparable {
 
 /// A long list, and a plain array that follows it by its differences alone.
 ///
-/// The array is right after a change if it was before, if the differences mention no other object than the changed ones, if as many objects are there as
-/// should be, and if each changed object stands between the right neighbours.
+/// The array is correct after a change on four conditions. It was correct before; the differences mention only
+/// changed objects; the number of objects is the expected one; and each changed object is between the right neighbours.
 private final class LongList {
   private typealias Key = (Row, UInt64) -> PlaceKey?
 
   private let request: From<Departure>
   private let list: FetchedResults<Departure>
   private let context: ManagedObjectContext
-  /// Where a departure belongs; nil for one that isn't in the list. The key of a list with a window is nil: it is short, and is fetched.
+  /// The place of a departure in the list; nil for one that isn't in the list. The key of a list with a window is
+  /// nil: it is short, and is fetched.
   private let key: Key?
   private let section: ((Row) -> String)?
   private var mirror: [UInt64]
   private var names: [String]
-  /// How many objects there should be, by the name of their section.
+  /// The expected number of objects, by the name of their section.
   private var counts: [String: Int] = [:]
   private var memberCount = 0
   /// The objects that differences have mentioned in this turn.

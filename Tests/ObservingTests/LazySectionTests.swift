@@ -5,7 +5,7 @@ import Testing
 
 @testable import GraphContext
 
-/// Sections that an index tells: they are read where they are asked for, and most of them aren't kept.
+/// Sections that come from an index. They are read when the program asks for them, and most of them aren't kept.
 struct LazySectionTests {
   private typealias Sectioned = SectionedBy<Departure>
 
@@ -66,7 +66,8 @@ struct LazySectionTests {
     #expect(error?.code == .invalidQuery)
   }
 
-  /// Another context moves an object into the list that is deleted here: no change of the list tells of it.
+  /// Another context moves an object into the list, and this context has deleted the object. No difference of the
+  /// list mentions it.
   @Test func entriesThatUnsavedChangesHideAreNotCounted() async throws {
     let container = try await Airport.open(count: 100)
     let (context, other) = (try container.context(), try container.context())
@@ -134,7 +135,7 @@ struct LazySectionTests {
       }
       context.processPendingChanges()
       for list in lists { try list.check(&random) }
-      // Without unsaved changes nothing is read.
+      // Without unsaved changes, sections aren't read.
       guard random.chance(1, in: 12) else { continue }
       Self.save(context)
       context.processPendingChanges()
@@ -145,7 +146,7 @@ struct LazySectionTests {
     #expect(lists.map(\.unreadCount).reduce(0, +) > 30)
   }
 
-  /// Saves, or gives up what another context has changed as well.
+  /// Saves, or rolls back if another context has changed the same objects.
   private static func save(_ context: ManagedObjectContext) {
     do { try context.save() } catch { context.rollback() }
   }
@@ -182,7 +183,7 @@ private final class LazyList {
   private var names: [String] = []
   private var subscription: ContextSubscription?
   private(set) var differenceCount = 0
-  /// How often some sections weren't read, or not held.
+  /// The number of times that some sections weren't read, or not held.
   private(set) var unreadCount = 0
 
   init(
@@ -248,7 +249,7 @@ private final class LazyList {
       let snapshot = try list.snapshot()
       try #require(snapshot.sectionNames == names)
     }
-    // A surface that asks for all, in the states between, too.
+    // A surface that reads all sections, also in the states in between.
     if source == nil, random.chance(1, in: 100) {
       source = ListDataSource(list, target: target)
     } else if let source, random.chance(1, in: 10) {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import GraphContext
 
-/// What a difference says of an object.
+/// The change of an object in a difference.
 struct ListChangesTests {
   @Test func anUpdateInASectionThatOthersPushIsNoMove() async throws {
     let context = try await Airport.open().context()

@@ -112,7 +112,7 @@ struct ListDependencyTests {
     try list.check()
   }
 
-  /// The same by a listener that rolls back.
+  /// As above, with a listener that rolls back.
   @Test func aListenerThatRollsBackLeavesListsRight() async throws {
     let context = try await Airport.open().context()
     let airlines = [Airline("A"), Airline("B")]

@@ -7,7 +7,7 @@ import Testing
 
 /// Lists of a store that can't be read for a time.
 struct ListFailureTests {
-  /// Is told of a list.
+  /// Records the calls of a list's observer.
   private final class Log: ListObserver {
     typealias Object = Departure
     var heard: [String] = []
@@ -23,7 +23,7 @@ struct ListFailureTests {
 
   /// Puts bytes in the place of the first record.
   ///
-  /// - Returns: the bytes of before.
+  /// - Returns: the previous bytes.
   @discardableResult private func setFirstRecord(
     _ bytes: [UInt8],
     of container: PersistentContainer
@@ -71,7 +71,7 @@ struct ListFailureTests {
     withExtendedLifetime(subscriptions) {}
   }
 
-  /// A listener that fetches again has everybody hear of the reload after the failure.
+  /// If a listener fetches again, all observers are told of the reload after the failure.
   @Test func aListMayBeFetchedAgainWhereItsFailureIsTold() async throws {
     let container = try await Airport.open(count: 3)
     let (context, writer) = (try container.context(), try container.context())

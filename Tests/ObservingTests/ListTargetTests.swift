@@ -3,7 +3,7 @@ import Testing
 
 @testable import GraphContext
 
-/// What a surface is told of one difference: which calls, in which order, with which paths.
+/// The calls of a surface for one difference, with their order and paths.
 struct ListTargetTests {
   private let container: PersistentContainer
   private let context: ManagedObjectContext
@@ -265,7 +265,8 @@ struct ListTargetTests {
     #expect(target.violations == [])
   }
 
-  /// A list whose context goes says nothing, and the next difference of another list has to fit what the surface shows.
+  /// A list whose context has ended reports no difference. The next difference of another list has to match the state
+  /// of the surface.
   @Test func aListWhoseContextIsGoneIsAnEmptySection() async throws {
     let flight = add(120, "A")
     let target = RecordingListTarget()
@@ -336,7 +337,7 @@ struct ListTargetTests {
     #expect(opener.target.violations == [])
   }
 
-  /// Each brings the next, before the same difference.
+  /// Each surface adds the next one, before the same difference.
   @Test func surfacesThatOpenOneAnotherAreInStep() async throws {
     final class Opener: ListObserver {
       let target = RecordingListTarget()

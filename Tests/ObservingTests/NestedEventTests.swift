@@ -3,7 +3,8 @@ import Testing
 
 @testable import GraphContext
 
-/// Listeners that change their context while they are told of a change: everybody hears of both, in the order in which they happened.
+/// Listeners that change their context while they are told of a change. All listeners are told of both changes, in
+/// the order in which they happened.
 struct NestedEventTests {
   private let container: PersistentContainer
   private let context: ManagedObjectContext
@@ -68,7 +69,7 @@ struct NestedEventTests {
     withExtendedLifetime(subscriptions) {}
   }
 
-  /// The listener's event is the child's, too, after the one that it was told of.
+  /// The child also gets the event of the listener's change, after the event during which the listener made it.
   @Test func childrenHearInTheSameOrder() throws {
     let child = context.makeChild()
     var told: [[Int]] = []
@@ -86,7 +87,7 @@ struct NestedEventTests {
     withExtendedLifetime(subscriptions) {}
   }
 
-  /// Who subscribes within an event hears what happens from then on.
+  /// A listener that subscribes within an event is told only of later changes.
   @Test func aNewListenerHearsNothingThatHappenedBefore() throws {
     var told: [Int] = []
     var late: ContextSubscription?
@@ -105,7 +106,7 @@ struct NestedEventTests {
     withExtendedLifetime((subscription, late)) {}
   }
 
-  /// Before a merge the context tells of its own changes. A listener that saves these moves the context on.
+  /// Before a merge, the context reports its own changes. A listener that saves these moves the context on.
   @Test func aListenerCanSaveWhileTheContextMerges() throws {
     let other = try container.context()
     let subscription = context.onObjectsDidChange { [unowned context] _ in
@@ -279,7 +280,7 @@ struct NestedEventTests {
     withExtendedLifetime(sources) {}
   }
 
-  /// Notes what it is told, and does something first.
+  /// Records its calls, and runs closures in them.
   private final class Noter: ListObserver {
     var told: [String] = []
     var will: (FetchedResults<Departure>) -> Void = { _ in }
@@ -313,7 +314,7 @@ struct NestedEventTests {
     #expect(second.told == ["will"])
   }
 
-  /// It has seen the list before the difference.
+  /// The observer has seen the list before the difference.
   @Test func anObserverThatComesBeforeADifferenceHearsIt() throws {
     let list = try FetchedResults(byMinute, in: context)
     let (first, second) = (Noter(), Noter())
@@ -345,7 +346,7 @@ struct NestedEventTests {
 
   // MARK: Fetching again
 
-  /// A listener that fetches again twice, and pauses: the list shows what was asked for last.
+  /// A listener fetches again twice, and pauses. The list shows the last request.
   @Test func theLastRequestOfAListenerStays() throws {
     let list = try FetchedResults(byMinute, in: context)
     let descending = From<Departure>().orderBy(.descending(\.minute))
@@ -374,7 +375,8 @@ struct NestedEventTests {
     withExtendedLifetime(subscription) {}
   }
 
-  /// What listeners insert in answer to one another is told of before a list is read: it would stay in a list that never hears of it.
+  /// Objects that listeners insert in answer to each other are reported before a list is read. Otherwise the list
+  /// would never be told of their removal, and would keep them.
   @Test func aListMadeAmongAnsweringListenersForgetsWhatGoes() throws {
     var answers = 0
     let subscription = context.onObjectsDidChange { [unowned context] _ in

@@ -48,7 +48,7 @@ struct ObserverDetailTests {
     #expect(!observer.isDeleted && observer.object === flight)
   }
 
-  /// Two numbers that are none are one value.
+  /// Two NaNs count as equal values.
   @Test func anObserverOfANumberThatIsNoneHearsOfOthersAlone() async throws {
     let container = try await PersistentContainer("Levels", models: [WaterLevel.self], at: .inMemory)
     let context = try container.context()

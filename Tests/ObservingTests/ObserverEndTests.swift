@@ -3,7 +3,7 @@ import Testing
 
 @testable import GraphContext
 
-/// What keeps an observed object, and what ends a sequence.
+/// The lifetime of observed objects, and the ends of sequences.
 struct ObserverEndTests {
   @Test func aSubscriptionToAPropertyKeepsItsObject() async throws {
     let container = try await Airport.open(count: 3_000)

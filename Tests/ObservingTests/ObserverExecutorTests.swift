@@ -27,7 +27,7 @@ import Testing
       heard.append(text)
     }
 
-    /// Waits until so many texts have arrived.
+    /// Waits until `count` texts have arrived.
     func texts(_ count: Int) async throws -> [String] {
       while heard.count < count { try await Task.sleep(for: .milliseconds(1)) }
       return heard
@@ -92,7 +92,7 @@ import Testing
     func show(_ text: String) { texts.append(text) }
   }
 
-  /// A concurrent queue is given one event at a time.
+  /// A concurrent queue gets one event at a time.
   @Test func aQueueIsTold() async throws {
     let queue = DispatchQueue(label: "observers", attributes: .concurrent)
     let key = DispatchSpecificKey<Bool>()
@@ -115,7 +115,7 @@ import Testing
     withExtendedLifetime(subscriptions) {}
   }
 
-  /// What several threads note.
+  /// Texts that several threads add.
   private final class Notes: Sendable {
     private let all = Mutex<[String]>([])
 
@@ -150,7 +150,7 @@ import Testing
     withExtendedLifetime((counter, listener, screen, notes)) {}
   }
 
-  /// What has happened by the end of an observer is told.
+  /// Changes from before the end of an observer are still reported.
   @Test func ownersHearWhatHappenedBeforeTheEnd() async throws {
     let notes = Notes()
     let queue = DispatchQueue(label: "owners")
@@ -164,7 +164,7 @@ import Testing
     #expect(try await notes.texts(2) == ["1", "2"])
   }
 
-  /// Events that wait for an owner aren't told any more once it is removed.
+  /// Events that wait for an owner are dropped once the owner is removed.
   @Test func anOwnerThatIsRemovedIsToldNoMore() async throws {
     let notes = Notes()
     let queue = DispatchQueue(label: "owners")
@@ -182,7 +182,7 @@ import Testing
     withExtendedLifetime((counter, notes)) {}
   }
 
-  /// An owner that is released ends its listener, and so does an actor that holds a subscription no more.
+  /// The release of an owner ends its listener, and so does the release of an actor that a subscription calls.
   @Test func ownersAreHeldWeakly() async throws {
     final class Token: Sendable {}
     var (listener, notes): (Listener?, Notes?) = (Listener(), Notes())
@@ -199,7 +199,7 @@ import Testing
     }
     (listener, notes, tokens) = (nil, nil, [])
     var minute = 0
-    // Closures go with an event after the end of their owners.
+    // Closures are released with an event after the end of their owners.
     while released != nil || other != nil || first != nil || second != nil || third != nil {
       context.insert(Departure(minute, "x"))
       context.processPendingChanges()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import GraphContext
 
-/// When closures of listeners are released, and what may happen then.
+/// The times at which closures of listeners are released, and the calls that are possible then.
 struct ObserverLifetimeTests {
   private let container: PersistentContainer
   private let context: ManagedObjectContext
@@ -117,7 +117,7 @@ struct ObserverLifetimeTests {
     #expect(ended == 1)
   }
 
-  /// Closures go without an event, too, if many come: each subscription looks at few of the others.
+  /// Many new subscriptions also release ended closures without an event: each subscription checks a few of the others.
   @Test func closuresDoNotPileUp() throws {
     var (living, most) = (0, 0)
     let observer = try ObjectObserver(flight)

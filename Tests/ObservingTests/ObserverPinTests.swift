@@ -3,9 +3,9 @@ import Testing
 
 @testable import GraphContext
 
-/// Snapshots that observers hold: none is left once they and their context are gone.
+/// Snapshots that observers hold: none is left once the observers and their context are released.
 struct ObserverPinTests {
-  /// Kinds of observers, and what a program may have done with them last.
+  /// Kinds of observers, and the last calls that a program may have made on them.
   enum Kind: CaseIterable {
     case list, pausedList, sectionedList, keptSection, keptIterator, controller, dataSource, counter, object,
       snapshots

@@ -17,7 +17,7 @@ struct ObserverTests {
     try context.save()
   }
 
-  /// What observers have told.
+  /// The events that observers have reported.
   private final class Log<Event> {
     var events: [Event] = []
 
@@ -47,7 +47,7 @@ struct ObserverTests {
     withExtendedLifetime(subscription) {}
   }
 
-  /// A listener more replaces none, and hears of the state at once when it asks for that.
+  /// An additional listener replaces none, and gets the state at once if it asks for that.
   @Test func eachListenerIsToldTheInitialStateOnce() throws {
     let (first, second, third) = (Log<String>(), Log<String>(), Log<String>())
     let observer = try ObjectObserver(flight)
@@ -159,7 +159,7 @@ struct ObserverTests {
     #expect(list == nil)
   }
 
-  /// What a subscription keeps is released on the context's executor, and may use the context then.
+  /// Objects that a subscription keeps are released on the context's executor, and may use the context then.
   @Test func anObserverEndsWithAnEventOfItsContext() async throws {
     final class Last {
       let context: ManagedObjectContext
@@ -343,7 +343,7 @@ struct ObserverTests {
 
   // MARK: Undo
 
-  /// A turn goes on when an observer begins in its midst.
+  /// A turn continues when an observer begins during it.
   @Test func anObserverLeavesTheUndoGroupOpen() throws {
     let manager = try #require(context.undoManager)
     let known = manager.undoCount
@@ -368,7 +368,8 @@ struct ObserverTests {
 
   // MARK: Costs
 
-  /// A related object that leads to many costs what the list has.
+  /// The cost of a change of a related object depends on the length of the list, not on the number of objects that
+  /// lead to it.
   @Test(arguments: [nil, 5]) func aRenameCostsWhatTheListHas(limit: Int?) async throws {
     let container = try await Airport.open(count: 4_000)
     let context = try container.context()
@@ -391,7 +392,7 @@ struct ObserverTests {
     withExtendedLifetime(subscription) {}
   }
 
-  /// A merge without news leaves no list at the snapshot from before.
+  /// A merge without changes for a list still moves the list to the new snapshot.
   @Test func aListMovesOnWithoutNews() throws {
     let own = try container.context()
     defer { own.end() }

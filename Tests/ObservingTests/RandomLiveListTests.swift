@@ -19,7 +19,7 @@ struct RandomLiveListTests {
         throw error
       }
     }
-    // A short list of many objects may be left alone by so few steps.
+    // In so few steps, a short list of many objects may see no change.
     func unchanged() -> [String] { run.lists.filter { $0.changeCount == 0 }.map(\.label) }
     for _ in 0..<20 * Self.stepCount where count > 0 && unchanged().count > 4 { try await run.step() }
     #expect(run.lists.filter(\.list.isRanked).count >= 6)
@@ -27,7 +27,8 @@ struct RandomLiveListTests {
     #expect(count == 0 || unchanged().count <= 4, "\(unchanged())")
   }
 
-  /// A child's lists follow what the parent changes, too. They are told of the parent's changes and of the child's one after the other.
+  /// A child's lists follow the changes of the parent, too. They get the parent's changes and the child's changes one
+  /// after the other.
   @Test(arguments: [0, 3, 40, 400]) func listsFollowInAChild(count: Int) async throws {
     var run = try await ListRun(SeededGenerator(), count: count, isOfChild: true)
     for step in 0..<Self.stepCount {
@@ -38,7 +39,7 @@ struct RandomLiveListTests {
     }
   }
 
-  /// So do lists in a context with listeners that change it, save it or fetch a list again while they are told.
+  /// Lists also follow in a context whose listeners change it, save it or fetch a list again during an event.
   @Test(arguments: [0, 3, 40, 400], [false, true]) func listsFollowWhatListenersChange(
     count: Int,
     isOfChild: Bool
@@ -148,7 +149,7 @@ struct ListRun {
     let all = From<Departure>()
     let byMinute = all.orderBy(\.minute)
     let status: (Departure) -> String = { $0.status ?? "" }
-    // Another context may have linked a departure to an airline that this one has deleted.
+    // Another context may have linked a departure to an airline that this context has deleted.
     let airline: (Departure) -> String = { $0.airline.flatMap { $0.isDeleted ? nil : $0.name } ?? "" }
     let first = try context.fetchOne(From<Airline>())
     return try [
@@ -178,7 +179,7 @@ struct ListRun {
         section: { "\($0.hour / 2)" },
         in: context
       ),
-      // What follows is by numbers.
+      // The following lists are by numbers.
       FollowedList(all.where { $0.airline == first }, in: context),
       FollowedList(all.orderBy(\.city), in: context),
       FollowedList(
@@ -269,7 +270,8 @@ struct ListRun {
     }
   }
 
-  /// What another context has deleted can't be linked to, and a child can't save a change of it: then nothing is saved.
+  /// Saves, or rolls back on an error: an object that another context has deleted can't be linked, and a child can't
+  /// save changes of it.
   private func save(_ context: ManagedObjectContext) {
     do { try context.save() } catch { context.rollback() }
   }

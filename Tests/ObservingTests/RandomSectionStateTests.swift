@@ -10,13 +10,14 @@ struct RandomSectionStateTests {
   private static let stepCount =
     ProcessInfo.processInfo.environment["CAMBIUM_LIST_STEPS"].flatMap(Int.init) ?? 40
 
-  /// A list, and what its differences say of some sections. The states of these are compared with the list's.
+  /// A list, and the states of some sections according to its differences. These states are compared with those of
+  /// the list.
   private final class Followed {
     let list: FetchedResults<Departure>
     var sections: [String: SectionOfName] = [:]
     var states: [String: [ManagedObjectID]] = [:]
     var subscription: ContextSubscription?
-    /// How often a difference did not concern a section.
+    /// The number of differences that did not concern a section.
     var quietCount = 0
 
     init(_ list: FetchedResults<Departure>) throws {

@@ -10,7 +10,7 @@ struct RandomTargetTests {
   private static let stepCount =
     ProcessInfo.processInfo.environment["CAMBIUM_LIST_STEPS"].flatMap(Int.init) ?? 40
 
-  /// A list, and surfaces of it that are told in each way.
+  /// A list, and a surface of it for each way of reporting changes.
   private struct Surfaces {
     let list: FetchedResults<Departure>
     let label: String

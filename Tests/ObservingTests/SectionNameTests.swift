@@ -5,7 +5,7 @@ import Testing
 
 @testable import GraphContext
 
-/// Names of sections, where they come again, and those of values that are equal or that no calendar has.
+/// Names of sections that occur more than once, and names of values that are equal or outside of every calendar.
 struct SectionNameTests {
   private let names = ["1984", "Abba", "Abc", "abba", "“Heroes”", "Zoo", "éclair", "e\u{301}tude", "", "[x]"]
 
@@ -34,7 +34,7 @@ struct SectionNameTests {
     #expect(SectionName.section(for: "A", in: []) == nil)
   }
 
-  /// Sections that follow random changes are those that are read anew, and surfaces show them.
+  /// Sections that follow random changes are equal to newly read ones, and surfaces show them.
   @Test(arguments: [0, 30]) func sectionsThatFollowAreThoseThatAreRead(count: Int) async throws {
     var random = SeededGenerator()
     let context = try await Airport.open().context()
@@ -79,7 +79,7 @@ struct SectionNameTests {
         try #require(target.shown == list.list.sections.map { $0.map(\.objectID) }, "\(list.label)")
       }
     }
-    // Of few objects one often is the only one between two sections of one name.
+    // With few objects, an object is often the only one between two sections of the same name.
     #expect(count > 0 || reloadCount > 0)
     #expect(reloadCount < lists.map(\.changeCount).reduce(0, +))
     withExtendedLifetime((subscriptions, sources)) {}

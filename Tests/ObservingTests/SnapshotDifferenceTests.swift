@@ -36,7 +36,7 @@ struct SnapshotDifferenceTests {
 
   // MARK: Oracle
 
-  /// Carries out a batch as surfaces do: the sections that come bring their objects.
+  /// Carries out a batch as surfaces do: inserted sections come with their objects.
   private func apply(_ batch: ListBatch, to old: Sections, _ new: Sections, bringObjects: Bool) -> Sections {
     var result = old
     let moved = batch.movedItems.map { old[$0.from.section].ids[$0.from.item] }
@@ -55,7 +55,7 @@ struct SnapshotDifferenceTests {
     return result
   }
 
-  /// Carries out events: all that objects leave, then sections, then all that they come to.
+  /// Carries out events: first the removals of objects, then the changes of sections, then the insertions of objects.
   private func apply(_ events: [ListChanges.Event], to old: Sections) -> Sections {
     var result = old
     var (left, come, goneSections, newSections) = (

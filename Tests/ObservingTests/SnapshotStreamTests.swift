@@ -43,7 +43,7 @@ import Testing
     #expect(snapshot.position(of: foreign.objectID) == nil)
   }
 
-  /// Of each turn that concerns the section there is a state, of others there is none.
+  /// Each turn that concerns the section yields a state; other turns yield none.
   @Test func aSectionTellsOfItself() async throws {
     let list = try byHour()
     let states = try list.snapshots(ofSectionNamed: "1")
@@ -60,7 +60,7 @@ import Testing
     // Elsewhere, which concerns other sections.
     try flight(180).city = "y"
     context.processPendingChanges()
-    // A change of values, a new object, one that goes elsewhere, the end of the section, and its return.
+    // A change of values, a new object, an object that moves to another section, the end of the section, and its return.
     try flight(61).city = "y"
     context.processPendingChanges()
     #expect(try list.snapshot(ofSectionNamed: "1").count == 2)
@@ -73,7 +73,7 @@ import Testing
     for minute in 63..<72 { context.insert(Departure(minute, "z")) }
     context.processPendingChanges()
     let counts = await collected.value
-    // A slow consumer leaves states out.
+    // A slow consumer may miss states.
     #expect(counts.last == 9)
     #expect(told == 5)
     withExtendedLifetime(subscription) {}
@@ -101,7 +101,7 @@ import Testing
     withExtendedLifetime(subscription) {}
   }
 
-  /// A state that can't be read is told once it can.
+  /// A state that can't be read is reported once it can be read.
   @Test func aStateThatCouldNotBeReadComesLater() async throws {
     let (flight, other) = (try flight(60), try container.context())
     // A listener that comes before the observer leaves an error.
@@ -137,7 +137,7 @@ import Testing
     observer?.resume()
     #expect(await iterator.next()??.city == "Genf")
     context.delete(flight)
-    // Also of a deletion that no event has told of yet.
+    // The snapshot also reflects a deletion that no event has reported yet.
     #expect(try observer?.snapshot() == nil)
     context.processPendingChanges()
     let gone = await iterator.next()
@@ -161,7 +161,7 @@ import Testing
     #expect(ofFlight.gates == gates.map(\.objectID) && ofFlight.airline == airline.objectID)
     try context.save()
     #expect(try ObjectSnapshot(flight) == ofFlight)
-    // A copy can be changed, and nothing else with it.
+    // A copy can be changed without effect on anything else.
     var copy = ofFlight
     copy.city = "Bern"
     copy.gates.removeLast()
@@ -176,7 +176,7 @@ import Testing
     }
   }
 
-  /// A member that comes or goes is another state of its owner, whose values stay.
+  /// Adding or removing a member gives the owner a new state, although the owner's values stay the same.
   @Test func membersThatComeAndGoAreStates() async throws {
     let airline = Airline("Swiss")
     context.insert(airline)
@@ -190,7 +190,7 @@ import Testing
     for members in [[first], [first, second], [second], []] {
       airline.departures = members
       context.processPendingChanges()
-      // Of this the airline has no other state.
+      // This change gives the airline no new state.
       first.city += "x"
       context.processPendingChanges()
       #expect(await states.next()??.departures == members.map(\.objectID))

@@ -37,7 +37,7 @@ struct StaleSectionTests {
     try context.checkUsable()
   }
 
-  /// Saving tells the list of the deletion at once.
+  /// A save reports the deletion to the list at once.
   @Test(arguments: [0, 1]) func aLoopGoesThroughWhatWasThere(request: Int) throws {
     let list = try FetchedResults(Self.requests[request], in: context)
     var found: [Int] = []

@@ -6,7 +6,8 @@ import Testing
 
 /// Lists by rank where many objects have unsaved changes.
 struct UnsavedRankTests {
-  /// A turn costs what has changed in it, however many objects have unsaved changes from earlier turns.
+  /// The cost of a turn depends on the changes in it, not on the number of objects with unsaved changes from earlier
+  /// turns.
   @Test func aTurnDoesNotPayForTheUnsavedChangesOfOthers() async throws {
     let container = try await Airport.open(count: 6_000)
     let context = try container.context()

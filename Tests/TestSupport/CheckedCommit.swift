@@ -9,7 +9,7 @@ struct CheckedCommit: Sendable {
   /// The store's own if nil.
   let durability: Durability?
 
-  /// Makes the transaction, and notes what was promised. Throws ``OracleMismatch``.
+  /// Makes the transaction, and records its result in the model. Throws ``OracleMismatch``.
   func run() throws -> StoreUnderTest.Outcome {
     var begun: UInt64?
     do {

@@ -5,18 +5,19 @@ import Synchronization
 
 /// Transactions of several threads that share a write of the log.
 ///
-/// The first one's thread leads. Right before it writes, when it has neither the writer's turn nor any lock, it starts the
-/// others one after the other, each when the record of the one before is in the log's buffer: so the order is always the
-/// same. One that doesn't get that far is waiting for the leader, who then starts no more and goes on.
+/// The first one's thread leads. Right before it writes, when it has neither the writer's turn nor any lock, it starts
+/// the others one after the other, each when the record of the one before is in the log's buffer: so the order is
+/// always the same. A transaction that doesn't get that far is waiting for the leader. The leader then starts no more
+/// transactions, and writes.
 final class CommitGroup: Sendable {
   private let commits: [CheckedCommit]
   private let outcomes: Mutex<[Result<StoreUnderTest.Outcome, any Error>?]>
   private let ended = DispatchSemaphore(value: 0)
   private let startedCount = Atomic(0)
 
-  /// How long the leader waits for the record of one of the others.
+  /// The time that the leader waits for the record of one of the others.
   private let patience: Duration
-  /// Whoever takes so long hangs.
+  /// A transaction that takes so long hangs.
   private static let limit: DispatchTimeInterval = .seconds(600)
 
   init(_ commits: [CheckedCommit], patience: Duration) {
@@ -25,7 +26,7 @@ final class CommitGroup: Sendable {
     outcomes = Mutex(Array(repeating: nil, count: commits.count))
   }
 
-  /// Makes the transactions; returns what became of each that was started.
+  /// Makes the transactions; returns the outcome of each that was started.
   func run() throws -> [StoreUnderTest.Outcome] {
     guard let leader = commits.first else { return [] }
     let number = leader.ledger.model.newest + 1
@@ -70,7 +71,7 @@ final class CommitGroup: Sendable {
     }
   }
 
-  /// Whether a write begins with the record of this transaction. Docs/FileFormat.md, section 6.
+  /// Returns whether a write begins with the record of this transaction. Docs/FileFormat.md, section 6.
   private static func isRecord(_ bytes: UnsafeRawBufferPointer, of commit: UInt64) -> Bool {
     guard bytes.count >= 64 else { return false }
     let magic = bytes.loadUnaligned(fromByteOffset: 8, as: UInt32.self).littleEndian

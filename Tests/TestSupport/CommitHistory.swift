@@ -1,6 +1,6 @@
 import PageStore
 
-/// What a store has been told, and what it has promised: the oracle of crashes.
+/// The commits that a store was asked for, and those that it has acknowledged: the oracle of crashes.
 ///
 /// After a crash the store must show exactly the state after one of the commits, and not an earlier one than
 /// ``required``.
@@ -12,14 +12,14 @@ public struct CommitHistory<State: Sendable>: Sendable {
     public var state: State
   }
 
-  /// By commit number; the first is the empty store.
+  /// The commits by their numbers; the first is the empty store.
   public private(set) var commits: [Commit]
   /// The oldest commit a crash may leave the store at.
   public private(set) var required: UInt64 = 0
-  /// What told the store from all others when it was first opened. It stays the same.
+  /// The identifier of the store, from its first opening. It stays the same.
   public var uuid: StoreUUID?
 
-  /// - Parameter empty: what a store holds before its first commit.
+  /// - Parameter empty: the contents of a store before its first commit.
   public init(_ empty: State) {
     commits = [Commit(durability: .full, isAcknowledged: true, state: empty)]
   }
@@ -32,12 +32,13 @@ public struct CommitHistory<State: Sendable>: Sendable {
   /// The newest commit that was acknowledged.
   public var newestAcknowledged: UInt64 { UInt64(commits.lastIndex { $0.isAcknowledged } ?? 0) }
 
-  /// Notes a commit that is going to be tried, before the store hears of it.
+  /// Notes a commit that is going to be tried, before the store is asked for it.
   public mutating func begin(_ state: State, durability: Durability) {
     commits.append(Commit(durability: durability, isAcknowledged: false, state: state))
   }
 
-  /// Notes that a commit was acknowledged, after it others may have begun. A full one vouches for every commit before it.
+  /// Notes that a commit was acknowledged. Others may have begun after it. A full one vouches for every commit before
+  /// it.
   public mutating func acknowledge(_ commit: UInt64) {
     commits[Int(commit)].isAcknowledged = true
     if commits[Int(commit)].durability == .full { requireAtLeast(commit) }
@@ -46,7 +47,7 @@ public struct CommitHistory<State: Sendable>: Sendable {
   /// Notes that the newest commit was aborted: its number will be used again.
   public mutating func abort() { commits.removeLast() }
 
-  /// Notes that everything up to now was made durable: a checkpoint, a close, or a reader's sight of it.
+  /// Notes that everything up to now was made durable: by a checkpoint, by a close, or because a reader has seen it.
   public mutating func requireEverything() { required = newest }
 
   /// Notes that everything up to a commit was made durable.
@@ -58,11 +59,11 @@ public struct CommitHistory<State: Sendable>: Sendable {
   /// Requires no more than any one of the commits.
   public mutating func requireNothing() { required = 0 }
 
-  /// Notes that the store was opened after a crash, or after it was closed, and requires from then on what it shows: what
-  /// was seen must stay.
+  /// Notes that the store was opened after a crash, or after it was closed. From then on requires the commit that the
+  /// store shows: a commit that was seen must stay.
   ///
-  /// - Parameter least: what it must show at the least, beside what is required.
-  /// - Throws: ``LostCommits`` when it shows too little, ``OracleMismatch`` when it shows what can't be.
+  /// - Parameter least: the oldest commit that it may show, in addition to ``required``.
+  /// - Throws: ``LostCommits`` when it shows an older commit, ``OracleMismatch`` when it shows an impossible state.
   public mutating func reopen(at number: UInt64, as uuid: StoreUUID, atLeast least: UInt64 = 0) throws {
     let required = max(required, least)
     guard number >= required else { throw LostCommits(shown: number, required: required) }
@@ -74,7 +75,7 @@ public struct CommitHistory<State: Sendable>: Sendable {
     self.uuid = uuid
   }
 
-  /// The history after a crash that left the store at `number`: what came after never happened.
+  /// Returns the history after a crash that left the store at `number`: later commits never happened.
   public func recovered(at number: UInt64) -> CommitHistory {
     var history = self
     history.commits.removeLast(commits.count - 1 - Int(number))

@@ -1,4 +1,4 @@
-/// What may have become of the unsynced sectors when the power failed.
+/// The effects of a power failure on the unsynced sectors.
 public enum Damage: String, CaseIterable, Sendable {
   /// Nothing unsynced reached the disk.
   case allLost
@@ -20,18 +20,18 @@ public enum Damage: String, CaseIterable, Sendable {
   case oneSector
   /// The file's size landed without the bytes, or the bytes without the size.
   case size
-  /// Everything landed, except for what was written over older bytes: each sector of that is garbage.
+  /// Everything landed, except where it was written over older bytes: each sector there is garbage.
   case overwritten
   /// Nothing landed but the shortest of the sizes that the file was cut to.
   case cut
   /// Nothing landed but holes.
   case holes
 
-  /// Those that few moments allow.
+  /// The classes of damage that only a few moments allow.
   public static let rare: Set<Damage> = [.size, .cut, .holes]
 }
 
-/// A simulated disk at one moment: what is surely on it, and what had been written since.
+/// A simulated disk at one moment: the bytes that are surely on it, and the writes since.
 public struct CrashPoint: Sendable {
   /// The unit that a power failure tears writes into.
   public static let sectorByteCount: UInt64 = 512
@@ -41,7 +41,7 @@ public struct CrashPoint: Sendable {
   /// Every size the file has had since the durable one, in order; the last is the current one.
   var pendingSizes: [UInt64]
 
-  /// Whether nothing was ever synced.
+  /// True if the durable file is empty.
   public var isNothingDurable: Bool { durable.byteCount == 0 }
   /// Writes that are not synced.
   public var unsyncedWriteCount: Int { pending.count }
@@ -65,7 +65,7 @@ public struct CrashPoint: Sendable {
     }
   }
 
-  /// Where the last unsynced write went.
+  /// The range of the last unsynced write.
   public var lastUnsyncedWrite: Range<UInt64>? { pending.last?.range }
 
   /// The damage classes that give different images here.
@@ -83,7 +83,7 @@ public struct CrashPoint: Sendable {
     }
   }
 
-  /// What a power failure at this moment leaves on the disk. The same seed gives the same image.
+  /// Returns the bytes that a power failure at this moment leaves on the disk. The same seed gives the same image.
   public func image(_ damage: Damage, seed: UInt64) -> SparseBytes {
     guard hasUnsynced else { return durable }
     var generator = SeededGenerator(seed: seed)
@@ -120,7 +120,7 @@ struct PendingWrite: Sendable {
     case bytes
     /// The zeros that cutting the file leaves: nothing was written, so nothing can be garbled.
     case cut
-    /// The zeros of a hole: nor was anything here.
+    /// The zeros of a hole: here nothing was written, either.
     case hole
   }
 
@@ -161,14 +161,14 @@ extension CrashPoint {
     guard landed < pending.count else { return }
     let torn = pending[landed]
     var end = torn.offset + generator.next() % UInt64(torn.bytes.count + 1)
-    // Where old and new bytes differ a tear shows.
+    // A tear shows only where old and new bytes differ.
     if generator.chance(1, in: 2), let place = changes(by: torn, in: image).randomElement(using: &generator) {
       end = place
     }
     torn.part(torn.offset..<end).apply(to: &image)
   }
 
-  /// Where a write changes its first bytes.
+  /// Returns the positions where a write changes bytes, among its first ones.
   private func changes(by write: PendingWrite, in image: SparseBytes) -> [UInt64] {
     let range = write.offset..<min(write.range.upperBound, write.offset + 4_096)
     let old = image.bytes(in: range)
@@ -178,7 +178,7 @@ extension CrashPoint {
     }
   }
 
-  /// What a sector's fate depends on is the seed and its number, never the order of visits.
+  /// A sector's fate depends on the seed and the sector's number, never on the order of visits.
   private func applySectors(_ damage: Damage, seed: UInt64, to image: inout SparseBytes) {
     for (index, write) in pending.enumerated() {
       write.forEachSector { sector, part in
@@ -197,7 +197,7 @@ extension CrashPoint {
     }
   }
 
-  /// How many of the pending writes, counted from the first, this sector has seen.
+  /// Returns how many of the pending writes, counted from the first, this sector has received.
   private func landedWrites(in sector: UInt64, seed: UInt64) -> Int {
     let fate = mixed(seed, sector)
     switch fate % 4 {
@@ -224,7 +224,7 @@ extension CrashPoint {
     }
   }
 
-  /// Fills a sector with zeros or garbage; garbage all of it, or its left or right part.
+  /// Fills a sector with zeros, or all of it or its left or right part with garbage.
   private func ruin(_ sector: UInt64, zeroes: Bool, seed: UInt64, in image: inout SparseBytes) {
     let start = sector * Self.sectorByteCount
     if zeroes {
@@ -241,7 +241,7 @@ extension CrashPoint {
     }
   }
 
-  /// What is written in place of bytes that matter shows: garbage where nothing but zeros was does no harm.
+  /// Ruins only sectors that hold other bytes than zeros: garbage in place of zeros does no harm.
   private func garbleOverwrittenSectors(of image: inout SparseBytes, seed: UInt64) {
     for write in pending where write.isGarbled {
       write.forEachSector { sector, _ in

@@ -6,13 +6,13 @@ public enum DiskCall: String, CaseIterable, Sendable {
   public var changes: Bool { self != .read }
 }
 
-/// What a failing call does.
+/// The effect of a failing call.
 public enum DiskFailure: Sendable, Hashable {
   /// It returns this `errno`. Of a failing write any part may have reached the page cache.
   case error(Int32)
   /// It transfers less than asked for: half of it, or one byte if `isOneByte`.
   case short(isOneByte: Bool)
-  /// It transfers nothing and says so.
+  /// It transfers nothing and returns 0.
   case nothing
 }
 
@@ -32,25 +32,25 @@ public struct DiskFault: Sendable, Hashable {
   }
 }
 
-/// What a file system does with the pages whose sync failed (A. Rebello and others, "Can Applications Recover from
-/// fsync Failures?", USENIX ATC 2020). In each of these the next sync may report success.
+/// The state of pages after a failed sync of a file system (A. Rebello and others, "Can Applications Recover from fsync
+/// Failures?", USENIX ATC 2020). In each of these cases the next sync may report success.
 public enum FailedSyncBehavior: CaseIterable, Sendable {
   /// The pages stay dirty: a later sync writes them.
   case staysDirty
   /// The pages are marked clean: readers see the new bytes, the disk keeps the old ones (ext4, XFS).
   case marksClean
-  /// The pages go back to what is on the disk (btrfs).
+  /// The pages go back to the bytes on the disk (btrfs).
   case reverts
 }
 
-/// How often each call was made, and how many bytes went through it.
+/// The number of calls of each kind, and the number of bytes that they transferred.
 public struct DiskStatistics: Sendable, Hashable {
   public private(set) var calls: [DiskCall: Int] = [:]
   public private(set) var byteCounts: [DiskCall: UInt64] = [:]
 
   public init() {}
 
-  /// How often `call` was made.
+  /// Returns the number of calls of kind `call`.
   public func count(_ call: DiskCall) -> Int { calls[call, default: 0] }
   /// The bytes that `call` transferred.
   public func byteCount(_ call: DiskCall) -> UInt64 { byteCounts[call, default: 0] }

@@ -1,20 +1,20 @@
 import Glibc
 
-/// An opening of the file, of which the store has two. Each is told once of what couldn't be written.
+/// An opening of the file, of which the store has two. Each reports a failed write-back once.
 enum DiskOpening {
   case first, second
 
   var other: DiskOpening { self == .first ? .second : .first }
 }
 
-/// Something to be done once, when a certain write begins.
+/// An action that runs once, when a certain write begins.
 struct WriteGate {
-  /// Whether it is this write.
+  /// Returns whether this is the write that the action waits for.
   var isAwaited: @Sendable (UnsafeRawBufferPointer) -> Bool
   var body: @Sendable () -> Void
 }
 
-/// What a ``SimulatedDisk`` knows, and what each call does to it.
+/// The state of a ``SimulatedDisk``, and the effect of each call on it.
 struct DiskState {
   var cached = SparseBytes()
   var durable = SparseBytes()
@@ -26,7 +26,7 @@ struct DiskState {
   var failedSync = FailedSyncBehavior.staysDirty
   var capacity = UInt64.max
   var refusesDurableWrites = false
-  /// The openings that have yet to be told of a sync that failed through the other one.
+  /// The openings that have yet to report a sync that failed through the other one.
   var untold: Set<DiskOpening> = []
   var observer: (@Sendable (DiskCall, CrashPoint) -> Void)?
   var witness: (@Sendable (CrashPoint) -> Void)?
@@ -41,7 +41,7 @@ struct DiskState {
 extension DiskState {
   typealias Watched = (observer: @Sendable (DiskCall, CrashPoint) -> Void, point: CrashPoint)
 
-  /// Shows the disk to the witness; returns the observer and what to show it, if somebody watches.
+  /// Shows the disk to the witness. Returns the observer and the state to show it; nil if there is no observer.
   func watched() -> Watched? {
     witness.map { $0(crashPoint) }
     return observer.map { ($0, crashPoint) }
@@ -73,7 +73,7 @@ extension DiskState {
     return failure
   }
 
-  /// Puts bytes into the page cache; returns what the call returns.
+  /// Puts bytes into the page cache; returns the call's return value.
   mutating func transfer(
     _ bytes: UnsafeRawBufferPointer,
     at offset: UInt64,
@@ -162,10 +162,10 @@ extension DiskState {
     if cached.byteCount == size { pendingSizes = [] }
   }
 
-  /// Whether a sync through `opening` has to fail because one through the other did; it does so once.
+  /// Returns whether a sync through `opening` has to fail because one through the other did; it does so once.
   mutating func tell(_ opening: DiskOpening) -> Bool { untold.remove(opening) != nil }
 
-  /// The sync of `range` through `opening` has failed.
+  /// Records that the sync of `range` through `opening` has failed.
   mutating func failSync(_ range: Range<UInt64>, through opening: DiskOpening, _ error: Int32) {
     if error == EIO { untold.insert(opening.other) }
     switch failedSync {

@@ -4,7 +4,7 @@ import Foundation
 public struct Document: Sendable {
   /// A block of code between two lines that begin with three backticks.
   public struct Block: Sendable {
-    /// What the first line says after the backticks: `swift`, `sh`, `text`, or nothing.
+    /// The text of the first line after the backticks: `swift`, `sh`, `text`, or nothing.
     public var language: String
     /// With a line break after each line.
     public var text: String
@@ -35,7 +35,7 @@ public struct Document: Sendable {
     return blocks
   }
 
-  /// The cells of every table with these headings, row by row; of a cell in backticks, what is between them.
+  /// Returns the cells of every table with these headings, row by row; of a cell in backticks, the text between them.
   public func rows(_ headings: String...) -> [[String]] {
     let lines = text.components(separatedBy: "\n")
     let heading = "| " + headings.joined(separator: " | ") + " |"

@@ -1,11 +1,11 @@
 import Glibc
 @_spi(Testing) import PageStore
 
-/// A store on a disk of which a call fails: every error must be typed, a failure that can be passed over must be, and
-/// nothing that was acknowledged may be missing when the disk is well again.
+/// A store on a disk of which a call fails. Every error must be typed, and a failure that the store can handle must not
+/// show. No acknowledged commit may be missing when the disk works again.
 @_spi(Testing)
 public struct FaultTrial: Sendable {
-  /// What a store was doing.
+  /// The step that a store was taking.
   public enum Step: String, CaseIterable, Sendable {
     case creation, commit
     case relaxedCommit = "commit, relaxed"
@@ -21,7 +21,7 @@ public struct FaultTrial: Sendable {
   public var fault: DiskFault
   public var failedSync: FailedSyncBehavior
   public var seed: UInt64
-  /// The fault lies on the calls of such a step, after some others; nil if it lies on all of the store's life.
+  /// The step on whose calls the fault lies, after some others; nil if it lies on the store's whole life.
   public var focus: Step?
 
   public init(_ fault: DiskFault, in focus: Step? = nil, failedSync: FailedSyncBehavior, seed: UInt64) {
@@ -56,8 +56,8 @@ public struct FaultTrial: Sendable {
     }
   }
 
-  /// Runs the store's life with the fault in it; returns what the store was doing when it was met, nil if it wasn't. Throws
-  /// what is wrong.
+  /// Runs the store's life with the fault in it. Returns the step in which the fault was met, nil if it wasn't met.
+  /// Throws an error if the store is wrong.
   public func run() throws -> Step? {
     var generator = SeededGenerator(seed: seed)
     var options = StoreOptions()
@@ -73,7 +73,7 @@ public struct FaultTrial: Sendable {
     return met
   }
 
-  /// The store's life up to the first error that shows. `met` is the step in which the fault was.
+  /// Runs the store's life up to the first error that shows. `met` is the step in which the fault was.
   private func live(
     _ subject: StoreUnderTest,
     _ met: inout Step?,
@@ -128,7 +128,7 @@ public struct FaultTrial: Sendable {
     }
   }
 
-  /// Takes a step; true if it failed as a commit. Snapshots stay as they were, unless it is reading that fails.
+  /// Takes a step; returns true if it failed as a commit. Snapshots stay as they were, unless reads fail.
   private func perform(
     _ step: Step,
     on subject: StoreUnderTest,
@@ -177,7 +177,8 @@ public struct FaultTrial: Sendable {
     }
   }
 
-  /// Makes the file short after it has grown and much was removed. The snapshot that is held beside it keeps pages where they are.
+  /// Makes the file short after it has grown and much was removed. A snapshot that is held meanwhile keeps pages where
+  /// they are.
   private func compact(_ subject: StoreUnderTest) throws -> [StoreUnderTest.Outcome] {
     var outcomes: [StoreUnderTest.Outcome] = []
     for shape in [StoreWorkload.Shape.growth, .growth, .range] {
@@ -188,7 +189,7 @@ public struct FaultTrial: Sendable {
     return outcomes
   }
 
-  /// A checkpoint with a commit at each point where others may, up to the first that fails.
+  /// Runs a checkpoint with a commit at each point where others may commit, up to the first commit that fails.
   private func checkpointConcurrently(_ subject: StoreUnderTest) throws -> [StoreUnderTest.Outcome] {
     var outcomes: [StoreUnderTest.Outcome] = []
     try subject.checkpointConcurrently {
@@ -200,7 +201,7 @@ public struct FaultTrial: Sendable {
     return outcomes
   }
 
-  /// After a failure the open store still shows a commit that is not older than any it acknowledged.
+  /// Checks that after a failure the open store still shows a commit that is not older than any it acknowledged.
   private func checkStillReadable(_ subject: StoreUnderTest) throws {
     guard fault.call != .read, let store = subject.store else { return }
     let model = subject.ledger.model
@@ -216,7 +217,8 @@ public struct FaultTrial: Sendable {
     }
   }
 
-  /// The process dies, or the power fails; the disk is well again. What opens must hold, and go on holding.
+  /// Lets the process die, or the power fail; the disk works again. The store that opens must be right, and must stay
+  /// right.
   private func recover(_ subject: StoreUnderTest, using generator: inout SeededGenerator) throws {
     if generator.chance(1, in: 2) {
       subject.die()
@@ -233,7 +235,8 @@ public struct FaultTrial: Sendable {
       try subject.open()
       try subject.check(seed: seed &+ 1)
     } catch let error as StoreError where error.code == .notAStore && subject.ledger.model.uuid == nil {
-      // Garbage where a creation had just begun can't be told from somebody's file, and nobody was told of a store.
+      // Garbage where a creation had just begun can't be told from the file of another program, and no store was
+      // acknowledged.
     } catch let error as StoreError {
       throw OracleMismatch("the mended disk is refused: \(error)")
     }

@@ -1,9 +1,9 @@
 @_spi(Testing) import PageStore
 
-/// A small store's file of which every bit is flipped, one at a time: it is refused, or shows what it held.
+/// A small store's file, each bit of which is flipped, one at a time: it is refused, or shows its old contents.
 @_spi(Testing)
 public struct FlipTrial: Sendable {
-  /// How the file came to be.
+  /// The history of the file.
   public enum Sample: String, CaseIterable, Sendable {
     /// Transactions that shared a write, and then the process died: nothing vouches for the last of them.
     case groupCommit = "group commit, killed"
@@ -39,7 +39,7 @@ public struct FlipTrial: Sendable {
     var required = try Self.make(sample, subject)
     let newest = subject.ledger.model.newest
     if sample == .closed { required = newest }
-    // What isn't synced is in the page cache when a process dies, and lost with the power.
+    // Unsynced bytes are in the page cache when a process dies, and lost when the power fails.
     if sample == .reopened || sample == .closed {
       subject.loseThePower(.allLost, seed: seed)
     } else {
@@ -59,7 +59,7 @@ public struct FlipTrial: Sendable {
     }
   }
 
-  /// Does what the sample is about; returns the newest commit that something in the file vouches for.
+  /// Makes the sample's history; returns the newest commit that something in the file vouches for.
   private static func make(_ sample: Sample, _ subject: StoreUnderTest) throws -> UInt64 {
     func newest() -> UInt64 { subject.ledger.model.newest }
     switch sample {
@@ -118,15 +118,15 @@ public struct FlipTrial: Sendable {
       .filter { $0.1.contains { $0 != 0 } }
   }
 
-  /// What is a header in a sector. Docs/FileFormat.md, sections 1 and 6.
+  /// Returns the parts of a sector that are headers. Docs/FileFormat.md, sections 1 and 6.
   private static func headerRanges(_ sector: [UInt8]) -> [Range<UInt64>] {
     if sector.starts(with: Array("Cambium".utf8)) { return [0..<136, 504..<512] }
     if sector.dropFirst(8).starts(with: Array("CLR\u{1}".utf8)) { return [0..<64] }
     return []
   }
 
-  /// Opens the file with this bit of a byte flipped; true if that is refused, false if it makes no difference. Throws what
-  /// is wrong.
+  /// Opens the file with this bit of a byte flipped. Returns true if that is refused, false if it makes no difference.
+  /// Throws an error if the store is wrong.
   public func run(byte: UInt64, bit: Int, seed: UInt64) throws -> Bool {
     var flipped = image
     flipped.overwrite(image.bytes(in: byte..<byte + 1).map { $0 ^ 1 << UInt8(bit) }, at: byte)

@@ -1,6 +1,7 @@
 import Foundation
 
-/// What is in a folder: of each file its bytes, its size and when it was written last. For tests that nothing is written.
+/// The contents of a folder: the bytes, the size and the time of the last write of each file. For tests that nothing is
+/// written.
 public struct FolderState: Equatable {
   private struct File: Equatable {
     var bytes: Data

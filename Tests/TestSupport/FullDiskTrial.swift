@@ -1,14 +1,15 @@
 @_spi(Testing) import PageStore
 
-/// A store on a disk that is soon full: transactions fail alone, removals go through, and whatever happens to the process
-/// or the power, nothing that was acknowledged may be missing.
+/// A store on a disk that is soon full. A refused transaction fails alone, and removals succeed. No acknowledged commit
+/// may be missing, whether the process dies or the power fails.
 @_spi(Testing)
 public struct FullDiskTrial: Sendable {
   private let seed: UInt64
 
   public init(seed: UInt64) { self.seed = seed }
 
-  /// Runs the store's life; returns how many transactions the full disk has refused. Throws what is wrong.
+  /// Runs the store's life; returns how many transactions the full disk has refused. Throws an error if the store is
+  /// wrong.
   public func run() throws -> Int {
     var generator = SeededGenerator(seed: seed)
     var options = StoreOptions()
@@ -33,7 +34,7 @@ public struct FullDiskTrial: Sendable {
       if generator.chance(1, in: 8) { try crash(subject, capacity, using: &generator) }
     }
     try subject.check(seed: seed)
-    // With room again, everything goes on.
+    // With room again, everything works.
     subject.disk.setCapacity(.max)
     guard case .committed = try subject.commit(.growth, durability: .full) else {
       throw OracleMismatch("a commit fails though there is room again")
@@ -66,7 +67,8 @@ public struct FullDiskTrial: Sendable {
     }
   }
 
-  /// A checkpoint has room that was set aside for it, except for what only it knows of.
+  /// Makes a checkpoint, which has room that was set aside for it, except for the part that only the checkpoint can
+  /// know.
   private static func refusable(_ checkpoint: () throws -> Void) throws -> [StoreUnderTest.Outcome] {
     do { try checkpoint() } catch let error as StoreError where error.code == .diskFull {
       return [.aborted(error)]
@@ -84,7 +86,7 @@ public struct FullDiskTrial: Sendable {
     }
   }
 
-  /// The process dies, or the power fails, on the full disk. If recovery finds no room it may say so, and must find
+  /// Lets the process die, or the power fail, on the full disk. Recovery may refuse if it finds no room, and must find
   /// everything when there is some.
   private func crash(
     _ subject: StoreUnderTest,

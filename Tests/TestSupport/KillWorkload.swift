@@ -1,9 +1,9 @@
 import PageStore
 
-/// The commits that a process which is going to be killed makes: each follows from its number alone, so that another
-/// process knows what the store must hold after any of them.
+/// The commits of a process that is going to be killed. Each commit follows from its number alone, so that another
+/// process knows the contents of the store after any of them.
 public enum KillWorkload {
-  /// What commit `number` changes.
+  /// Returns the changes of commit `number`.
   public static func operations(_ number: UInt64) -> [StoreOperation] {
     var generator = SeededGenerator(seed: number)
     var operations: [StoreOperation] = [
@@ -20,7 +20,7 @@ public enum KillWorkload {
     return operations
   }
 
-  /// How commit `number` is made durable.
+  /// Returns the durability of commit `number`.
   public static func durability(_ number: UInt64) -> Durability { number % 3 == 0 ? .relaxed : .full }
 
   private static func bytes(_ number: UInt64) -> [UInt8] {

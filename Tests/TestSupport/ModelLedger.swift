@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A ``CommitHistory`` that the thread which changes the store and those which watch its disk share.
+/// A ``CommitHistory`` that two kinds of threads share: the one that changes the store, and those that watch its disk.
 public final class ModelLedger<State: Sendable>: Sendable {
   private let content: Mutex<CommitHistory<State>>
 

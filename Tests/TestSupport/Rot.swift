@@ -1,10 +1,10 @@
-/// How bytes of a file change while nobody uses it.
+/// The ways in which bytes of a file change at rest.
 public enum Rot: String, CaseIterable, Sendable {
   case bitFlipped
   case byteChanged
   case sectorZeroed
   case sectorGarbled
-  /// A sector holds what it held some time ago.
+  /// A sector holds its contents of some time ago.
   case sectorStale
   /// A sector holds a copy of another one.
   case sectorDuplicated
@@ -16,10 +16,10 @@ public enum Rot: String, CaseIterable, Sendable {
   case truncated
   case extendedByGarbage
   case extendedByItsTail
-  /// An anchor says what it said some time ago: perhaps that the store was closed then.
+  /// An anchor holds its contents of some time ago: perhaps with the mark of a closed store.
   case anchorStale
 
-  /// Whether more than one record of the log can be hit at once.
+  /// Whether the damage may hit more than one record of the log at once.
   var isWide: Bool {
     switch self {
     case .sectorsSwapped, .pageZeroed, .pageStale, .pageDuplicated, .pagesSwapped, .truncated: true
@@ -29,14 +29,14 @@ public enum Rot: String, CaseIterable, Sendable {
 }
 
 extension Rot {
-  /// Whether bytes change in two places that have nothing to do with each other.
+  /// Whether bytes change in two unrelated places.
   var hitsTwoPlaces: Bool { self == .sectorsSwapped || self == .pagesSwapped }
 }
 
-/// A store's file at rest, with what is needed to damage it where it hurts.
+/// A store's file at rest, with the information needed to damage its important bytes.
 public struct RottingFile: Sendable {
   public var image: SparseBytes
-  /// What the file held at earlier times.
+  /// The contents of the file at earlier times.
   public var earlier: [SparseBytes]
   /// Where the store has written: small and rare writes (headers, anchors) are hit as often as large ones.
   public var writes: [Range<UInt64>]
@@ -87,7 +87,7 @@ public struct RottingFile: Sendable {
     if let write = writes.randomElement(using: &generator), generator.chance(1, in: 2) {
       return min(UInt64.random(in: write, using: &generator), image.byteCount - 1)
     }
-    // Most of a small store's file is zeros set aside for later: bytes that say something are hit more often.
+    // Most of a small store's file is zeros set aside for later. Other bytes are hit more often.
     var place = generator.next() % image.byteCount
     for _ in 0..<8 where image.bytes(in: place..<place + 1) == [0] {
       place = generator.next() % image.byteCount

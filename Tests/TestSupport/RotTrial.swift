@@ -1,8 +1,8 @@
 @_spi(Testing) import PageStore
 import Synchronization
 
-/// A closed store whose file rots: whatever changes in it, the store must refuse with a typed error, or show exactly
-/// what it held.
+/// A closed store whose file rots. Whatever changes in the file, the store must refuse it with a typed error, or show
+/// exactly its old contents.
 @_spi(Testing)
 public struct RotTrial: Sendable {
   public let file: RottingFile
@@ -10,7 +10,7 @@ public struct RotTrial: Sendable {
   private let options: StoreOptions
   /// Whether the last commit may be missing: nothing in the file vouches for it (a store that was not closed).
   private let mayLoseTail: Bool
-  /// What the store did besides simple commits.
+  /// The store's actions besides simple commits.
   public private(set) var history: Set<FaultTrial.Step> = []
 
   /// Makes a store with a history: trees of several kinds, large values, checkpoints, recoveries.
@@ -33,15 +33,15 @@ public struct RotTrial: Sendable {
     if isClosed {
       try subject.close()
     } else {
-      // Half of the time the store was closed before, and its last commits are the first ones since: these are hit, and
-      // what closing has said comes back.
+      // Half of the time the store was closed before, and its last commits are the first ones since. These commits are
+      // hit, and the closing mark comes back.
       if generator.chance(1, in: 2) {
         try subject.close()
         earlier = [subject.disk.content]
         try subject.open()
         places.forget()
       }
-      // The second one vouches for the first and for all before it. One that changes nothing is no commit.
+      // The second commit vouches for the first and for all before it. A transaction that changes nothing is no commit.
       let last = subject.ledger.model.newest + 2
       while subject.ledger.model.newest < last { _ = try subject.commit(.small, durability: .full) }
     }
@@ -53,7 +53,7 @@ public struct RotTrial: Sendable {
     mayLoseTail = !isClosed
   }
 
-  /// Returns what was done if it is anything special.
+  /// Returns the action if it is anything special.
   private static func step(
     on subject: StoreUnderTest,
     _ places: WritePlaces,
@@ -80,7 +80,7 @@ public struct RotTrial: Sendable {
     return nil
   }
 
-  /// A file that was made elsewhere; a commit before the one that `model` requires must not be shown.
+  /// A file that was made elsewhere; the store must not show a commit before the one that `model` requires.
   init(_ image: SparseBytes, model: StoreModel, options: StoreOptions) {
     file = RottingFile(image: image, earlier: [], writes: [], pageSize: options.pageSize)
     self.model = model
@@ -88,11 +88,12 @@ public struct RotTrial: Sendable {
     mayLoseTail = false
   }
 
-  /// Opens the file after `rot`; true if the damage was refused, false if it made no difference. Throws what is wrong.
+  /// Opens the file after `rot`. Returns true if the damage was refused, false if it made no difference. Throws an
+  /// error if the store is wrong.
   public func run(_ rot: Rot, seed: UInt64) throws -> Bool {
     var generator = SeededGenerator(seed: seed)
     let image = file.rotten(rot, using: &generator)
-    // Two faults at once may hit a commit and all that vouches for it.
+    // Two faults at once may hit a commit and all records that vouch for it.
     let isWide = mayLoseTail ? rot.isWide : rot.hitsTwoPlaces && hasOtherAnchors(image)
     return try open(image, isWide: isWide, seed: seed)
   }
@@ -103,8 +104,8 @@ public struct RotTrial: Sendable {
     return image.bytes(in: fixedBlocks) != file.image.bytes(in: fixedBlocks)
   }
 
-  /// Opens `image`, which is the file after some damage; `isWide` if that may have hit more than a record of the log and
-  /// what vouches for it.
+  /// Opens `image`, which is the file after some damage. `isWide` says that the damage may have hit more than a record
+  /// of the log and the records that vouch for it.
   public func open(_ image: SparseBytes, isWide: Bool, seed: UInt64) throws -> Bool {
     var model = model
     if isWide { model.requireNothing() } else if mayLoseTail { model.requireAllButNewest() }
@@ -122,7 +123,7 @@ public struct RotTrial: Sendable {
   }
 }
 
-/// Where a store has written.
+/// The ranges that a store has written.
 private final class WritePlaces: Sendable {
   private let state = Mutex<[Range<UInt64>]>([])
 

@@ -1,15 +1,16 @@
 import Glibc
 @_spi(Testing) import PageStore
 
-/// A store that crashes, is recovered, commits, and crashes again before anything but recovery itself has synced its anchor: what
-/// was committed in between must not be missing, even where the log that recovery has begun isn't found without the anchor.
+/// A store that crashes, is recovered, commits, and crashes again before anything but recovery itself has synced its
+/// anchor. The commits in between must not be missing, even where the log that recovery has begun isn't found without
+/// the anchor.
 @_spi(Testing)
 public struct SecondCrashTrial: Sendable {
-  /// What happened before the first crash.
+  /// The events before the first crash.
   public enum Circumstance: String, CaseIterable, Sendable {
-    /// Nothing special: the log goes on behind the end of the file, where a walk comes.
+    /// Nothing special: the log continues behind the end of the file, where a walk finds it.
     case plain
-    /// The disk is full: the log goes on in room that had been set aside for pages.
+    /// The disk is full: the log continues in room that had been set aside for pages.
     case fullDisk = "full disk"
     /// The record of the last checkpoint, which gave back the end of the file, is in the page cache alone: the log goes on before
     /// the end that the checkpoint on the disk knows.
@@ -24,7 +25,7 @@ public struct SecondCrashTrial: Sendable {
     self.seed = seed
   }
 
-  /// Runs the store's life. Throws what is wrong.
+  /// Runs the store's life. Throws an error if the store is wrong.
   public func run() throws {
     var generator = SeededGenerator(seed: seed)
     var options = StoreOptions()
@@ -51,7 +52,7 @@ public struct SecondCrashTrial: Sendable {
     try subject.check(seed: seed)
   }
 
-  /// Brings the circumstance about, with commits that the last checkpoint doesn't have; returns the room on the disk.
+  /// Brings the circumstance about, with commits that the last checkpoint doesn't have. Returns the room on the disk.
   private func prepare(_ subject: StoreUnderTest, using generator: inout SeededGenerator) throws -> UInt64 {
     var capacity = UInt64.max
     if circumstance == .fullDisk {
@@ -71,7 +72,7 @@ public struct SecondCrashTrial: Sendable {
     throw OracleMismatch("a close whose record can't be written does not say so")
   }
 
-  /// Opens the store on a disk with so much room, or with more if recovery says that it needs it.
+  /// Opens the store on a disk with so much room, or with more if recovery refuses for lack of room.
   private func reopen(_ subject: StoreUnderTest, _ capacity: UInt64) throws {
     subject.disk.setCapacity(capacity)
     do {

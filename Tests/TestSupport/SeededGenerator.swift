@@ -7,7 +7,7 @@ import Glibc
 ///
 /// Source: D. Blackman and S. Vigna, "Scrambled Linear Pseudorandom Number Generators", 2018.
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
-  /// What repeats this sequence.
+  /// The seed that repeats this sequence.
   public let seed: UInt64
   private var state: (UInt64, UInt64, UInt64, UInt64)
 
@@ -75,7 +75,8 @@ extension SeededGenerator {
   }
 }
 
-/// A number that depends on both, and on nothing else: for decisions that must not depend on an order of visits.
+/// Returns a number that depends on both, and on nothing else: for decisions that must not depend on an order of
+/// visits.
 public func mixed(_ seed: UInt64, _ number: UInt64) -> UInt64 {
   var mixer = SplitMix(state: seed ^ (number &* 0xD6E8_FEB8_6659_FD93))
   _ = mixer.next()

@@ -12,7 +12,7 @@ import Synchronization
 /// need, nothing else; sectors reach the disk in any order; the size is independent of the bytes.
 @_spi(Testing)
 public final class SimulatedDisk: RandomAccessFile {
-  /// Called after each change has reached the page cache; around a sync twice, while it is under way and when it is done.
+  /// Called after each change has reached the page cache; for a sync twice, while it runs and when it is done.
   public typealias Observer = @Sendable (DiskCall, CrashPoint) -> Void
 
   private let state: Mutex<DiskState>
@@ -41,13 +41,13 @@ public final class SimulatedDisk: RandomAccessFile {
     }
   }
 
-  /// What a power failure could do now.
+  /// The disk at this moment, for the effects of a power failure.
   public var crashPoint: CrashPoint { state.withLock { $0.crashPoint } }
   /// The file as a process sees it.
   public var content: SparseBytes { state.withLock { $0.cached } }
   /// Calls and bytes so far.
   public var statistics: DiskStatistics { state.withLock { $0.statistics } }
-  /// How many calls an injected fault has made to fail.
+  /// The number of calls that failed by an injected fault.
   public var firedFaultCount: Int { state.withLock { $0.firedFaults } }
 
   /// Makes a call fail; adds to the faults that are there.
@@ -60,17 +60,17 @@ public final class SimulatedDisk: RandomAccessFile {
     state.withLock { $0.faults = [] }
   }
 
-  /// Decides what becomes of the pages whose sync fails.
+  /// Sets the state of the pages whose sync fails.
   public func setFailedSyncBehavior(_ behavior: FailedSyncBehavior) {
     state.withLock { $0.failedSync = behavior }
   }
 
-  /// Limits the size the file can grow to: what would go past it fails with `ENOSPC`.
+  /// Limits the file's size: a call that would exceed it fails with `ENOSPC`.
   public func setCapacity(_ byteCount: UInt64) {
     state.withLock { $0.capacity = byteCount }
   }
 
-  /// Makes durable writes fail with `EOPNOTSUPP`, as on file systems that know no such thing.
+  /// Makes durable writes fail with `EOPNOTSUPP`, as on file systems that don't support them.
   public func refuseDurableWrites() {
     state.withLock { $0.refusesDurableWrites = true }
   }
@@ -80,14 +80,14 @@ public final class SimulatedDisk: RandomAccessFile {
     state.withLock { $0.observer = observer }
   }
 
-  /// Shows each change to `witness` at the very moment it happens: other threads' calls wait until it returns, so it must not
-  /// call the disk. Nil ends it.
+  /// Shows each change to `witness` at the very moment it happens. Other threads' calls wait until it returns, so it
+  /// must not call the disk. Nil ends this.
   public func witness(_ witness: (@Sendable (CrashPoint) -> Void)?) {
     state.withLock { $0.witness = witness }
   }
 
-  /// Calls `body` once, when the next write begins that `isAwaited` says yes to: on the thread that writes, and before
-  /// anything of the write is done. Other threads may use the disk meanwhile.
+  /// Calls `body` once, when the next write begins for which `isAwaited` returns true. The call is made on the thread
+  /// that writes, before any of the write is done. Other threads may use the disk meanwhile.
   public func beforeWrite(
     _ isAwaited: @escaping @Sendable (UnsafeRawBufferPointer) -> Bool,
     _ body: @escaping @Sendable () -> Void
@@ -95,13 +95,13 @@ public final class SimulatedDisk: RandomAccessFile {
     state.withLock { $0.gate = WriteGate(isAwaited: isAwaited, body: body) }
   }
 
-  /// Forgets what was to be done before a write.
+  /// Removes the action that waits for a write.
   public func clearGate() {
     state.withLock { $0.gate = nil }
   }
 
-  /// From now on every call fails with `EIO`, changes nothing, and is shown to nobody: what a store that is let go without
-  /// being closed may still try, maybe later and on another thread, is without effect.
+  /// Lets every call from now on fail with `EIO` and change nothing, and shows it to no observer. A store that is
+  /// released without being closed may still make calls, maybe later and on another thread: they have no effect.
   public func cut() {
     state.withLock { state in
       state.isCut = true

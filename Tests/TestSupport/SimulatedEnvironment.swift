@@ -5,8 +5,8 @@ import Synchronization
 
 @_spi(Testing)
 extension StoreEnvironment {
-  /// A clock that ticks with each look, and random numbers that the seed repeats. What the store puts off is kept in
-  /// `deferred`, or forgotten; what is to be done beside a checkpoint is in `beside`.
+  /// Returns an environment with a clock that ticks with each look, and random numbers that the seed repeats. The
+  /// store's deferred work is kept in `deferred`, or dropped. The work beside a checkpoint is in `beside`.
   public static func simulated(
     seed: UInt64,
     deferring deferred: DeferredWork? = nil,
@@ -23,9 +23,10 @@ extension StoreEnvironment {
   }
 }
 
-/// What is done at the points of a checkpoint at which others may commit: on a thread of its own, because on a full disk, or
-/// when there is much log, a commit waits for the checkpoint.
-// Safety: the thread that drives the simulation changes what is here only while it has no other; what `Run` has is locked.
+/// The work at the points of a checkpoint at which others may commit. It runs on a thread of its own, because on a full
+/// disk, or when there is much log, a commit waits for the checkpoint.
+// Safety: the thread that drives the simulation changes these properties only while it has no other thread; the state
+// of `Run` is locked.
 public final class BesideWork: @unchecked Sendable {
   private final class Run: Sendable {
     let failure = Mutex<(any Error)?>(nil)
@@ -34,17 +35,17 @@ public final class BesideWork: @unchecked Sendable {
 
   private var body: (() throws -> Void)?
   private var failure: (any Error)?
-  /// The one that hasn't ended yet.
+  /// The run that hasn't ended yet.
   private var current: Run?
 
-  /// How long the checkpoint waits for what is done beside it.
+  /// The time that the checkpoint waits for the work beside it.
   private static let patience: DispatchTimeInterval = .milliseconds(50)
-  /// Whoever takes so long hangs.
+  /// Work that takes so long hangs.
   private static let limit: DispatchTimeInterval = .seconds(600)
 
   public init() {}
 
-  /// Does `body` while `work` runs, at each point. Throws what either throws, that of `work` first.
+  /// Calls `body` while `work` runs at each point. Throws the error of either, that of `work` first.
   func perform(_ body: @escaping () throws -> Void, during work: () throws -> Void) throws {
     self.body = body
     defer {
@@ -68,7 +69,7 @@ public final class BesideWork: @unchecked Sendable {
     _ = hasEnded(within: Self.patience)
   }
 
-  /// Waits for what is being done; true if that is nothing any more.
+  /// Waits for the work that is running; returns true if none is running any more.
   private func hasEnded(within time: DispatchTimeInterval) -> Bool {
     guard let current else { return true }
     guard current.ended.wait(timeout: .now() + time) == .success else { return false }
@@ -78,7 +79,7 @@ public final class BesideWork: @unchecked Sendable {
   }
 }
 
-/// Work that a store wanted to be done later.
+/// Work that a store has deferred.
 public final class DeferredWork: Sendable {
   private let state = Mutex<[@Sendable () -> Void]>([])
 
@@ -86,10 +87,10 @@ public final class DeferredWork: Sendable {
 
   func add(_ work: @escaping @Sendable () -> Void) { state.withLock { $0.append(work) } }
 
-  /// Forgets the work: the process that would have done it is gone.
+  /// Drops the work: the process that would have done it has ended.
   public func forget() { state.withLock { $0 = [] } }
 
-  /// Does what was to be done, and not what that puts off again. True if there was anything.
+  /// Does the deferred work, but not the work that this defers again. Returns true if there was any.
   public func run() -> Bool {
     let work = state.withLock { state in
       defer { state = [] }

@@ -1,11 +1,11 @@
 @_spi(Testing) import PageStore
 import Synchronization
 
-/// A folder whose power can fail, as the place of a copy that replaces another file. It knows of two names: the store's own,
+/// A folder whose power can fail, as the place of a copy that replaces another file. It has two names: the store's own,
 /// and the temporary one.
 @_spi(Testing)
 public final class SimulatedPlace: CopyPlace, Sendable {
-  /// What the store's own name leads to.
+  /// The file that the store's own name refers to.
   public enum Name: Sendable {
     case original
     /// The copy, until the power fails; then it may be either.
@@ -18,10 +18,10 @@ public final class SimulatedPlace: CopyPlace, Sendable {
     public var name: Name
     public var original: CrashPoint
     public var copy: CrashPoint?
-    /// Whether what the file system knows of the copy's file, such as its owner, is durable.
+    /// Whether the file system's data about the copy's file, such as its owner, is durable.
     public var isFileSynchronized: Bool
 
-    /// The files that the store's name may lead to after a power failure.
+    /// The files that the store's name may refer to after a power failure.
     public var found: [CrashPoint] {
       switch name {
       case .original: [original]
@@ -51,9 +51,9 @@ public final class SimulatedPlace: CopyPlace, Sendable {
     self.observer = observer
   }
 
-  /// The copy's file; nil when there is none, or none any more.
+  /// The copy's file; nil if there is none, or none any more.
   public var copy: SimulatedDisk? { state.withLock { $0.copy } }
-  /// What was called, in order.
+  /// The calls that were made, in order.
   public var steps: [String] { state.withLock { $0.steps } }
 
   public var moment: Moment {

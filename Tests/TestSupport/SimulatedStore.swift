@@ -1,10 +1,10 @@
 @_spi(Testing) import PageStore
 
-/// A store on a simulated disk, and the machine around it: opened, checkpointed, compacted, closed, the process killed, the power
-/// lost, beside the history of what it has been told and has promised.
+/// A store on a simulated disk, and the machine around it, with the history of its commits. The store is opened,
+/// checkpointed, compacted and closed; the process is killed, and the power fails.
 ///
-/// Subclasses say what a commit changes. Each function drives both, and throws ``OracleMismatch`` where the store does what it must
-/// not.
+/// Subclasses define the changes of a commit. Each function drives the store and the history, and throws
+/// ``OracleMismatch`` if the store does something wrong.
 @_spi(Testing)
 open class SimulatedStore<State: Sendable> {
   public private(set) var disk: SimulatedDisk
@@ -12,9 +12,9 @@ open class SimulatedStore<State: Sendable> {
   public let ledger: ModelLedger<State>
   public var options: StoreOptions
   public let seed: UInt64
-  /// Whether the disk knows no durable writes, nor any that takes its place.
+  /// Whether the disk supports neither durable writes nor a replacement for them.
   public var lacksDurableWrites = false
-  /// What the next opening must show at the least, because only the process died.
+  /// The commit that the next opening must show at least, because only the process died.
   private var written: UInt64 = 0
   private let deferred = DeferredWork()
   private let beside = BesideWork()
@@ -34,7 +34,7 @@ open class SimulatedStore<State: Sendable> {
     return store
   }
 
-  /// Opens the store, and requires from then on what it shows: what was seen must stay.
+  /// Opens the store, and from then on requires the commit that it shows: a commit that was seen must stay.
   open func open() throws {
     if lacksDurableWrites { disk.refuseDurableWrites() }
     let store = try Store.open(
@@ -48,7 +48,7 @@ open class SimulatedStore<State: Sendable> {
     written = 0
   }
 
-  /// Lets go of what works with the store, which is closed or whose process dies.
+  /// Releases everything that works with the store, which is closed or whose process dies.
   open func leave() {}
 
   /// Makes everything durable by a checkpoint.
@@ -57,8 +57,8 @@ open class SimulatedStore<State: Sendable> {
     ledger.change { $0.requireEverything() }
   }
 
-  /// Lets a checkpoint run beside `commits`, which is called several times until the checkpoint is done, on another thread; not
-  /// while the log is so long that a commit would wait for the checkpoint.
+  /// Runs a checkpoint beside `commits`, which is called on another thread several times until the checkpoint is done.
+  /// It isn't called while the log is so long that a commit would wait for the checkpoint.
   public final func checkpointConcurrently(_ commits: @escaping () throws -> Void) throws {
     let store = try openStore()
     let newest = ledger.model.newest
@@ -82,7 +82,7 @@ open class SimulatedStore<State: Sendable> {
     ledger.change { $0.requireAtLeast(newest) }
   }
 
-  /// Lets the store do what it has put off: the sync of relaxed commits, the watermark of an idle store.
+  /// Lets the store do the work that it has deferred: the sync of relaxed commits, the watermark of an idle store.
   public final func idle() {
     let hadWork = deferred.run()
     // A relaxed commit is durable a little later, which is now.
@@ -100,8 +100,8 @@ open class SimulatedStore<State: Sendable> {
     ledger.change { $0.requireEverything() }
   }
 
-  /// The process dies and the machine lives on: the page cache stays, the store is gone. What was acknowledged has
-  /// been written, whatever its durability.
+  /// Lets the process die while the machine lives on: the page cache stays, the store in memory is lost. Acknowledged
+  /// commits have been written, whatever their durability.
   public final func die() {
     if disk.firedFaultCount == 0 { written = ledger.model.newestAcknowledged }
     let next = disk.afterProcessDeath()

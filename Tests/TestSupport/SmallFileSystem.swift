@@ -21,7 +21,7 @@ public struct SmallFileSystem: Sendable, CustomStringConvertible {
     return try run("mkfs.ext4", "-q", "-F", image) && run("mount", "-o", "loop", image, mountPoint)
   }
 
-  /// Whether this process may mount it; finds out by doing so.
+  /// Returns whether this process may mount it. Tries it to find out.
   public var isAvailable: Bool { (try? mounted { _ in }) != nil }
 
   struct NotMounted: Error {}
@@ -33,7 +33,7 @@ public struct SmallFileSystem: Sendable, CustomStringConvertible {
     let mountPoint = folder.file("mounted")
     try FileManager.default.createDirectory(atPath: mountPoint, withIntermediateDirectories: false)
     guard try prepare(folder, mountPoint) else { throw NotMounted() }
-    // If it is in use, it goes when that ends.
+    // If it is in use, it is unmounted when that ends.
     defer {
       if (try? Self.run("umount", mountPoint)) != true { _ = try? Self.run("umount", "-l", mountPoint) }
     }

@@ -1,14 +1,14 @@
 import PageStore
 
-/// What a tree must hold, kept in the simplest way that can be right: a sorted array.
+/// The expected entries of a tree, kept in the simplest way that can be right: a sorted array.
 ///
-/// Shares no code with the engine; of its vocabulary it knows ``KeyRange`` alone.
+/// Shares no code with the engine; of the engine's types it uses ``KeyRange`` alone.
 public struct SortedArrayOracle: Sendable {
   public typealias Entry = (key: [UInt8], value: [UInt8])
 
   /// The entries in ascending order of their keys.
   public private(set) var entries: [Entry] = []
-  /// Sum of the entries' hashes, whatever the order they came in.
+  /// Sum of the entries' hashes, independent of the order of insertion.
   public private(set) var digest: UInt64 = 0
 
   public init() {}

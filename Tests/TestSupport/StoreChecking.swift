@@ -1,15 +1,15 @@
 import PageStore
 
-/// Compares what a snapshot shows with what an oracle says.
+/// Compares the contents of a snapshot with an oracle.
 public struct SnapshotComparison {
-  /// How many positions, keys and ranges are looked up in each tree, besides the walk over all of it.
+  /// The number of positions, keys and ranges that are looked up in each tree, besides the walk over all of it.
   public var sampleCount = 6
   private var generator: SeededGenerator
 
   public init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
 
-  /// The first difference between the two, or nil. Reads every entry of every tree, and looks up ranks, counts and
-  /// positions; throws what the store throws.
+  /// Returns the first difference between the two, or nil. Reads every entry of every tree, and looks up ranks, counts
+  /// and positions. Throws the store's errors.
   public mutating func difference(of snapshot: Snapshot, from state: StoreState) throws -> String? {
     let names = try snapshot.treeNames.sorted()
     let expected = state.trees.keys.sorted()

@@ -1,6 +1,6 @@
 import PageStore
 
-/// What a store must hold after a commit.
+/// The expected contents of a store after a commit.
 public struct StoreState: Sendable {
   /// The trees by name.
   public var trees: [String: SortedArrayOracle] = [:]

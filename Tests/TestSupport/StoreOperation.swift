@@ -34,7 +34,7 @@ extension StoreState {
 }
 
 extension WriteTransaction {
-  /// Makes the change here; returns how many entries it took out, where the store tells.
+  /// Makes the change here; returns how many entries it took out, if the store returns that.
   @discardableResult
   public mutating func apply(_ operation: StoreOperation) throws -> Int? {
     switch operation {
@@ -58,7 +58,7 @@ extension WriteTransaction {
   }
 }
 
-/// A store did something else than its oracle.
+/// A difference between a store and its oracle.
 public struct OracleMismatch: Error, CustomStringConvertible {
   public var description: String
 

@@ -3,7 +3,7 @@
 /// A store on a simulated disk whose trees are compared with sorted arrays.
 @_spi(Testing)
 public final class StoreUnderTest: SimulatedStore<StoreState> {
-  /// What became of a commit.
+  /// The outcome of a commit.
   public enum Outcome: Sendable {
     case committed
     /// It failed, and nothing of it remains.
@@ -57,11 +57,12 @@ public final class StoreUnderTest: SimulatedStore<StoreState> {
     )
   }
 
-  /// Makes small transactions of these durabilities, each on a thread of its own: while the first one's record is about to be
-  /// written the records of the others gather, and are then written together. What became of each, as far as they were
-  /// begun: the first may fail alone.
+  /// Makes small transactions of these durabilities, each on a thread of its own. While the first one's record is about
+  /// to be written, the records of the others gather, and are then written together. Returns the outcome of each
+  /// transaction that was begun: the first may fail alone.
   ///
-  /// - Parameter patience: how long the first one waits for each of the others. One that waits for the first one to end isn't written together with it.
+  /// - Parameter patience: how long the first one waits for each of the others. A transaction that waits for the first
+  ///   one to end isn't written together with it.
   public func groupCommit(
     _ durabilities: [Durability?],
     changeCounts: ClosedRange<Int> = 0...5,
@@ -73,7 +74,7 @@ public final class StoreUnderTest: SimulatedStore<StoreState> {
     return try CommitGroup(commits, patience: patience).run()
   }
 
-  /// Does `body` while a snapshot is held, which has to stay as it was.
+  /// Calls `body` while a snapshot is held, which must not change.
   public func besideSnapshot<Result>(_ body: () throws -> Result) throws -> Result {
     let store = try openStore()
     let held = try store.snapshot()
@@ -100,14 +101,14 @@ public final class StoreUnderTest: SimulatedStore<StoreState> {
     } catch is Deliberate {}
   }
 
-  /// Compares what the store shows with its model, and verifies it; throws what is wrong.
+  /// Compares the store's contents with its model, and verifies the store. Throws an error if anything is wrong.
   public func check(seed: UInt64) throws {
     try compare(seed: seed)
     let problems = try store?.verify() ?? []
     if let problem = problems.first { throw OracleMismatch("verify: \(problem), \(problems.count) in all") }
   }
 
-  /// Compares what the store shows with its model; throws what is wrong.
+  /// Compares the store's contents with its model. Throws an error if anything is wrong.
   public func compare(seed: UInt64) throws {
     let store = try openStore()
     var comparison = SnapshotComparison(seed: seed)

@@ -1,8 +1,8 @@
 import PageStore
 
-/// Makes up changes of a store: small and large, in trees that grow, shrink, come and go.
+/// Generates changes of a store: small and large, in trees that grow, shrink, appear and disappear.
 public struct StoreWorkload {
-  /// How a transaction looks.
+  /// The kinds of transactions.
   public enum Shape: CaseIterable, Sendable {
     /// A few puts and removes.
     case small
@@ -43,7 +43,8 @@ public struct StoreWorkload {
     }
   }
 
-  /// Changes that don't depend on what the store holds, and are never without effect: so many, and one of a few bytes.
+  /// Returns changes that don't depend on the store's contents, and always have an effect: as many as asked for, and
+  /// one of a few bytes.
   mutating func groupOperations(_ counts: ClosedRange<Int>) -> [StoreOperation] {
     appended += 1
     let key = Array("group \(appended)".utf8.suffix(7))

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder of its own for a test, removed with everything in it when the last reference goes.
+/// A folder of its own for a test, removed with everything in it when the last reference is released.
 public final class TemporaryFolder: Sendable {
   /// The folder's absolute path.
   public let path: String

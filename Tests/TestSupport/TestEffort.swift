@@ -1,6 +1,6 @@
 import Glibc
 
-/// How long the random tests are.
+/// The length of the random tests.
 public enum TestEffort {
   /// How many times the usual length: `CAMBIUM_TEST_EFFORT`, or one.
   public static let factor = getenv("CAMBIUM_TEST_EFFORT").flatMap { Int(String(cString: $0)) } ?? 1

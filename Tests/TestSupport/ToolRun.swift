@@ -19,7 +19,7 @@ public struct ToolRun {
     try self.init(arguments: arguments, writingTo: device, environment: environment)
   }
 
-  /// The same for arguments in an array.
+  /// Does the same for arguments in an array.
   ///
   /// - Parameters:
   ///   - program: the name of an executable of the package, on which the test target depends.

@@ -1,6 +1,8 @@
-/// Sums up everything that a peer reads, in the order it reads it: two peers that read the same have the same sum.
+/// Sums up all bytes that a peer reads, in the order in which it reads them: two peers that read the same have the same
+/// sum.
 ///
-/// Not made to withstand an adversary, but to cost little beside what is measured and to lie on every byte.
+/// The sum isn't made to withstand an adversary. It costs little compared with the measured work, and depends on every
+/// byte.
 @frozen
 package struct Checksum: Sendable {
   @usableFromInline var state: UInt64 = 0x9E37_79B9_7F4A_7C15

@@ -2,7 +2,7 @@ import Foundation
 
 /// This program again, in a process of its own.
 package enum ChildProcess {
-  /// Runs it with the arguments and decodes what it prints.
+  /// Runs it with the arguments and decodes its output.
   package static func output<Result: Decodable>(_ arguments: [String]) throws -> Result {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()

@@ -1,6 +1,6 @@
 import Foundation
 
-/// On what the figures were taken.
+/// The machine on which the figures were taken.
 package struct Machine: Codable, CustomStringConvertible, Sendable {
   package var processor: String
   package var processors: Int
@@ -10,11 +10,11 @@ package struct Machine: Codable, CustomStringConvertible, Sendable {
   /// The file system that the stores lie on, with its options.
   package var fileSystem: String
 
-  /// Threads that were running or wanted to, on average over the last quarter of an hour. More than there are processors
-  /// means that others made everything here slower.
+  /// Threads that were running or ready to run, on average over the last quarter of an hour. More of them than
+  /// processors means that other programs made everything here slower.
   package var load: Double
 
-  /// Looks at this machine, and at what `folder` is on.
+  /// Reads the properties of this machine, and of the file system of `folder`.
   package init(folder: String) {
     let model = Self.lines(of: "/proc/cpuinfo").first { $0.hasPrefix("model name") }
     processor = model?.split(separator: ":").last?.trimmingCharacters(in: .whitespaces) ?? "unknown processor"

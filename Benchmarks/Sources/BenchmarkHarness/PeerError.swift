@@ -1,4 +1,4 @@
-/// A peer said no.
+/// The failure of a peer.
 package struct PeerError: Error, CustomStringConvertible {
   package var peer: String
   package var message: String

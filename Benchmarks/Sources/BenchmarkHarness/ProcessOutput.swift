@@ -1,6 +1,6 @@
 import Foundation
 
-/// What this process has handed to the kernel for writing, as the kernel counts it.
+/// The bytes that this process has handed to the kernel for writing, as the kernel counts them.
 package enum ProcessOutput {
   /// Bytes given to `write` and its kin so far; nil where the kernel doesn't say.
   package static var byteCount: Int? {

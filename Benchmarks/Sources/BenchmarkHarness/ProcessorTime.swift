@@ -1,6 +1,6 @@
 import Glibc
 
-/// Times `body` by what all threads of the process take of the processors, which other processes hardly change.
+/// Times `body` by the processor time of all threads of the process, which other processes hardly change.
 package func processorTime(_ body: () async throws -> Checksum) async throws -> Run {
   let start = processorTimeSoFar()
   let sum = try await body()

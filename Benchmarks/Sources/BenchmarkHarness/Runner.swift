@@ -1,6 +1,6 @@
 import Foundation
 
-/// Runs workloads in interleaved rounds, so that whatever else the machine does meets every peer alike.
+/// Runs workloads in interleaved rounds, so that other work of the machine affects all peers alike.
 package struct Runner {
   /// Only workloads with these IDs; empty means all.
   package var only: Set<String>
@@ -63,7 +63,7 @@ package struct Runner {
     )
   }
 
-  /// Says how far it is, to whoever waits.
+  /// Reports the progress on the terminal.
   package static func note(_ line: String) {
     FileHandle.standardError.write(Data((line + "\n").utf8))
   }

@@ -10,7 +10,7 @@ package final class SQLiteConnection {
 
   /// Opens the database, or makes it.
   ///
-  /// - Parameter peer: whose connection errors say that it is.
+  /// - Parameter peer: the name of the peer, for its errors.
   package init(path: String, peer: String) throws {
     self.peer = peer
     var connection: OpaquePointer?
@@ -45,7 +45,7 @@ package final class SQLiteConnection {
     PeerError(peer: peer, message: String(cString: sqlite3_errmsg(connection)))
   }
 
-  /// Binds bytes that stay where they are until the statement was run.
+  /// Binds bytes that stay at their address until the statement was run.
   @inlinable
   package static func bind(_ bytes: UnsafeRawBufferPointer, to place: Int32, of statement: OpaquePointer) {
     sqlite3_bind_blob(statement, place, bytes.baseAddress, Int32(bytes.count), nil)

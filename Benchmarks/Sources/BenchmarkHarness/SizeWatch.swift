@@ -1,6 +1,6 @@
 import Foundation
 
-/// Looks at the size of a folder's files all the time.
+/// Samples the size of a folder's files all the time.
 // Safety: everything mutable is only touched with the lock held.
 package final class SizeWatch: @unchecked Sendable {
   private let lock = NSLock()

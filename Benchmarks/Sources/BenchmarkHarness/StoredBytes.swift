@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the files of a folder take.
+/// The bytes that the files of a folder take.
 package struct StoredBytes: Codable, Sendable {
   /// The blocks that the file system has given them.
   package var allocated = 0

@@ -1,4 +1,4 @@
-/// What one run of a workload came to.
+/// The result of one run of a workload.
 package struct Run: Sendable {
   package var time: Duration
   /// The sum of everything read; it has to be the same for every peer.
@@ -10,12 +10,12 @@ package struct Run: Sendable {
   }
 }
 
-/// One thing to do, that several peers can do.
+/// A task that several peers can do.
 package struct Workload {
   /// The name in the tables of results, such as `K1`.
   package var id: String
   package var title: String
-  /// What a time is divided by: operations, records or commits. 1 shows the time of the whole.
+  /// The divisor of the time: operations, records or commits. 1 shows the time of the whole.
   package var operations: Int
   package var unit: String
   package var rounds: Int
@@ -66,7 +66,7 @@ package struct ChecksumMismatch: Error, CustomStringConvertible {
   }
 }
 
-/// Times `body`, and keeps what it read from being optimised away by handing on its sum.
+/// Times `body`. Returns the sum of the data that it read, so that the reads aren't optimised away.
 package func measured(_ body: () async throws -> Checksum) async throws -> Run {
   let clock = ContinuousClock()
   let start = clock.now

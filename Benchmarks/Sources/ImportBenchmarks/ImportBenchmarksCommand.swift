@@ -93,7 +93,7 @@ struct ImportBenchmarksCommand: AsyncParsableCommand {
   }
 
   private var there: [TrackRecord] {
-    // Half of the first thousand is there before.
+    // Half of the first thousand are in the store before.
     (0..<500).map { TrackRecord(code: Self.code($0 * 2), title: "before", seconds: 0, artist: 0) }
   }
 

@@ -3,7 +3,7 @@ import BenchmarkHarness
 import Foundation
 import PageStore
 
-/// What compaction costs those who write meanwhile, and how many bytes it writes.
+/// The cost of compaction for concurrent writers, and the number of bytes that it writes.
 struct CompactionCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "compaction",
@@ -124,7 +124,7 @@ struct CompactionCommand: ParsableCommand {
   }
 }
 
-/// How long each of many commits took.
+/// The times that many commits took.
 private struct Latencies {
   private var seconds: [Double] = []
 
@@ -163,6 +163,6 @@ private final class CompactionWork: @unchecked Sendable {
 
   var isDone: Bool { lock.withLock { outcome != nil } }
 
-  /// Throws what the compaction has thrown.
+  /// Throws the error that the compaction has thrown.
   func check() throws { try lock.withLock { outcome }?.get() }
 }

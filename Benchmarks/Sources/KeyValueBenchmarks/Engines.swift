@@ -1,4 +1,4 @@
-/// What is compared, in the order of the tables' columns.
+/// The compared engines, in the order of the tables' columns.
 enum Engines {
   static let all: [any KeyValuePeer.Type] = [
     CambiumKeyValuePeer.self, LMDBPeer.self, SQLitePeer.self, RocksDBPeer.self, WiredTigerPeer.self,

@@ -37,7 +37,7 @@ final class Entries: @unchecked Sendable {
     readOrder = shuffled
   }
 
-  /// One record of the given key, to look it up; its value is of no interest.
+  /// Makes one record of the given key, to look it up; its value is not used.
   init(key: [UInt8]) {
     count = 1
     keys = Self.copy(key)

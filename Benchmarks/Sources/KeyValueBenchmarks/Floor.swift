@@ -1,6 +1,6 @@
 import BenchmarkHarness
 
-/// What no store can go below on this machine, measured in the same run.
+/// The lower bounds for every store on this machine, measured in the same run.
 struct Floor: Codable {
   /// Seconds of one synced write of 512 bytes into space that was already there (`pwritev2` with `RWF_DSYNC`).
   var syncedWrite: Double
@@ -24,7 +24,7 @@ struct Floor: Codable {
       source.deallocate()
       target.deallocate()
     }
-    // Pages that were never touched would cost their first touch.
+    // The first touch of new pages would be measured, too.
     source.initializeMemory(as: UInt8.self, repeating: 1)
     target.initializeMemory(as: UInt8.self, repeating: 2)
     let clock = ContinuousClock()

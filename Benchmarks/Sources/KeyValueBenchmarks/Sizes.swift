@@ -1,4 +1,4 @@
-/// How much of everything.
+/// The sizes of the workloads.
 struct Sizes: Codable {
   var entries = 1_000_000
   /// Commits of one put each, in a round of K4.
@@ -13,7 +13,7 @@ struct Sizes: Codable {
   var openings = 15
   /// Ranges that a round of K6 counts.
   var counts = 20
-  /// What K9 has to replay.
+  /// The log that K9 has to replay.
   var recoveredLogBytes = 16 << 20
   var rounds = 5
 

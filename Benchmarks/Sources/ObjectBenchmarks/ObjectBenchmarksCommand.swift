@@ -17,7 +17,7 @@ struct ObjectBenchmarksCommand: AsyncParsableCommand {
   )
 }
 
-/// What both halves of the benchmarks can be told.
+/// The options of both halves of the benchmarks.
 struct RunOptions: ParsableArguments {
   @Flag(help: "Small sizes: shows that everything works, says nothing about speed.")
   var smoke = false

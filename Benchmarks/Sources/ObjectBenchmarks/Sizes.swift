@@ -1,4 +1,4 @@
-/// How much of everything.
+/// The sizes of the workloads.
 struct Sizes: Codable {
   var persons = 500_000
   var cities = 1_000

@@ -2,7 +2,7 @@ import ArgumentParser
 import CatalogueExample
 import Foundation
 
-/// `catalogue STORE`: reads commands from the terminal, or from a script, and prints what they say.
+/// `catalogue STORE`: reads commands from the terminal, or from a script, and prints their results.
 @main
 struct CatalogueCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -16,7 +16,7 @@ struct CatalogueCommand: AsyncParsableCommand {
   @Option(help: "A file with commands, instead of the terminal.")
   var script: String?
 
-  /// The main actor's context is used on its thread: so this is the main actor's, too.
+  /// The main actor's context is used on the main actor's thread, so this runs on the main actor, too.
   @MainActor func run() async throws {
     let catalogue = try await Catalogue(URL(fileURLWithPath: store))
     var lines = try script.map { try String(contentsOfFile: $0, encoding: .utf8).split(separator: "\n")[...] }

@@ -38,7 +38,8 @@ import Cambium
 
   // MARK: What it does
 
-  /// Deletes the objects of each model in the store, the leaves of the tree first, and returns how many there were. Later ones would have gone with their owners.
+  /// Deletes the objects of each model in the store, the leaves of the tree first, and returns the number of each. In
+  /// the other order the cascade would delete the later ones with their owners.
   func deleteAll() async throws -> [(model: String, count: Int)] {
     [
       ("products", try await container.deleteAll(Product.self)),
@@ -48,19 +49,19 @@ import Cambium
     ]
   }
 
-  /// Drops what is unsaved, and all objects, in the importer's context and in the view context.
+  /// Drops the unsaved changes and all objects in the importer's context and in the view context.
   func resetContexts() async throws {
     try await importer.perform { $0.reset() }
     container.viewContext.reset()
   }
 
-  /// Makes the store a new one in the same file. Contexts go on with it.
+  /// Replaces the store by a new one in the same file. Contexts continue with the new store.
   func recreateStore() async throws {
     try await container.resetStore()
     try await resetContexts()
   }
 
-  /// Imports a file by one of the ways. All of them lead to the same objects.
+  /// Imports a file by one of the routes. All of them lead to the same objects.
   func `import`(_ file: CatalogueFile, by route: Route) async throws {
     switch route {
     case .task: try await container.performBackgroundTask { try file.save(in: $0) }
@@ -92,7 +93,7 @@ import Cambium
   public static let summary =
     "delete · reset · recreate · import task|background|view [FILE] · remove CART · list · help · quit"
 
-  /// Carries one line out, and returns what to print.
+  /// Carries one line out, and returns the text to print.
   public func perform(_ line: String) async -> String {
     let words = line.split(separator: " ").map(String.init)
     do { return try await perform(words) } catch { return "It didn't work: \(error)" }
@@ -138,7 +139,7 @@ import Cambium
     return (lines + [try counts()]).joined(separator: "\n")
   }
 
-  /// How many objects of each model there are.
+  /// Returns the number of objects of each model.
   func counts() throws -> String {
     let context = try context
     let carts = try context.count(From<Cart>())

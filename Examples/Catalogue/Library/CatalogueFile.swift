@@ -1,7 +1,8 @@
 import Cambium
 import CambiumImport
 
-/// What a JSON file says: categories with their products, and carts with items that name categories by their codes.
+/// The contents of a JSON file: categories with their products, and carts with items that name categories by their
+/// codes.
 struct CatalogueFile: Decodable, Sendable {
   struct Cart: Decodable, Sendable {
     var code: String
@@ -29,7 +30,7 @@ struct CatalogueFile: Decodable, Sendable {
   var categories: [Category]
   var carts: [Cart]
 
-  /// Where the sample is.
+  /// The location of the sample.
   static var sample: URL { URL(fileURLWithPath: Bundle.module.bundlePath + "/Sample/catalogue.json") }
 
   /// - Throws: an error of the file system for a file that isn't there, a `DecodingError` for one with other contents.
@@ -39,8 +40,8 @@ struct CatalogueFile: Decodable, Sendable {
 }
 
 extension CatalogueFile {
-  /// Writes everything into a context, and saves twice: categories first, because items find them by their codes. The task, the actor or the
-  /// queue is that of the context.
+  /// Writes everything into a context, and saves twice: categories first, because items find them by their codes. Must
+  /// be called on the task, the actor or the queue of the context.
   func save(in context: ManagedObjectContext) throws {
     for record in categories {
       let category = try context.fetchOrInsertObject(CatalogueExample.Category.self, with: record.code)
@@ -60,7 +61,7 @@ extension CatalogueFile {
       cart.name = record.name
       cart.items = try record.items.map { record in
         try context.fetchOrInsertObject(InventoryItem.self, with: record.code) { item in
-          // Takes the categories from items that have named them before.
+          // Takes the categories from items that have named them earlier.
           item.categories = try record.categories.map { code in
             try context.fetchOrInsertObject(CatalogueExample.Category.self, with: code)
           }

@@ -19,7 +19,7 @@ import CambiumImport
   init(_ code: String) { self.code = code }
 }
 
-/// A category of products. It belongs to one item: the last one that has named it.
+/// A category of products. It belongs to one item: the last one that named it.
 @Model final class Category {
   @Attribute(.unique) var code: String
   var name: String?

@@ -13,7 +13,7 @@ struct ContactsCommand: AsyncParsableCommand {
   @Argument(help: "The store's file, which is made if there is none.")
   var store: String
 
-  /// The main actor's contexts are used on its thread: so this is the main actor's, too.
+  /// The main actor's contexts are used on the main actor's thread, so this runs on the main actor, too.
   @MainActor func run() async throws {
     let editor = try await ContactEditor(URL(fileURLWithPath: store))
     let isTerminal = isatty(STDIN_FILENO) == 1

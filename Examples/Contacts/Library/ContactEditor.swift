@@ -25,7 +25,7 @@ import Foundation
     (self.windows, self.containers) = (windows, containers)
   }
 
-  /// Closes the store. What isn't saved is lost.
+  /// Closes the store. Unsaved changes are lost.
   public func close() throws { for container in containers { try container.close() } }
 
   private var window: ContactWindow { windows[active] }
@@ -73,7 +73,7 @@ import Foundation
     message = window.conflicts.isEmpty ? "Saved." : "Not saved: mine or theirs decides, back leaves it open."
   }
 
-  /// What the terminal shows now.
+  /// Returns the text that the terminal shows now.
   public func screen() throws -> String {
     var lines = EditorScreen.sideBySide(
       try windows.enumerated().map { index, window in

@@ -1,12 +1,13 @@
 import Cambium
 
-/// A list of contacts with changes of its own. Two windows on one store show each other's saves, and nothing that isn't saved.
+/// A list of contacts with changes of its own. Two windows on one store show each other's saves, and no unsaved
+/// changes.
 @MainActor final class ContactWindow {
   let name: String
   private let container: PersistentContainer
   /// The child context of the open sheet, and the contact that is edited in it.
   private(set) var sheet: (context: ManagedObjectContext, contact: Contact)?
-  /// What the last save was refused for, as long as it has to be decided.
+  /// The conflicts for which the last save was refused, until the user has settled them.
   private(set) var conflicts: [Conflict] = []
 
   /// A value that was changed here and in the other window.
@@ -18,7 +19,7 @@ import Cambium
     let theirs: String
   }
 
-  /// - Parameter container: the window's own. Another one on the same file has another view context.
+  /// - Parameter container: the window's own container. Another container on the same file has another view context.
   init(_ name: String, _ container: PersistentContainer) {
     self.name = name
     self.container = container
@@ -31,7 +32,8 @@ import Cambium
     get throws { try context.fetch(From<Contact>().orderBy(\.name)) }
   }
 
-  /// Shows what the other window has saved. An app with a run loop needn't ask: its main actor has turns of its own.
+  /// Shows the saves of the other window. An app with a run loop needn't call this: its main actor has turns of its
+  /// own.
   func catchUp() throws { try container.waitForViewContext() }
 
   // MARK: Editing
@@ -52,7 +54,7 @@ import Cambium
     edit("Delete \(contact.name)") { context.delete(contact) }
   }
 
-  /// Makes what `body` changes one step for undo.
+  /// Makes the changes of `body` one step for undo.
   private func edit(_ name: String, _ body: () throws -> Void) rethrows {
     context.undoManager?.beginUndoGrouping()
     context.undoManager?.setActionName(name)
@@ -106,7 +108,7 @@ import Cambium
 
   // MARK: Saving
 
-  /// Saves the window's changes. What the other window has changed meanwhile becomes ``conflicts``.
+  /// Saves the window's changes. Values that the other window has changed meanwhile become ``conflicts``.
   func save(_ policy: MergePolicy = .error) async throws {
     conflicts = []
     context.mergePolicy = policy
@@ -126,7 +128,7 @@ import Cambium
     let stored = try await container.query { context in
       try context.fetchOne(From<Contact>().where { $0.objectID == id }).map(Self.values)
     }
-    // The list also has a contact that the other window has deleted, as long as it has changes here.
+    // The list also has a contact that the other window has deleted, as long as this window has changed it.
     let contact = try contacts.first { $0.objectID == id }
     let mine = contact.map(Self.values) ?? [:]
     let name = contact?.name ?? stored?["name"] ?? "A contact"
@@ -143,7 +145,7 @@ import Cambium
     }
   }
 
-  /// What a contact has, by the names of its properties; nothing for nil.
+  /// Returns the values of a contact, by the names of its properties, without those that are nil.
   nonisolated private static func values(_ contact: Contact) -> [String: String] {
     var values = ["name": contact.name]
     values["mail"] = contact.mail

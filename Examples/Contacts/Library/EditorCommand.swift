@@ -1,12 +1,12 @@
-/// One line that somebody types.
+/// One line that the user types.
 enum EditorCommand: Equatable {
-  /// What can be set of a contact.
+  /// The properties of a contact that can be set.
   enum Field: String, CaseIterable {
     case name, mail, phone, circle
   }
 
   case add(name: String)
-  /// Of a contact, by its row; nil for the one that the sheet is of.
+  /// Sets a property of a contact, by its row; nil for the contact of the open sheet.
   case set(row: Int?, Field, value: String?)
   case delete(row: Int)
   case undo, redo, save, revert
@@ -15,7 +15,7 @@ enum EditorCommand: Equatable {
   case done, cancel
   /// Settles a conflict.
   case mine, theirs
-  /// Goes to the other window.
+  /// Switches to the other window.
   case other
   case history, back, help, quit
 
@@ -30,7 +30,7 @@ enum EditorCommand: Equatable {
     other (window) · history · back · help · quit.   Fields: name, mail, phone, circle
     """
 
-  /// - Throws: ``Mistake`` for a line that is none.
+  /// - Throws: ``Mistake`` for a line that is no command.
   init(_ line: String) throws(Mistake) {
     var words = line.split(separator: " ").map(String.init)
     guard !words.isEmpty else { throw Mistake(message: "Type a command, such as help.") }

@@ -1,7 +1,7 @@
 import Cambium
 import Foundation
 
-/// How the parts of the screen look.
+/// The appearance of the parts of the screen.
 @MainActor enum EditorScreen {
   private static let width = 38
 

@@ -1,6 +1,6 @@
 import Cambium
 
-/// Somebody with an address.
+/// A person with an address.
 @Model final class Contact {
   #Index<Contact>([\.name])
   @Attribute(.length(1...60)) var name: String

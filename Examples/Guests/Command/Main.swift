@@ -3,7 +3,7 @@ import Cambium
 import Foundation
 import GuestsExample
 
-/// `guests`: reads commands from the terminal, or from a script, and prints what they say.
+/// `guests`: reads commands from the terminal, or from a script, and prints their results.
 @main
 struct GuestsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(commandName: "guests", abstract: "Seats guests at tables.")
@@ -14,7 +14,7 @@ struct GuestsCommand: AsyncParsableCommand {
   @Option(help: "A file with commands, instead of the terminal.")
   var script: String?
 
-  /// The main actor's context is used on its thread: so this is the main actor's, too.
+  /// The main actor's context is used on the main actor's thread, so this runs on the main actor, too.
   @MainActor func run() async throws {
     let location = try store.map { StoreLocation.file(URL(fileURLWithPath: $0)) } ?? .named("guests")
     let list = try await GuestList(location)

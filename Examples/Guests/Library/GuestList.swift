@@ -1,6 +1,7 @@
 import Cambium
 
-/// A list of guests with a section for each table. It follows the store, and tells how to get from what was shown to what is.
+/// A list of guests with a section for each table. It follows the store, and prints the steps from the old list to the
+/// new one.
 @MainActor public final class GuestList {
   private let container: PersistentContainer
   private let guests: FetchedResults<Guest>
@@ -23,7 +24,7 @@ import Cambium
 
   // MARK: Changing
 
-  /// Gives guests seats at a table, in one save: the list tells of all of them at once.
+  /// Gives guests seats at a table, in one save: the list reports all of them at once.
   func seat(_ names: [String], at table: String) async throws {
     try await container.write { context in
       for name in names { context.insert(Guest(name, at: table)) }
@@ -41,7 +42,7 @@ import Cambium
 
   // MARK: Showing
 
-  /// A step from the old list to the new one, as a list on a screen carries it out.
+  /// Returns the text of a step from the old list to the new one, as a list on a screen carries it out.
   private func line(_ event: ListChanges.Event) -> String {
     switch event {
     case .insertSection(let section): "+ table \(section.name) as \(section.section + 1)"
@@ -102,7 +103,7 @@ import Cambium
       return ""
     default: return Self.help
     }
-    // An app with a run loop needn't ask: its main actor has turns of its own.
+    // An app with a run loop needn't call this: its main actor has turns of its own.
     try container.waitForViewContext()
     return steps.joined(separator: "\n")
   }

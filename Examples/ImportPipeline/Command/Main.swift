@@ -3,7 +3,7 @@ import Cambium
 import Foundation
 import ImportPipelineExample
 
-/// `pipeline STORE [FILE]`: imports a file of readings, with a progress, and prints the averages.
+/// `pipeline STORE [FILE]`: imports a file of readings, shows the progress, and prints the averages.
 @main
 struct PipelineCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

@@ -2,7 +2,8 @@ import Cambium
 import CambiumImport
 import CambiumOperations
 
-/// Imports what the operation before has read, part by part, and says what has changed. One save at the end: what fails or is cancelled changes nothing.
+/// Imports the readings of the operation before, part by part, and reports the changes. There is one save at the end:
+/// an import that fails or is cancelled changes nothing.
 final class ImportReadings: ChangesetOperation, ConsumesResult, @unchecked Sendable {
   // Safety: the slot has a lock.
   @ResultSlot var input: Result<[ReadingRecord], any Error>

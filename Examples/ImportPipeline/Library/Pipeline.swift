@@ -21,12 +21,12 @@ public struct Pipeline: Sendable {
   /// Closes the store.
   public func close() throws { try container.close() }
 
-  /// Runs the three, one after the other. A failure of one is that of all that follow.
+  /// Runs the three, one after the other. If one fails, all that follow fail with the same error.
   ///
   /// - Parameters:
   ///   - url: a JSON Lines file.
   ///   - onProgress: is called with each new part of the whole, from 0 to 1, on the threads of the operations.
-  /// - Throws: what the first operation that failed has thrown; then nothing has changed.
+  /// - Throws: the error of the first operation that failed; then nothing has changed.
   public func run(_ url: URL, onProgress: @escaping @Sendable (Double) -> Void) async throws -> Summary {
     let summing = ReadLines(url)
       .passesResult(to: ImportReadings(container))

@@ -1,7 +1,7 @@
 import Cambium
 import CambiumOperations
 
-/// Reads a JSON Lines file. A line that can't be decoded is the failure, with its number.
+/// Reads a JSON Lines file. Fails at a line that can't be decoded, with the number of the line.
 final class ReadLines: ResultOperation<[ReadingRecord]>, @unchecked Sendable {
   /// A line that is no reading.
   struct Mistake: Error, CustomStringConvertible {
@@ -22,7 +22,7 @@ final class ReadLines: ResultOperation<[ReadingRecord]>, @unchecked Sendable {
   }
 
   private func records() throws -> [ReadingRecord] {
-    // With the empty ones, so that the numbers are those of the file.
+    // Empty lines are counted, too, so that the numbers are those of the file.
     let lines = try String(contentsOf: url, encoding: .utf8)
       .split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
     let decoder = JSONDecoder()

@@ -1,21 +1,21 @@
 import Cambium
 import CambiumOperations
 
-/// What the pipeline has done, and what the store has now.
+/// The work of the pipeline, and the contents of the store afterwards.
 public struct Summary: Sendable, Equatable, CustomStringConvertible {
   /// A station's readings.
   public struct Row: Sendable, Equatable {
     /// The station's code.
     public var station: String
-    /// How many readings it has.
+    /// The number of its readings.
     public var count: Int
     /// Their average.
     public var celsius: Double
   }
 
-  /// How many objects are new, stations included.
+  /// The number of new objects, stations included.
   public var insertedCount: Int
-  /// How many objects were there before, and have other values.
+  /// The number of objects that existed before and have other values now.
   public var updatedCount: Int
   /// A row for each station, in the order of their codes.
   public var rows: [Row]

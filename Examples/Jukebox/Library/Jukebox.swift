@@ -32,7 +32,7 @@ public final class Jukebox: Sendable {
     try await container.container().close()
   }
 
-  /// Performs a line, and returns whether to go on when everything that it sets off is done.
+  /// Performs a line, and waits for all of its effects. Returns whether to go on.
   public func perform(_ line: String) async -> Bool {
     do throws(JukeboxCommand.Mistake) {
       let command = try JukeboxCommand(line)

@@ -1,4 +1,4 @@
-/// One line that somebody types.
+/// One line that the user types.
 enum JukeboxCommand: Equatable {
   case add(title: String, artist: String)
   case all, hits
@@ -21,7 +21,7 @@ enum JukeboxCommand: Equatable {
     queue ROW · next · retitle ROW TITLE · remove ROW · help · quit
     """
 
-  /// - Throws: ``Mistake`` for a line that is none.
+  /// - Throws: ``Mistake`` for a line that is no command.
   init(_ line: String) throws(Mistake) {
     var words = line.split(separator: " ").map(String.init)
     guard !words.isEmpty else { throw Mistake(message: "Type a command, such as help.") }

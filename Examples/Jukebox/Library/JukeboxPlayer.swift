@@ -3,13 +3,13 @@ import CambiumFlow
 
 extension EffectMiddleware
 where InputAction == JukeboxAction, OutputAction == JukeboxAction, State == JukeboxState {
-  /// What happens beside the rules: tunes that are played are found and counted.
+  /// Returns the effects beside the rules: played tunes are found and counted.
   static func player(_ container: LazyContainer) -> EffectMiddleware {
     EffectMiddleware { action, _, getState in
       switch action {
       case .next:
         getState().queue.first.map { id in
-          // A new one takes the place of one that is still looked for.
+          // A new effect replaces one that is still looking for its tune.
           .run(token: "needle") { send in send(.play(await tune(id, in: container))) }
         } ?? .doNothing
       case .play(let tune?):

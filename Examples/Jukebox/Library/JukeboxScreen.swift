@@ -2,17 +2,18 @@ import Cambium
 import CambiumFlow
 
 extension Jukebox {
-  /// The screen: the list, what is played, what comes next, what there is to say.
+  /// Returns the screen: the list, the tune that is played, the next tunes, the message.
   public func screen() -> String { store.state.screen }
 
-  /// Returns once the screen shows what is stored, so that a script's output doesn't depend on how fast it is read.
+  /// Returns once the screen shows the stored tunes, so that a script's output doesn't depend on how fast the script is
+  /// read.
   func settle() async {
     for await state in store.states() {
       if await isSettled(state) { return }
     }
   }
 
-  /// Whether nothing is under way, and the list is that of the store.
+  /// Returns whether no change is under way, and the list is that of the store.
   private func isSettled(_ state: JukeboxState) async -> Bool {
     if state.failure != nil { return true }
     if case .initial = state.tunes.request, !state.isChanging { return true }

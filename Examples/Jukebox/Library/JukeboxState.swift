@@ -9,7 +9,7 @@ struct JukeboxState: Sendable {
   var container = ContainerState.initial
   /// The list that is shown.
   var request = TuneRequest.all
-  /// What will be played, the next one first.
+  /// The tunes that will be played, the next one first.
   var queue: [ManagedObjectID] = []
   var playing: Tune.Values?
   /// Whether the next tune is being found, or counted.
@@ -17,7 +17,7 @@ struct JukeboxState: Sendable {
   var message = "help lists the commands."
 }
 
-/// What happens.
+/// The actions of the jukebox.
 enum JukeboxAction: Sendable {
   case tunes(Tunes.Action)
   case container(ContainerAction)
@@ -27,7 +27,7 @@ enum JukeboxAction: Sendable {
   case enqueue(Tune.Values)
   /// Takes the next tune from the queue.
   case next
-  /// The tune has been found in the store; nil if it is gone.
+  /// Plays the tune that was found in the store; nil if the store no longer has it.
   case play(Tune.Values?)
   case say(String)
 

@@ -14,7 +14,7 @@ import CambiumFlow
   }
 }
 
-/// What tunes are asked for by.
+/// The requests for tunes.
 enum TuneRequest: ObjectRequest, Equatable {
   case all
   case by(artist: String)
@@ -35,7 +35,7 @@ enum TuneRequest: ObjectRequest, Equatable {
     return self == .hits ? [.descending(\.plays)] + byName : byName
   }
 
-  /// What the list is called.
+  /// The title of the list.
   var title: String {
     switch self {
     case .all: "All tunes"

@@ -47,7 +47,8 @@ struct CatalogueRelease: Codable {
   var cover: String?
   var tracks: [CatalogueTrack]
 
-  /// Makes the release and what it leads to. An artist or a tag that the store has takes the place of the new one when they are saved.
+  /// Makes the release and the objects that it refers to. An artist or a tag that the store has replaces the new one
+  /// when they are saved.
   func makeRelease() -> Release {
     let release: Release =
       if let narrator {

@@ -48,7 +48,7 @@ package struct TrackLine: Sendable, Equatable, CustomStringConvertible {
   }
 }
 
-/// The numbers of what a library has in it.
+/// The counts of a library's contents.
 package struct LibraryStatistics: Sendable, Equatable, CustomStringConvertible {
   package var albums: Int
   package var audiobooks: Int

@@ -41,7 +41,7 @@ extension MediaLibrary {
     return try await lines(request)
   }
 
-  /// Finds releases, those that are played most first.
+  /// Finds releases, the most played first.
   ///
   /// - Parameters:
   ///   - text: what the title, the artist's name or the title of a track has in it, whatever the case and accents.
@@ -96,7 +96,7 @@ extension MediaLibrary {
     return cover.count
   }
 
-  /// Counts what there is.
+  /// Counts the contents.
   package func statistics() async throws -> LibraryStatistics {
     try await container.query { context in
       LibraryStatistics(

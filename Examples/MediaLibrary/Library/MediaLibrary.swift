@@ -1,10 +1,11 @@
 import Cambium
 
-/// The store of a library, and what the commands do with it.
+/// The store of a library, and the operations of the commands.
 package struct MediaLibrary: Sendable {
   let container: PersistentContainer
 
-  /// Opens the store at the path, or makes it. Any number of processes can read a store together; one that writes is alone.
+  /// Opens the store at the path, or makes it. Any number of processes can read a store together; a process that writes
+  /// has it alone.
   package init(at path: String, isReadOnly: Bool = false) async throws {
     var options = StoreOptions()
     options.isReadOnly = isReadOnly
@@ -32,7 +33,7 @@ package struct LibraryMistake: Error, CustomStringConvertible {
 }
 
 extension ManagedObjectContext {
-  /// The one release of a title, whatever the case and accents.
+  /// Returns the one release of a title, whatever the case and accents.
   func release(titled title: String) throws -> Release {
     let request = From<Release>().where { $0.title.equals(title, [.caseInsensitive, .diacriticInsensitive]) }
     let found = try fetch(request.limit(2))

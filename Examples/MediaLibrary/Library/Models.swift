@@ -1,6 +1,6 @@
 import Cambium
 
-/// What came out under one title: an album or an audiobook.
+/// A release with a title: an album or an audiobook.
 @Model(isAbstract: true, subclasses: ["Album", "Audiobook"])
 class Release {
   #Index<Release>([\.sortTitle], [\.year], [\.plays])
@@ -44,7 +44,7 @@ final class Audiobook: Release {
   }
 }
 
-/// Who made releases. A new artist of a name that the store has is that artist.
+/// The artist of releases. If the store has an artist of the same name, a new artist becomes that one.
 @Model final class Artist {
   @Attribute(.unique(ifExists: .keep)) var name: String
   @Relationship var releases: ToMany<Release> = []
@@ -52,7 +52,7 @@ final class Audiobook: Release {
   init(_ name: String) { self.name = name }
 }
 
-/// A word for releases. A new tag of a word that the store has is that tag.
+/// A word for releases. If the store has a tag of the same word, a new tag becomes that one.
 @Model final class Tag {
   #Unique<Tag>([\.word], folding: .case, ifExists: .keep)
   var word: String
@@ -82,7 +82,7 @@ final class Audiobook: Release {
   init(_ name: String) { self.name = name }
 }
 
-/// A place of a track in a playlist: a track can be in many playlists, and in one of them several times.
+/// A position of a track in a playlist: a track can be in many playlists, and in one of them several times.
 @Model final class PlaylistEntry {
   var added: Date = .now
   @Relationship(.ordered, inverse: \Playlist.entries) var playlist: Playlist?

@@ -3,7 +3,7 @@ import Cambium
 import Foundation
 import NotesExample
 
-/// `notes`: reads commands from the terminal, or from a script, and prints what they say.
+/// `notes`: reads commands from the terminal, or from a script, and prints their results.
 @main
 struct NotesCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(commandName: "notes", abstract: "Keeps notes in folders.")
@@ -14,7 +14,7 @@ struct NotesCommand: AsyncParsableCommand {
   @Option(help: "A file with commands, instead of the terminal.")
   var script: String?
 
-  /// The main actor's context is used on its thread: so this is the main actor's, too.
+  /// The main actor's context is used on the main actor's thread, so this runs on the main actor, too.
   @MainActor func run() async throws {
     let location = try store.map { StoreLocation.file(URL(fileURLWithPath: $0)) } ?? .named("notes")
     let keeper = try await NoteKeeper(location)

@@ -1,13 +1,13 @@
 import Cambium
 
-/// A condition as somebody types it: `folder=home,work stars=3...5`.
+/// A condition as the user types it: `folder=home,work stars=3...5`.
 struct NoteFilter {
   /// A word that is no part of a condition.
   struct Mistake: Error {
     let message: String
   }
 
-  /// What is found by each name: a list of folders or a range of stars.
+  /// The condition of each name: a list of folders or a range of stars.
   private(set) var conditions: [String: (any PredicateArgument)?] = [:]
 
   /// - Throws: ``Mistake``.

@@ -24,14 +24,14 @@ import Cambium
     try await container.write { $0.insert(Note(text, in: folder)) }
   }
 
-  /// Gives stars to a note; nothing is saved where there are too many.
+  /// Gives stars to a note; saves nothing if there are too many stars.
   ///
   /// - Parameter id: that of a row.
   func rate(_ id: ManagedObjectID, _ stars: Int16) async throws {
     try await container.write { try $0.existingObject(Note.self, with: id).stars = stars }
   }
 
-  /// Deletes what a filter describes, and returns how many notes that is. A trial counts them and saves nothing.
+  /// Deletes the notes that a filter describes, and returns their number. A trial counts them and saves nothing.
   func tidy(_ filter: NoteFilter, isTrial: Bool) async throws -> Int {
     let request = filter.request
     return try await container.write { context, shouldSave in
@@ -42,13 +42,13 @@ import Cambium
 
   // MARK: Reading
 
-  /// The notes of the view context, which shows everything that was saved before.
+  /// Returns the notes of the view context, which shows all earlier saves.
   func notes(_ filter: NoteFilter) throws -> [Note] {
     try container.waitForViewContext()
     return try container.viewContext.fetch(filter.request)
   }
 
-  /// How many notes each folder has, and the best stars of all. Both queries run at the same time.
+  /// Returns how many notes each folder has, and the best stars of all. Both queries run at the same time.
   func summary() async throws -> (folders: [(name: String, count: Int)], best: Int16?) {
     async let folders = container.query { context in
       try context.fetch(From<Note>().groupBy(\.folder).aggregate(.count))
@@ -65,7 +65,7 @@ import Cambium
     Conditions: folder=home,work stars=3...5
     """
 
-  /// Carries one line out, and returns what to print.
+  /// Carries one line out, and returns the text to print.
   public func perform(_ line: String) async -> String {
     let words = line.split(separator: " ").map(String.init)
     do { return try await perform(words) } catch let mistake as NoteFilter.Mistake {

@@ -3,8 +3,8 @@ import GraphContext
 import PageStore
 import Predicates
 
-/// Breaks one contract of the library, which ends the program with a sentence. Scripts/check-contracts.sh runs each in a release build,
-/// and reads the sentence.
+/// Breaks one contract of the library, which ends the program with a sentence. Scripts/check-contracts.sh runs each
+/// case in a release build, and reads the sentence.
 @main
 struct ContractFailures: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -25,7 +25,7 @@ struct ContractFailures: ParsableCommand {
   }
 }
 
-/// What a program must not do, and can't be told in another way: what it calls doesn't throw.
+/// Contract violations that end the program, because the called functions don't throw.
 enum Contract: String, CaseIterable, ExpressibleByArgument {
   case cacheThatIsNotLoaded = "cache-that-is-not-loaded"
   case positionBeforeTheFirstEntry = "position-before-the-first-entry"

@@ -2,7 +2,7 @@ import ArgumentParser
 import Glibc
 import TestSupport
 
-/// What the command line asks for.
+/// The options of the command line.
 struct Arguments: ParsableArguments {
   @Option(help: "When to stop, in seconds from the start.") var seconds = 60.0
   @Option(help: "How many crash images are enough; the run ends at whatever comes first.") var images = Int

@@ -1,7 +1,7 @@
 import Synchronization
 @_spi(Testing) import TestSupport
 
-/// A moment at which the power might have failed, and what the store had promised by then.
+/// A moment at which the power might have failed, and the commits that the store had acknowledged by then.
 struct Moment<State: Sendable>: Sendable {
   var point: CrashPoint
   var operation: Operation
@@ -30,11 +30,11 @@ final class CrashRecorder<State: Sendable>: Sendable {
 
   /// Watches `disk` from now on.
   func watch(_ disk: SimulatedDisk) {
-    // What the store has promised is noted with the disk's state: other threads commit meanwhile.
+    // The history of the store is recorded together with the disk's state: other threads commit meanwhile.
     disk.witness { [self] point in record(point) }
   }
 
-  /// Says what is going on from now on, and which moments of it are kept.
+  /// Sets the operation that runs from now on, and the moments of it that are kept.
   func begin(_ operation: Operation, keeping isKept: @escaping @Sendable (CrashPoint) -> Bool = { _ in true })
   {
     state.withLock { state in

@@ -3,7 +3,7 @@ import Dispatch
 import Glibc
 @_spi(Testing) import TestSupport
 
-/// Crashes stores on simulated disks until the time is over, and says what was lost.
+/// Crashes stores on simulated disks until the time is over, and reports lost data.
 @main
 struct CrashRig: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -58,7 +58,7 @@ struct CrashRig: ParsableCommand {
     }
   }
 
-  /// The seed of a worker's scenario. Its last digit goes round, so that a short run has scenarios of all kinds.
+  /// Returns the seed of a worker's scenario. Its last digit cycles, so that a short run has scenarios of all kinds.
   private static func seed(of number: UInt64, worker: UInt64, _ seed: UInt64) -> UInt64 {
     let random = mixed(mixed(seed, worker), number)
     let round = ScenarioKind.roundLength

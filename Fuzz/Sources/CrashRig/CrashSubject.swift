@@ -1,7 +1,7 @@
 @_spi(Testing) import PageStore
 @_spi(Testing) import TestSupport
 
-/// What is crashed: a store, or a graph in one, beside the history of its commits.
+/// The subject of crashes: a store, or a graph in one, with the history of its commits.
 protocol CrashSubject: AnyObject {
   associatedtype State: Sendable
   static var layer: Layer { get }
@@ -12,7 +12,8 @@ protocol CrashSubject: AnyObject {
   var ledger: ModelLedger<State> { get }
 
   func open() throws
-  /// Compares everything it shows with the newest state of its history, and verifies it; throws what is wrong.
+  /// Compares the whole contents with the newest state of the history, and verifies the store. Throws an error if
+  /// anything is wrong.
   func check(seed: UInt64) throws
   /// Makes one small commit that is durable when this returns.
   func commitOnce() throws

@@ -1,7 +1,7 @@
 @_spi(Testing) import TestSupport
 
-/// Small stores' files of each kind, of which bits are flipped one at a time: all those of a stretch of headers, of a stretch
-/// of what the file says, and some of the rest.
+/// Small stores' files of each kind, of which bits are flipped one at a time: all bits of a stretch of headers, all
+/// bits of a stretch of sectors that aren't zeros, and some of the rest.
 struct FlipScenario {
   let seed: UInt64
   let tally: Tally

@@ -1,16 +1,16 @@
 @_spi(Testing) import PageStore
 @_spi(Testing) import TestSupport
 
-/// Opens crash images with the real recovery and judges what it shows.
+/// Opens crash images with the real recovery and judges the result.
 struct ImageCheck<Subject: CrashSubject> {
   let tally: Tally
   let options: StoreOptions
   /// The scenario that the images come from.
   let scenario: UInt64
 
-  /// What a creation writes before its first sync: the header of the log's extent, and zeros.
+  /// The number of writes of a creation before its first sync: the header of the log's extent, and zeros.
   private var firstWriteCount: Int { 2 }
-  /// Crashes in recovery are followed this deep.
+  /// Crashes in recovery are followed to this depth.
   private var depthLimit: Int { 3 }
 
   /// Makes images of `moment` in `imageCount` of the damage classes that are possible, and judges each.
@@ -19,7 +19,8 @@ struct ImageCheck<Subject: CrashSubject> {
     for damage in Self.choice(of: moment.point.possibleDamage, imageCount, using: &generator) {
       let imageSeed = generator.next()
       let image = moment.point.image(damage, seed: imageSeed)
-      // Garbage where a creation had just begun can't be told from somebody's file, and nobody was told of a store.
+      // Garbage where a creation had just begun can't be told from the file of another program, and no store was
+      // acknowledged.
       let hasJustBegun =
         moment.point.isNothingDurable && moment.point.unsyncedWriteCount <= firstWriteCount
       let mayBeForeign = moment.model.uuid == nil && (depth > 0 || hasJustBegun)
@@ -32,7 +33,7 @@ struct ImageCheck<Subject: CrashSubject> {
     }
   }
 
-  /// So many of the damage classes; among them always one that few moments allow.
+  /// Chooses so many of the damage classes. Among them is always one that few moments allow, if there is any.
   private static func choice(
     of possible: [Damage],
     _ count: Int,
@@ -43,8 +44,8 @@ struct ImageCheck<Subject: CrashSubject> {
     return order.prefix(count)
   }
 
-  /// Opens the image, compares, commits once more, loses the power and opens again. Some openings are watched: the
-  /// moments of these come back.
+  /// Opens the image, compares, commits once more, loses the power and opens again. Returns the moments of the openings
+  /// that are watched.
   private func judge(
     _ image: SparseBytes,
     _ moment: Moment<Subject.State>,
@@ -61,12 +62,12 @@ struct ImageCheck<Subject: CrashSubject> {
     var stage = "opening"
     var second: SparseBytes?
     do {
-      // Only there it shows that both anchors are torn: recovery writes one of them anew.
+      // Only opening for reading shows that both anchors are torn: recovery writes one of them again.
       if mixed(seed, 8) % (moment.operation.writesAnchors ? 2 : 8) == 0 {
         try checkReadOnly(image, model, seed: seed)
       }
       try subject.open()
-      // What was shown must stay: the moment right after opening counts as one of the recovery.
+      // A state that was shown must stay: the moment right after opening counts as one of the recovery.
       if isWatched { recorder.record(subject.disk.crashPoint) }
       subject.disk.witness(nil)
       try subject.check(seed: seed)
@@ -93,7 +94,7 @@ struct ImageCheck<Subject: CrashSubject> {
     second.map { tally.keep($0, isFailure: true, scenario: scenario, suffix: "-second") } ?? ""
   }
 
-  /// Opened for reading only, the image shows the same, and nothing is written to it.
+  /// Opens the image for reading only: it shows the same, and nothing is written to it.
   private func checkReadOnly(_ image: SparseBytes, _ model: CommitHistory<Subject.State>, seed: UInt64) throws
   {
     guard image.byteCount > 0, model.required > 0 else { return }

@@ -60,11 +60,11 @@ struct FaultScenario {
   func run(until isOver: () -> Bool) {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<Self.trialCount where !isOver() {
-      // What depends on a sync shows only when that very one fails.
+      // A dependence on a sync shows only when that very sync fails.
       let call = generator.pick(DiskCall.allCases + [.synchronize, .synchronize, .synchronize])
       let failure = generator.pick(FaultTrial.failures(of: call))
       let isSticky = failure != .error(EINTR) && generator.chance(1, in: 2)
-      // Most of what is special happens early in a store's life.
+      // Most special cases happen early in a store's life.
       let position = generator.number(in: 0...generator.pick([8, 20, 60]))
       let fault = DiskFault(call, at: position, failure, isSticky: isSticky)
       let failedSync = generator.pick(Array(FailedSyncBehavior.allCases))
@@ -79,7 +79,7 @@ struct FaultScenario {
     tally.countScenario()
   }
 
-  /// What deserves more failing calls than its share of a store's life. A large transaction takes long.
+  /// Steps that get more failing calls than their share of a store's life. A large transaction takes long.
   private static let focuses: [FaultTrial.Step] = [
     .groupCommit, .groupCommit, .groupCommit, .concurrentCheckpoint, .concurrentCheckpoint, .compaction,
     .compaction,
@@ -125,7 +125,7 @@ struct FullDiskScenario {
   }
 }
 
-/// A few stores of each circumstance that crash once more soon after a recovery: what any scenario begins with.
+/// A few stores of each circumstance that crash again soon after a recovery: every scenario begins with them.
 struct SecondCrashScenario {
   let seed: UInt64
   let tally: Tally

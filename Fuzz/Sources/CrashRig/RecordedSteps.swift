@@ -1,16 +1,17 @@
 @_spi(Testing) import PageStore
 @_spi(Testing) import TestSupport
 
-/// The steps of a subject's life, of whose moments images are judged.
+/// The steps of a subject's life; images of their moments are judged.
 struct RecordedSteps<Subject: CrashSubject> {
   private let subject: Subject
   private let recorder: CrashRecorder<Subject.State>
   private let check: ImageCheck<Subject>
   private let seed: UInt64
-  /// Given to each step's images, so that a step's images don't depend on those before.
+  /// The number of the step, for the seeds of its images, so that a step's images don't depend on the steps before.
   private var stepCount: UInt64 = 0
 
-  /// - Parameter capacity: how many moments of a step are judged at the most; of more, a random choice.
+  /// - Parameter capacity: how many moments of a step are judged at the most. If there are more, a random choice is
+  ///   judged.
   init(of subject: Subject, options: StoreOptions, tally: Tally, scenario: UInt64, capacity: Int = 8) {
     self.subject = subject
     seed = scenario
@@ -21,7 +22,7 @@ struct RecordedSteps<Subject: CrashSubject> {
   /// Watches the disk that the subject has from now on.
   func watch() { recorder.watch(subject.disk) }
 
-  /// Does `body` while its moments are kept, or those for which `isKept` is true, and judges images of these.
+  /// Calls `body` and keeps its moments, or those for which `isKept` returns true. Judges images of these.
   mutating func step(
     _ operation: Operation,
     imageCount: Int,

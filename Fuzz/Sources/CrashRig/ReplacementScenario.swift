@@ -2,13 +2,14 @@
 import Synchronization
 @_spi(Testing) import TestSupport
 
-/// Stores that are replaced by their copies: the power fails at moments of that, and after a commit to the copy.
+/// Stores that are replaced by their copies: the power fails at moments of the replacement, and after a commit to the
+/// copy.
 struct ReplacementScenario {
   let seed: UInt64
   let tally: Tally
 
   private static let trialCount = 12
-  /// Of each kind.
+  /// The number of moments of each kind.
   private static let momentCount = 4
   private static let group = "replacements by a copy"
 
@@ -59,7 +60,7 @@ struct ReplacementScenario {
 
   /// Replaces a store by its copy.
   ///
-  /// - Returns: the folder afterwards; some of the moments before, and the last one.
+  /// - Returns: the folder afterwards; some of the moments of the replacement, and the last one.
   private func replace(
     _ subject: StoreUnderTest,
     using generator: inout SeededGenerator
@@ -79,7 +80,7 @@ struct ReplacementScenario {
     return (place, some + [place.moment])
   }
 
-  /// Loses the power at a moment: what the store's name may lead to holds what the store held.
+  /// Loses the power at a moment: every file that the store's name may refer to has the store's contents.
   private func check(
     _ moment: SimulatedPlace.Moment,
     _ subject: StoreUnderTest,
@@ -101,7 +102,8 @@ struct ReplacementScenario {
     }
   }
 
-  /// The copy is complete, so a commit to it must stay when the power fails, whatever the name leads to then.
+  /// Commits to the copy. The copy is complete, so the commit must stay when the power fails, whichever file the name
+  /// refers to then.
   private func commitToCopy(
     of subject: StoreUnderTest,
     _ place: SimulatedPlace,

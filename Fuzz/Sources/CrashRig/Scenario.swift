@@ -76,12 +76,12 @@ struct CrashScenario {
     case 20:
       try step(.close) { try $0.close() }
       try reopen()
-      // Processes that read the room in the file, as a first commit does, and die before it.
+      // Some processes read the room in the file, as a first commit does, and die before that commit.
       while generator.chance(1, in: 3) {
         subject.die()
         try reopen()
       }
-      // The first one takes back what closing said.
+      // The first commit removes the closing mark.
       let durability: Durability? = isUnsynced ? nil : generator.pick([.full, .relaxed])
       try step(.firstCommit) { try Self.commit(.small, durability: durability, on: $0) }
     case 21, 22:
@@ -113,11 +113,12 @@ struct CrashScenario {
     }
   }
 
-  /// A checkpoint while small commits of all durabilities go on.
+  /// Runs a checkpoint with small commits of all durabilities meanwhile.
   private mutating func checkpointConcurrentlyWithCommits() throws {
     let besideSeed = generator.next()
     let isUnsynced = subject.options.durability == .none
-    // A checkpoint that has no pages to write syncs nothing with them, nor the anchor before its own.
+    // A checkpoint that has no pages to write makes no sync for them. So it doesn't sync the anchor before its own,
+    // either.
     if generator.chance(1, in: 2) { try step(.concurrentCheckpoint) { try $0.checkpointConcurrently {} } }
     try step(.concurrentCheckpoint) { subject in
       var generator = SeededGenerator(seed: besideSeed)
@@ -130,7 +131,7 @@ struct CrashScenario {
     }
   }
 
-  /// The file made short, with small commits in between, and most often after much was removed.
+  /// Makes the file short, with small commits in between, and most often after much was removed.
   private mutating func compaction() throws {
     let durability = relaxedDurability
     if generator.chance(2, in: 3) {
@@ -147,11 +148,11 @@ struct CrashScenario {
     }
   }
 
-  /// Much removed and checkpointed, and then new values in the place of what was removed.
+  /// Removes much, makes checkpoints, and then puts new values in the room of the removed ones.
   private mutating func reuse() throws {
     try growAndShrink()
     try step(.checkpoint, imageCount: 1) { subject in
-      // The second one makes the first one's dead pages free.
+      // The second checkpoint makes the first one's dead pages free.
       try subject.checkpoint()
       try subject.checkpoint()
     }
@@ -163,14 +164,14 @@ struct CrashScenario {
     }
   }
 
-  /// Much removed, and the file made short: its end is cut.
+  /// Removes much, and makes the file short: its end is cut.
   private mutating func truncation() throws {
     try growAndShrink()
     try step(.truncation, keeping: { $0.hasUnsyncedCut }) { try $0.compact() }
   }
 
-  /// Much removed, and the file made short beside a snapshot: pages that the snapshot reads can't be moved, and the free room
-  /// before them becomes holes.
+  /// Removes much, and makes the file short beside a snapshot: pages that the snapshot reads can't be moved, and the
+  /// free room before them becomes holes.
   private mutating func punching() throws {
     try growAndShrink()
     let durability = relaxedDurability
@@ -193,11 +194,11 @@ struct CrashScenario {
     }
   }
 
-  /// What a commit of this store is that isn't durable when it returns.
+  /// The durability of a commit of this store that isn't durable when it returns.
   private var relaxedDurability: Durability? { subject.options.durability == .none ? nil : .relaxed }
   private var relaxedCommit: Operation { relaxedDurability == nil ? .commitNone : .commitRelaxed }
 
-  /// Every other time leaves the file longer, and that not yet durable.
+  /// Makes the file longer every other time, without making that durable.
   private mutating func maybeGrow() throws {
     guard generator.chance(1, in: 2) else { return }
     let durability = relaxedDurability
@@ -231,18 +232,18 @@ struct CrashScenario {
 }
 
 extension StoreOptions {
-  /// Options that make a small store meet what a large one meets.
+  /// Options with which a small store takes the code paths of a large one.
   static func random(using generator: inout SeededGenerator) -> StoreOptions {
     var options = StoreOptions()
     options.pageSize = generator.pick([4_096, 4_096, 8_192, 16_384])
     options.checkpointLogBytes = generator.pick([16 << 10, 64 << 10, 256 << 10, 16 << 20])
     options.cacheBytes = generator.pick([64 << 10, 256 << 20])
     options.durability = generator.pick([.full, .full, .relaxed, .none])
-    // Transactions of a third of the scenarios write pages before they are committed.
+    // In a third of the scenarios, transactions write pages before they are committed.
     if generator.chance(1, in: 3) {
       options.transactionByteCount = generator.pick([1, 32 << 10, 128 << 10])
     }
-    // Idle stores of half the scenarios look after their size by themselves.
+    // In half of the scenarios, idle stores control their size by themselves.
     options.compaction?.leastLooseBytes = generator.pick([64 << 10, 1 << 40])
     options.compaction?.looseShare = 0.25
     options.compaction?.idleTime = .zero

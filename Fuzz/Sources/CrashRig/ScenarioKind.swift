@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// What a scenario is about. Its seed alone says which kind it is, so that it can be repeated.
+/// The subject of a scenario. Its seed alone determines the kind, so that it can be repeated.
 enum ScenarioKind: String, CaseIterable, ExpressibleByArgument {
   /// A store's life, with images of every change.
   case store

@@ -2,15 +2,15 @@ import Glibc
 import Synchronization
 import TestSupport
 
-/// What images are checked as.
+/// The layer on which images are checked.
 enum Layer: String, CaseIterable, Sendable {
   /// Trees of bytes.
   case store = "images of stores"
   /// Objects and their relationships.
   case graph = "images of graphs"
 
-  /// Whether it goes on in scenarios of this layer. How records of several threads share a write, and what becomes
-  /// of a file's pages, doesn't depend on what is in them.
+  /// Returns whether scenarios of this layer have the operation. The sharing of a write by several threads, and the
+  /// uses of a file's pages, don't depend on the contents.
   func has(_ operation: Operation) -> Bool {
     switch (self, operation) {
     case (.store, .refusedSave), (.store, .migration): false
@@ -20,7 +20,7 @@ enum Layer: String, CaseIterable, Sendable {
   }
 }
 
-/// What was going on when the power failed.
+/// The operation that ran when the power failed.
 enum Operation: String, CaseIterable, Sendable {
   case creation
   case commitFull = "commit, full"
@@ -32,7 +32,7 @@ enum Operation: String, CaseIterable, Sendable {
   case checkpoint
   case concurrentCheckpoint = "concurrent checkpoint"
   case compaction
-  /// Dead pages were written over, and that isn't synced.
+  /// Dead pages were overwritten, and that isn't synced.
   case reuse = "reuse of pages"
   /// The file was cut, and that isn't synced.
   case truncation
@@ -46,7 +46,7 @@ enum Operation: String, CaseIterable, Sendable {
   case recovery
   case nestedRecovery = "recovery of recovery"
 
-  /// Whether anchors are what it is mostly about.
+  /// Whether the operation mainly writes anchors.
   var writesAnchors: Bool {
     switch self {
     case .checkpoint, .concurrentCheckpoint, .largeValue, .close, .firstCommit, .recovery: true
@@ -57,7 +57,8 @@ enum Operation: String, CaseIterable, Sendable {
 }
 
 extension Damage {
-  /// Whether a run of any length has images of it. Files become shorter, and get holes, when they are compacted.
+  /// Returns whether a run of any length has images of it. Files become shorter, and get holes, when they are
+  /// compacted.
   func isExpected(in operation: Operation) -> Bool {
     switch self {
     case .cut: operation == .compaction || operation == .truncation
@@ -67,12 +68,12 @@ extension Damage {
   }
 }
 
-/// How a check ended.
+/// The result of a check.
 enum Verdict: Sendable {
   case right
   /// An acknowledged commit is missing.
   case lost(String)
-  /// Anything else that must not be.
+  /// Anything else that is wrong.
   case wrong(String)
 
   var isFailure: Bool {
@@ -81,7 +82,7 @@ enum Verdict: Sendable {
   }
 }
 
-/// Counts of what all workers have done.
+/// Counts of the work of all workers.
 final class Tally: Sendable {
   struct Counts: Sendable {
     var images: [Layer: [Operation: [Damage: Int]]] = [:]
@@ -100,12 +101,12 @@ final class Tally: Sendable {
   }
 
   private let state = Mutex(Counts())
-  /// Where images that failed are kept.
+  /// The folder in which images that failed are kept.
   let folder: String?
 
   init(keepingImagesIn folder: String?) { self.folder = folder }
 
-  /// Keeps the image if somebody wants it; returns what to say of it.
+  /// Keeps the image if there is a folder for it; returns a note about it.
   func keep(_ image: SparseBytes, isFailure: Bool, scenario: UInt64, suffix: String = "") -> String {
     guard let folder, isFailure, image.byteCount < 1 << 30 else { return "" }
     let path = "\(folder)/\(scenario)-\(counts.failureCount)\(suffix).cambium"
@@ -142,7 +143,7 @@ final class Tally: Sendable {
 
   func countScenario() { state.withLock { $0.scenarios += 1 } }
 
-  /// A scenario itself, not an image of it, went wrong.
+  /// Notes that a scenario itself, not an image of it, went wrong.
   func note(_ verdict: Verdict, _ place: String, scenario: UInt64) {
     state.withLock { $0.note(verdict, place, scenario: scenario) }
   }
@@ -167,8 +168,8 @@ extension Tally.Counts {
     }
   }
 
-  /// The operations and damage classes that no image had: of stores each pair, of graphs each by itself, because what damage does
-  /// in an operation is the matter of the store below.
+  /// The operations and damage classes that no image had. For stores these are pairs. For graphs each is counted by
+  /// itself, because the effect of damage in an operation depends on the store below.
   var emptyCells: [String] {
     let ofStores = Operation.allCases.filter(Layer.store.has).flatMap { operation in
       Damage.allCases.filter { $0.isExpected(in: operation) && count(.store, operation, $0) == 0 }

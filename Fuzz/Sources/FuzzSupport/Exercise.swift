@@ -1,8 +1,8 @@
 @_spi(Testing) import PageStore
 @_spi(Testing) import TestSupport
 
-/// Opens a file of any content, reads all that it shows, writes to it and closes it. Typed errors are welcome; anything
-/// else ends the process.
+/// Opens a file of any content, reads all of its contents, writes to it and closes it. Typed errors are expected;
+/// anything else ends the process.
 public func exercise(_ file: [UInt8], isReadOnly: Bool) {
   var options = StoreOptions()
   options.isReadOnly = isReadOnly
@@ -24,8 +24,8 @@ public func exercise(_ file: [UInt8], isReadOnly: Bool) {
   }
 }
 
-/// Reads every tree; one that is damaged doesn't keep the others from being read. An entry takes more than a byte, in a page or in the log, so
-/// there can't be more of them than bytes.
+/// Reads every tree. A damaged tree doesn't keep the others from being read. An entry takes more than a byte, in a page
+/// or in the log, so there can't be more entries than bytes.
 private func read(_ store: Store, fileByteCount: Int) {
   var walked = 0
   guard let snapshot = try? store.snapshot(), let names = try? snapshot.treeNames else { return }

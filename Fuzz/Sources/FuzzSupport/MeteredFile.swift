@@ -2,15 +2,16 @@
 import Synchronization
 @_spi(Testing) import TestSupport
 
-/// A simulated disk that counts the bytes which are read from it: what an input may cost grows with its size alone, and clocks don't decide.
+/// A simulated disk that counts the bytes that are read from it. The allowed cost of an input grows with its size
+/// alone, and no clock is needed.
 final class MeteredFile: RandomAccessFile {
   private let disk: SimulatedDisk
   private let reads = Atomic<UInt64>(0)
 
-  /// Times that each byte of the file may be read: opening, reading, verifying, changing and closing read most of it a few times each, and
-  /// recovery may look at a log 64 times over.
+  /// The number of times that each byte of the file may be read. Opening, reading, verifying, changing and closing read
+  /// most of it a few times each, and recovery may read a log 64 times.
   private static let share: UInt64 = 256
-  /// A shorter file may cost as much as one of so many bytes.
+  /// A shorter file may cost as much as a file of so many bytes.
   private static let leastByteCount: UInt64 = 1 << 20
 
   init(_ bytes: [UInt8]) {

@@ -5,7 +5,7 @@
 public enum SampleFiles {
   /// A closed store with trees of each kind.
   public static let closed = make(seed: 11, isClosed: true)
-  /// A store that was not closed: what it holds is in its log.
+  /// A store that was not closed: its contents are in its log.
   public static let withLog = make(seed: 12, isClosed: false)
 
   private static func make(seed: UInt64, isClosed: Bool) -> [UInt8] {

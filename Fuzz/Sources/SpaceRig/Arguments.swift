@@ -1,7 +1,7 @@
 import ArgumentParser
 import TestSupport
 
-/// What the command line asks for.
+/// The options of the command line.
 struct Arguments: ParsableArguments {
   @Option(name: .customLong("updates"), help: "How many updates each trial makes.") var updateCount =
     1_000_000

@@ -3,7 +3,7 @@ import PageStore
 
 /// Half of the entries are deleted, and the store is made short while it is open.
 enum DeletionTrial {
-  /// - Parameter isRandom: whether they are any half, or all that lie between two keys.
+  /// - Parameter isRandom: whether the deleted entries are a random half, rather than all entries between two keys.
   static func run(_ arguments: Arguments, isRandom: Bool) throws -> [Figure] {
     var options = StoreOptions()
     options.durability = .relaxed
@@ -26,7 +26,7 @@ enum DeletionTrial {
     let most = subject.mostFileBytes
     try subject.store.compact()
     try subject.checkNewest()
-    // What half of the entries took.
+    // The bytes of half of the entries.
     let dead = Double(full) / 2
     let freed = Double(full - subject.fileBytes)
     let ledger = try subject.store.spaceLedger()

@@ -1,4 +1,4 @@
-/// Something that was measured, in bytes or as a share, and how much or how little it may be.
+/// A measured value, in bytes or as a share, with its upper or lower bound.
 struct Figure: CustomStringConvertible {
   enum Bound {
     case atMost(Double)
@@ -7,7 +7,7 @@ struct Figure: CustomStringConvertible {
 
   var name: String
   var value: Double
-  /// Nil for what is only reported.
+  /// The bound; nil for a figure that is only reported.
   var bound: Bound?
 
   init(_ name: String, _ value: some BinaryInteger, atMost limit: some BinaryInteger) {

@@ -2,18 +2,19 @@ import Glibc
 import PageStore
 @_spi(Testing) import TestSupport
 
-/// A store on the disk whose entries each have a number and a version, and what its newest state must be.
+/// A store on the disk whose entries each have a number and a version, with the expected newest state.
 final class MeasuredStore {
   static let valueByteCount = 100
 
   let store: Store
   private let folder: TemporaryFolder
   private let path: String
-  /// By number; nil for entries that were removed.
+  /// The versions by number; nil for entries that were removed.
   private var versions: [UInt32?] = []
-  /// Of the newest state.
+  /// The digest of the newest state.
   private(set) var digest = Digest()
-  /// The most bytes that the file has had after any commit: between two of them a checkpoint makes a small part of its way.
+  /// The most bytes that the file has had after any commit. Between two commits a checkpoint does only a small part of
+  /// its work.
   private(set) var mostFileBytes = 0
 
   init(_ arguments: Arguments, _ options: StoreOptions) throws {
@@ -93,7 +94,7 @@ final class MeasuredStore {
     return bytes
   }
 
-  /// What a snapshot shows. Throws at an entry that was never written.
+  /// Reads the contents of a snapshot. Throws at an entry that was never written.
   static func digest(of snapshot: Snapshot) throws -> Digest {
     var digest = Digest()
     try snapshot.tree("t").forEach { key, value in
@@ -116,14 +117,14 @@ final class MeasuredStore {
     )
   }
 
-  /// Throws unless the snapshot shows exactly what it must, and if the store's pages contradict each other.
+  /// Throws unless the snapshot shows exactly the expected state, and if the store's pages contradict each other.
   func check(_ snapshot: Snapshot, shows expected: Digest) throws {
     guard try Self.digest(of: snapshot) == expected else {
       throw WrongContent(message: "a snapshot doesn't show what it showed when it was taken")
     }
   }
 
-  /// The same of the newest state, and of the whole file.
+  /// Does the same for the newest state, and for the whole file.
   func checkNewest() throws {
     try check(store.snapshot(), shows: digest)
     let problems = try store.verify()
@@ -131,7 +132,7 @@ final class MeasuredStore {
   }
 }
 
-/// A sum over all entries and versions, in whichever order they come.
+/// A sum over all entries and versions, independent of their order.
 struct Digest: Equatable {
   private(set) var count = 0
   private var sum: UInt64 = 0

@@ -2,9 +2,10 @@ import PageStore
 
 /// One entry, changed by one commit after the other.
 enum OneRowTrial {
-  /// What the log of a small store takes beside slow syncs. Commits wait for a checkpoint at four mebibytes. There can be as much from
-  /// before each of the two newest checkpoints, which recovery may need, from before the one that is being written, and behind it. Four
-  /// more are for the room of the next extents and for that which is kept for checkpoints. On a quiet disk half of it is seen.
+  /// The most that the log of a small store takes with slow syncs. Commits wait for a checkpoint at four mebibytes of
+  /// log. So much log can be from before each of the two newest checkpoints, which recovery may need. As much can be
+  /// from before the checkpoint that is being written, and as much behind it. Four more mebibytes are for the room of
+  /// the next extents and for the room that is kept for checkpoints. On a quiet disk the log takes half of this.
   static let constantBytes = 20 << 20
 
   static func run(_ arguments: Arguments) throws -> [Figure] {

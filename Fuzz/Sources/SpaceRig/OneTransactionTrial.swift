@@ -20,7 +20,7 @@ enum OneTransactionTrial {
     }
     try subject.checkNewest()
     let live = try subject.store.spaceLedger().liveBytes
-    // What the options allow, a quarter until the next attempt to write pages, and the branches.
+    // The limit of the options, a quarter more until the next attempt to write pages, and the branches.
     let memoryBytes = options.cacheBytes + options.dirtyMemoryBytes / 4 * 5 + (8 << 20)
     return [
       Figure("live bytes", live),

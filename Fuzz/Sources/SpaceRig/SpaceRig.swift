@@ -3,7 +3,7 @@ import Glibc
 import PageStore
 @_spi(Testing) import TestSupport
 
-/// Changes stores on the real disk at full size, and says whether file and memory stayed within their bounds.
+/// Changes stores on the real disk at full size, and reports whether file and memory stayed within their bounds.
 @main
 struct SpaceRig: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -40,7 +40,7 @@ struct SpaceRig: ParsableCommand {
   }
 }
 
-/// What is done to a store.
+/// The kinds of changes of a store.
 enum Trial: String, CaseIterable {
   case oneRow = "one-row"
   case oneReader = "one-reader"

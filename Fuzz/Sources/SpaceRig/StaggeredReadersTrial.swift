@@ -1,7 +1,8 @@
 import PageStore
 @_spi(Testing) import TestSupport
 
-/// A hundred snapshots, each taken at another moment and let go of in another order, with changes between all of that.
+/// A hundred snapshots, each taken and released at a different moment and in a different order, with changes in
+/// between.
 enum StaggeredReadersTrial {
   private static let readerCount = 100
 
@@ -16,9 +17,10 @@ enum StaggeredReadersTrial {
     try subject.load(entryCount)
     try subject.store.compact()
     let live = Int(try subject.store.spaceLedger().liveBytes)
-    // The newest state, what a checkpoint needs beside it, the log, and the largest step in which a file grows.
+    // The newest state, the room that a checkpoint needs beside it, the log, and the largest step in which a file
+    // grows.
     let besideReaders = 2 * live + OneRowTrial.constantBytes + (16 << 20)
-    // What the options allow, what snapshots hold before it is spilled, and the branches.
+    // The limit of the options, pages that snapshots hold before they are spilled, and the branches.
     let memoryBytes = options.cacheBytes + options.dirtyMemoryBytes / 4 * 5 + (8 << 20)
     var generator = SeededGenerator(seed: arguments.seed)
     var readers: [(snapshot: Snapshot, digest: Digest)] = []
@@ -37,7 +39,7 @@ enum StaggeredReadersTrial {
       let stored = subject.fileBytes + Int(statistics.spilledBytes)
       mostResident = max(mostResident, statistics.residentBytes)
       mostStored = max(mostStored, stored)
-      // The file stays as long as it is when readers go.
+      // The file keeps its length when readers end.
       if readers.count == taken { mostBesideReaders = max(mostBesideReaders, stored - taken * live) }
       guard commit % interval == 0 else { continue }
       if taken < readerCount {

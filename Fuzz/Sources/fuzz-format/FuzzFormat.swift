@@ -2,7 +2,7 @@ import Foundation
 import FuzzSupport
 @_spi(Testing) import Predicates
 
-/// Reads a predicate from any text; what is read has to survive printing, an archive and a schema.
+/// Reads a predicate from any text; the predicate has to survive printing, an archive and a schema.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzFormat(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   var input = FuzzInput(start, count)
@@ -34,11 +34,11 @@ private func examine(_ tree: PredicateTree) {
   do {
     try PredicateProbe.examine(tree, for: FixedSchema.shared.one, in: FixedSchema.shared)
   } catch {
-    // Names and types that don't fit are what most texts have; the error is typed.
+    // Most texts have names and types that don't fit; the error is typed.
   }
 }
 
-/// Text of words that the language knows: bytes alone seldom make one.
+/// Makes text of words of the language: random bytes seldom form one.
 private enum Words {
   private static let all =
     FixedSchema.attributes.map(\.name) + FixedSchema.partsAndLists.map(\.name) + [

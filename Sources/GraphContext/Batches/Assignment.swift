@@ -1,8 +1,9 @@
 import Foundation
 import Predicates
 
-/// The new value of an attribute in ``PersistentContainer/batchUpdate(_:_:chunkSize:durability:author:)-(_,Assignment<Root>...,_,_,_)``: a value, or an expression over the attributes that
-/// each object has.
+/// The new value of an attribute in
+/// ``PersistentContainer/batchUpdate(_:_:chunkSize:durability:author:)-(_,Assignment<Root>...,_,_,_)``: a value, or an
+/// expression over the attributes that each object has.
 public struct Assignment<Root: ManagedObject>: Sendable {
   private let names: Result<[String], QueryError>
   private let operand: Result<PredicateOperand, QueryError>

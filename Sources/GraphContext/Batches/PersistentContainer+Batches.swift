@@ -3,11 +3,12 @@ import Predicates
 // Changes of many stored objects without objects in memory.
 
 extension PersistentContainer {
-  /// Deletes all objects that a query describes, in one commit or in one for each chunk, and returns their IDs. No object is made.
+  /// Deletes all objects that a query describes, in one commit or in one for each chunk, and returns their IDs. No
+  /// object is made.
   ///
-  /// The query is answered by the newest state of the store; contexts with unsaved changes don't matter. Delete rules are applied to every
-  /// object as in a context, and one object that can't be deleted makes all of it fail. Contexts learn of the deletions
-  /// as of any save by another context. No hooks are called.
+  /// The query is answered by the newest state of the store; contexts with unsaved changes don't matter. Delete rules
+  /// are applied to every object as in a context, and one object that can't be deleted makes all of it fail. Contexts
+  /// learn of the deletions as of any save by another context. No hooks are called.
   ///
   /// O(deleted objects · log n); other writers wait meanwhile.
   ///
@@ -34,7 +35,8 @@ extension PersistentContainer {
     }
   }
 
-  /// Deletes every object of a model, in one commit, and what delete rules take along: ``batchDelete(_:chunkSize:durability:author:)`` without a condition.
+  /// Deletes every object of a model, in one commit, and what delete rules take along:
+  /// ``batchDelete(_:chunkSize:durability:author:)`` without a condition.
   ///
   /// - Returns: how many objects of the model were deleted.
   @discardableResult
@@ -46,9 +48,11 @@ extension PersistentContainer {
     try await batchDelete(From<Root>(), durability: durability, author: author).count
   }
 
-  /// Deletes every object of every entity, in one commit. The store keeps its ID and its schema, and no ID is used again.
+  /// Deletes every object of every entity, in one commit. The store keeps its ID and its schema, and no ID is used
+  /// again.
   ///
-  /// Contexts learn of the deletions as of any save by another context; unsaved changes of theirs to the objects are in conflict. No hooks are called.
+  /// Contexts learn of the deletions as of any save by another context; unsaved changes of theirs to the objects are in
+  /// conflict. No hooks are called.
   ///
   /// O(objects · log n); other writers wait meanwhile.
   ///
@@ -70,15 +74,16 @@ extension PersistentContainer {
     }
   }
 
-  /// Sets attributes of all objects that a query describes, in one commit or in one for each chunk, and returns their IDs. No object is made.
+  /// Sets attributes of all objects that a query describes, in one commit or in one for each chunk, and returns their
+  /// IDs. No object is made.
   ///
   /// ```swift
   /// try await container.batchUpdate(From<Song>().where { $0.album.year < 1980 }, .set(\.rating) { $0.rating + 1 })
   /// ```
   ///
-  /// The query is answered by the newest state of the store, and each expression sees the values before the update. Required values, the
-  /// rules of attributes and unique values are checked as by a save; one failure makes all of it fail. Contexts learn
-  /// of the changes as of any save by another context. No hooks are called.
+  /// The query is answered by the newest state of the store, and each expression sees the values before the update.
+  /// Required values, the rules of attributes and unique values are checked as by a save; one failure makes all of it
+  /// fail. Contexts learn of the changes as of any save by another context. No hooks are called.
   ///
   /// O(objects · log n); other writers wait meanwhile.
   ///
@@ -92,8 +97,8 @@ extension PersistentContainer {
   ///   - durability: when a commit counts as done, if not as the container's options say.
   ///   - author: who makes the changes, for the history.
   /// - Returns: the IDs of the objects that the query describes, ascending.
-  /// - Throws: `invalidQuery`, and what a save throws: `missingValue` for nil where a value is required, `wrongValue` for one that the attribute can't have,
-  ///   `validationFailed`, `notUnique`, `store`.
+  /// - Throws: `invalidQuery`, and what a save throws: `missingValue` for nil where a value is required, `wrongValue`
+  ///   for one that the attribute can't have, `validationFailed`, `notUnique`, `store`.
   @discardableResult
   public func batchUpdate<Root: ManagedObject>(
     _ request: From<Root>,
@@ -141,25 +146,26 @@ extension PersistentContainer {
   /// try await container.batchInsert(Song.self, from: rows, .set(\.title) { $0.name }, .set(\.album) { $0.albumID })
   /// ```
   ///
-  /// An attribute without a column has the default of its declaration, where the model has one: `var seconds = 0`. Required values, the rules of
-  /// attributes, references and unique values are checked as by a save. Contexts learn of the objects as of any save by another
-  /// context. No hooks are called, no initialiser either.
+  /// An attribute without a column has the default of its declaration, where the model has one: `var seconds = 0`.
+  /// Required values, the rules of attributes, references and unique values are checked as by a save. Contexts learn of
+  /// the objects as of any save by another context. No hooks are called, no initialiser either.
   ///
-  /// O(rows · log n). Records are made before other writers have to wait. All of a chunk is in memory at once, about as large as in the store.
+  /// O(rows · log n). Records are made before other writers have to wait. All of a chunk is in memory at once, about as
+  /// large as in the store.
   ///
   /// - Parameters:
   ///   - model: the model of the objects.
   ///   - rows: any values. They are iterated once, on a background queue.
   ///   - columns: the value of each property of a row's object. Of two for one property the last counts.
-  ///   - chunkSize: the number of rows in a commit, at least 1; nil for one commit with all of them. If a chunk fails, those before it are
-  ///     stored, and none after it; ``ContextError/committedIDs`` has their objects.
+  ///   - chunkSize: the number of rows in a commit, at least 1; nil for one commit with all of them. If a chunk fails,
+  ///     those before it are stored, and none after it; ``ContextError/committedIDs`` has their objects.
   ///   - policy: what happens to rows with unique values of existing objects, if not what each constraint declares.
   ///   - durability: when a commit counts as done, if not as the container's options say.
   ///   - author: who makes the changes, for the history.
-  /// - Returns: the IDs of the rows' objects, in the order of the rows. Those of existing objects are among them where a policy has settled rows
-  ///   with them.
-  /// - Throws: `invalidQuery` for a column that can't be set, and what a save throws: `missingValue`, `wrongValue`, `validationFailed`,
-  ///   `missingDestination`, `notUnique`, `store`.
+  /// - Returns: the IDs of the rows' objects, in the order of the rows. Those of existing objects are among them where
+  ///   a policy has settled rows with them.
+  /// - Throws: `invalidQuery` for a column that can't be set, and what a save throws: `missingValue`, `wrongValue`,
+  ///   `validationFailed`, `missingDestination`, `notUnique`, `store`.
   @discardableResult
   public func batchInsert<Root: ManagedObject, Row>(
     _ model: Root.Type,

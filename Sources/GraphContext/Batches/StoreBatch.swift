@@ -1,7 +1,7 @@
 import Predicates
 
-/// A change of many stored objects without objects in memory, in one commit or in one for each chunk. Each commit is worked out in the writer's turn, from
-/// the state that it changes: so it conflicts with nothing.
+/// A change of many stored objects without objects in memory, in one commit or in one for each chunk. Each commit is
+/// worked out in the writer's turn, from the state that it changes: so it conflicts with nothing.
 struct StoreBatch {
   private let coordinator: StoreCoordinator
   private let durability: Durability?
@@ -171,7 +171,8 @@ struct StoreBatch {
     }
   }
 
-  /// Inserts the objects that rows describe, in one commit or in one for each chunk. The records are encoded before the writer's turn.
+  /// Inserts the objects that rows describe, in one commit or in one for each chunk. The records are encoded before the
+  /// writer's turn.
   ///
   /// - Returns: the numbers of the rows' objects: new ones, and existing ones that have their unique values.
   func insert<Row>(
@@ -196,7 +197,8 @@ struct StoreBatch {
     }
   }
 
-  /// Inserts objects in one commit, and returns their numbers, or those of the existing objects that they are settled with.
+  /// Inserts objects in one commit, and returns their numbers, or those of the existing objects that they are settled
+  /// with.
   private func insert(
     _ changes: EntityChanges,
     _ entity: StoredEntity,

@@ -5,7 +5,8 @@ extension ManagedObject {
   /// Returns the bytes of an attribute, to be read in parts; nil for nil. A value that the store keeps outside of
   /// the object's record isn't read, nor kept by the object.
   ///
-  /// - Throws: `query` for a key path that isn't one attribute of the object itself; what the store says when the object can't be read.
+  /// - Throws: `query` for a key path that isn't one attribute of the object itself; what the store says when the
+  ///   object can't be read.
   public func blob<Value: AttributeType>(
     _ attribute: KeyPath<Self, Value>
   ) throws(ContextError) -> Blob? where Value._Present == Data {
@@ -15,7 +16,8 @@ extension ManagedObject {
   /// Returns the UTF-8 of an attribute, to be read in parts; nil for nil. A value that the store keeps outside of
   /// the object's record isn't read, nor kept by the object.
   ///
-  /// - Throws: `query` for a key path that isn't one attribute of the object itself; what the store says when the object can't be read.
+  /// - Throws: `query` for a key path that isn't one attribute of the object itself; what the store says when the
+  ///   object can't be read.
   public func blob<Value: AttributeType>(
     _ attribute: KeyPath<Self, Value>
   ) throws(ContextError) -> Blob? where Value._Present == String {

@@ -2,7 +2,8 @@ import Foundation
 import Predicates
 
 extension PersistentContainer {
-  /// Sets an attribute that is stored externally, of a stored object, to bytes that come in chunks: not all of them are in memory at any time.
+  /// Sets an attribute that is stored externally, of a stored object, to bytes that come in chunks: not all of them are
+  /// in memory at any time.
   ///
   /// ```swift
   /// try await container.setBlob(\Album.cover, of: id, from: download.chunks)
@@ -20,8 +21,9 @@ extension PersistentContainer {
   ///   - chunks: the bytes, in pieces of any size.
   ///   - durability: when the change counts as done, if not as the container's options say.
   ///   - author: whose change it is, for the history.
-  /// - Throws: what `chunks` throws; `objectNotFound` if there is no such object, or it was deleted meanwhile; `invalidQuery` for any other attribute; `wrongValue` for more than 4,294,967,295
-  ///   bytes; `store` when something can't be written.
+  /// - Throws: what `chunks` throws; `objectNotFound` if there is no such object, or it was deleted meanwhile;
+  ///   `invalidQuery` for any other attribute; `wrongValue` for more than 4,294,967,295 bytes; `store` when something
+  ///   can't be written.
   public func setBlob<Root: ManagedObject, Value: AttributeType, Chunks: AsyncSequence & Sendable>(
     _ attribute: KeyPath<Root, Value>,
     of id: ManagedObjectID,
@@ -72,7 +74,8 @@ extension PersistentContainer {
     }
   }
 
-  /// Sets an attribute that is stored externally, of a stored object, to the content of a file: as `setBlob(_:of:from:)`, which takes chunks.
+  /// Sets an attribute that is stored externally, of a stored object, to the content of a file: as
+  /// `setBlob(_:of:from:)`, which takes chunks.
   ///
   /// - Parameters:
   ///   - attribute: an attribute of the model itself, without rules.

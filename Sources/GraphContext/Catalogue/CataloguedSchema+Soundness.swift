@@ -3,8 +3,8 @@ import Predicates
 // The rules for a sound catalogue. Its bytes come from disk, and all other code trusts them after this check.
 
 extension CataloguedSchema {
-  /// The greatest ``nextNumber`` that a catalogue can have. A schema at its limits takes some ten million numbers anew, so half of the range
-  /// lasts, and no change runs out of numbers.
+  /// The greatest ``nextNumber`` that a catalogue can have. A schema at its limits takes some ten million numbers anew,
+  /// so half of the range lasts, and no change runs out of numbers.
   static let greatestNextNumber: UInt32 = 1 << 31
 
   /// The reason why the library can't have written this catalogue; nil if it can have written it. O(entities,

@@ -1,7 +1,7 @@
 import Predicates
 
-/// The schema as the store's catalogue has it: every entity, property and index with its number, the names of its trees, and every
-/// layout that records of the store may have.
+/// The schema as the store's catalogue has it: every entity, property and index with its number, the names of its
+/// trees, and every layout that records of the store may have.
 package struct CataloguedSchema: Sendable, Hashable {
   /// The number that is given next. One counter serves all kinds of subjects and the trees.
   package var nextNumber: UInt32 = 1
@@ -28,7 +28,8 @@ package struct CataloguedSchema: Sendable, Hashable {
   var storesFoldedStrings: Bool {
     hasFoldedIndexes || entities.contains { $0.properties.contains { $0.derivation?.folding != nil } }
   }
-  /// The tables with which this library folds the strings of a store of the schema; nil if the store has no folded strings.
+  /// The tables with which this library folds the strings of a store of the schema; nil if the store has no folded
+  /// strings.
   var folding: String? { storesFoldedStrings ? StringFolding.tables : nil }
   var hasHiddenInverses: Bool { entities.contains { $0.properties.contains(where: \.isHiddenInverse) } }
   /// True if a many-to-many relationship has an order.
@@ -76,7 +77,8 @@ package struct CataloguedEntity: Sendable, Hashable {
   package var indexes: [CataloguedIndex]
   /// Every layout that the entity's records have had, by number: `layouts[i].number == i`. New records have the last.
   package var layouts: [CataloguedLayout]
-  /// The classes of the objects, by tag: `classes[i].tag == i`, the root first. Empty where no class inherits from another.
+  /// The classes of the objects, by tag: `classes[i].tag == i`, the root first. Empty where no class inherits from
+  /// another.
   package var classes: [CataloguedClass] = []
 
   var identity: EntityIdentity { EntityIdentity(number: number.rawValue, nameTag: NameTags.tag(of: name)) }

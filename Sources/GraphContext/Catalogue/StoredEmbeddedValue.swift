@@ -14,8 +14,8 @@ struct StoredEmbeddedValue: Sendable {
   /// Bits of the flag and the parts.
   var slots: UInt64 { flagBit | parts }
 
-  /// Returns whether two sets of changes both change the value, and at least one of them sets it to nil or from nil. Then a merge can't combine their
-  /// parts: it takes the whole value from one of them.
+  /// Returns whether two sets of changes both change the value, and at least one of them sets it to nil or from nil.
+  /// Then a merge can't combine their parts: it takes the whole value from one of them.
   func isWhole(in one: UInt64, _ other: UInt64) -> Bool {
     one & slots != 0 && other & slots != 0 && (one | other) & flagBit != 0
   }

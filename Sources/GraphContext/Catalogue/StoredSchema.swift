@@ -124,8 +124,8 @@ package final class StoredEntity: Sendable {
   package let toManys: [StoredToMany]
   /// To-one relationships that lead here, of every entity.
   package let incoming: [IncomingToOne]
-  /// True if a relationship in the store can lead to an object of the entity, apart from the entity's own to-one
-  /// relationships.
+  /// True if relationships in the store can lead to an object of the entity: to-one relationships, of this entity
+  /// or of others, or links of many-to-many relationships.
   package let canBeReferredTo: Bool
   /// Bits of the slots that must not be nil.
   package let requiredSlots: UInt64

@@ -3,12 +3,13 @@ import Predicates
 /// The changes that one commit has made to the objects of a store, for every consumer: contexts that move to the
 /// commit, and their observers.
 ///
-/// A change set has numbers and masks, no values: a consumer that needs values reads them from the snapshots before and after the commit. It names entities and
-/// relationships by their stable numbers. The save attaches it to the commit before a reader can see the commit, so a
-/// reader always finds the change sets of all commits between two of its snapshots.
+/// A change set has numbers and masks, no values: a consumer that needs values reads them from the snapshots before and
+/// after the commit. It names entities and relationships by their stable numbers. The save attaches it to the commit
+/// before a reader can see the commit, so a reader always finds the change sets of all commits between two of its
+/// snapshots.
 ///
-/// Memory: 16 bytes for each run of inserted objects whose numbers follow one another, 16 for each updated and 8 for each deleted object, 16 for each link,
-/// and some 16 for each owner of links that were moved.
+/// Memory: 16 bytes for each run of inserted objects whose numbers follow one another, 16 for each updated and 8 for
+/// each deleted object, 16 for each link, and some 16 for each owner of links that were moved.
 struct ChangeSet: Sendable {
   /// The objects of one entity.
   struct Objects: Sendable, Hashable {

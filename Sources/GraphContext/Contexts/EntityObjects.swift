@@ -12,18 +12,19 @@ struct EntityObjects {
   /// Changes of other contexts that the source has and that are in conflict with unsaved changes. For each object: the
   /// slots that were changed in both; for an object that is deleted here, all slots that others have changed.
   private(set) var conflicts: [ObjectNumber: ForeignChange] = [:]
-  /// Objects with unsaved changes that the parent has deleted. Unlike a conflict, this ends when the parent rolls its deletion back.
+  /// Objects with unsaved changes that the parent has deleted. Unlike a conflict, this ends when the parent rolls its
+  /// deletion back.
   var deletedInParent: Set<ObjectNumber> = []
   /// Children only. For each object that the child has deleted, the targets of its references with a delete rule other
   /// than `nullify`, by slot, at the time of the deletion. The parent may have changed a reference since.
   var ruledReferences: [ObjectNumber: [Int: ObjectNumber]] = [:]
   /// References of deleted objects whose delete rules have been applied.
   var decidedReferences: [ObjectNumber: DecidedReferences] = [:]
-  /// Unsaved changes of the to-one relationships, by their positions: links from the destination to the object. Made when a to-many
-  /// relationship is first asked for; nil before.
+  /// Unsaved changes of the to-one relationships, by their positions: links from the destination to the object. Made
+  /// when a to-many relationship is first asked for; nil before.
   private(set) var references: [PendingLinks?]
-  /// Unsaved changes of the order of members, by the positions of their to-one relationships. Nil before they are made, together with the links, and where
-  /// members have no order.
+  /// Unsaved changes of the order of members, by the positions of their to-one relationships. Nil before they are made,
+  /// together with the links, and where members have no order.
   private(set) var lists: [PendingLists?]
   /// Unsaved changes of the to-many relationships that are stored as pairs, by their positions.
   var pairs: [PendingLinks]

@@ -1,5 +1,5 @@
-/// The rule by which a context releases the records that its source keeps for objects. After a release, an object looks its record up
-/// again when a value is read.
+/// The rule by which a context releases the records that its source keeps for objects. After a release, an object looks
+/// its record up again when a value is read.
 struct KeptRecords {
   private static let smallestLimit = 32 << 20
   /// Kept bytes above which a lookup releases all records first.

@@ -18,8 +18,8 @@ extension ManagedObject {
     }
   }
 
-  /// All attributes and to-one relationships as the context's snapshot has them, without unsaved changes, by name; of a child's object, as the
-  /// parent has them. Empty for an object that doesn't exist in the snapshot.
+  /// All attributes and to-one relationships as the context's snapshot has them, without unsaved changes, by name; of a
+  /// child's object, as the parent has them. Empty for an object that doesn't exist in the snapshot.
   ///
   /// If the record can't be read, this is empty, and the context's next fetch or save throws.
   public var committedValues: [String: AttributeValue] {
@@ -27,8 +27,8 @@ extension ManagedObject {
     return context.committedValues(of: self, in: ~0)
   }
 
-  /// True if a value of the object differs from the one in the context's snapshot. Setting a property to the value that it had makes no
-  /// difference. O(properties).
+  /// True if a value of the object differs from the one in the context's snapshot. Setting a property to the value that
+  /// it had makes no difference. O(properties).
   public var hasPersistentChanges: Bool {
     guard hasChanges, _$state.phase == .persistent else { return hasChanges }
     if context?.hasRelinked(self) == true { return true }

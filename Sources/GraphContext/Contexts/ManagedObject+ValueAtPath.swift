@@ -13,8 +13,8 @@ extension ManagedObject {
   /// A part of an embedded value is an attribute, too: `"home.city"`. The value is `null` for nil, and if a
   /// relationship on the way leads nowhere. A to-one relationship at the end gives the `reference` to its object.
   ///
-  /// - Throws: `unknownProperty` for a name that the entity there doesn't have, and for a to-many relationship; `otherContext` for an object in no
-  ///   context; the store's error when it can't be read.
+  /// - Throws: `unknownProperty` for a name that the entity there doesn't have, and for a to-many relationship;
+  ///   `otherContext` for an object in no context; the store's error when it can't be read.
   public func value(at keyPath: String) throws(ContextError) -> AttributeValue {
     guard let context = _$state.host as? ManagedObjectContext else {
       throw ManagedObjectContext.isOutside(self)

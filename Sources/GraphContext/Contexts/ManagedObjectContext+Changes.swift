@@ -11,10 +11,11 @@ extension ManagedObjectContext {
   /// and for the disk. In a store that is open for reading only the object has an ID as well, which is valid in this
   /// process only; the save throws.
   ///
-  /// If the object can't be inserted, the context inserts nothing, and its next fetch or save throws, until it is rolled back: `otherContext` for
-  /// an object that is in another context, `objectNotFound` for one that no longer exists, `unknownEntity` for a model
-  /// that the container was made without; `tooManyObjects` or what a save throws, when no number can be leased for the
-  /// object. The same goes for a relationship that is set to such an object.
+  /// If the object can't be inserted, the context inserts nothing, and its next fetch or save throws, until it is
+  /// rolled back: `otherContext` for an object that is in another context, `objectNotFound` for one that is gone
+  /// (it was deleted, or its context was reset), `unknownEntity` for a model that the container was made without;
+  /// `tooManyObjects` or what a save throws, when no number can be leased for the object. The same goes for a
+  /// relationship that is set to such an object.
   public func insert(_ object: some ManagedObject) {
     adopt(object)
     awakeInserted()
@@ -58,7 +59,7 @@ extension ManagedObjectContext {
     )
   }
 
-  /// Makes the error for an object that no longer exists.
+  /// Makes the error for an object that is gone: it was deleted, or its context was reset.
   static func isGone(_ object: any ManagedObject) -> ContextError {
     let (name, number) = (object._$objectModel.entity.name, object._$state.number)
     let id = object._$state.storeID.map {
@@ -85,8 +86,9 @@ extension ManagedObjectContext {
 
   /// Objects that were inserted and not saved yet.
   public var insertedObjects: [any ManagedObject] { entities.flatMap(\.changes.inserted) }
-  /// Saved objects with unsaved changes: of attributes, of to-one relationships, or of the links of a many-to-many relationship, which change the objects at both
-  /// ends. Adding a member to a one-to-many relationship, or removing it, is a change of the member.
+  /// Saved objects with unsaved changes: of attributes, of to-one relationships, or of the links of a many-to-many
+  /// relationship, which change the objects at both ends. Adding a member to a one-to-many relationship, or removing
+  /// it, is a change of the member.
   public var updatedObjects: [any ManagedObject] { entities.indices.flatMap { updatedObjects(of: $0) } }
   /// Saved objects whose deletion is not saved yet.
   public var deletedObjects: [any ManagedObject] { entities.flatMap(\.changes.deleted) }

@@ -5,7 +5,7 @@ extension ManagedObjectContext {
   /// context knows: with `cascade` the objects at the other end are deleted too, with `nullify` they no longer refer to
   /// it. The save checks the rule `deny`, and everything that other contexts have saved in the meantime.
   ///
-  /// An object that was never saved leaves the context: no rule can deny that, and references to it become nil. An
+  /// An object that was never saved leaves the context: no rule can deny that, and nothing leads to it any more. An
   /// object in no context is left alone. So is an object of another context, and the next fetch or save throws
   /// `otherContext`, until the context is rolled back.
   public func delete(_ object: some ManagedObject) { delete(object, callsHooks: true) }
@@ -38,7 +38,8 @@ extension ManagedObjectContext {
   /// Deletes objects one after the other, each with the objects that its deletion takes along. Must be called in
   /// ``tellingChildren(_:)``.
   ///
-  /// - Parameter callsHooks: whether objects are prepared for their deletion; a child has done that for those that it deletes.
+  /// - Parameter callsHooks: whether objects are prepared for their deletion; a child has done that for those that it
+  ///   deletes.
   func deleteCascading(
     _ objects: [any ManagedObject],
     callsHooks: Bool,
@@ -89,8 +90,8 @@ extension ManagedObjectContext {
     let number = object._$state.number
     let isSaved = object._$state.phase == .persistent
     children.forEach { $0.loadAttributesIfChanged(number, entity.ordinal) }
-    // Below, observers and `releaseUnnamed` may list members while the object is still a member of some lists. Links that are made at that moment would keep
-    // it, so they are made now.
+    // Below, observers and `releaseUnnamed` may list members while the object is still a member of some lists. Links
+    // that are made at that moment would keep it, so they are made now.
     for (position, toOne) in entity.toOnes.enumerated()
     where observation != nil || toOne.destination == entity.ordinal && toOne.inverse == .none {
       workOutReferences(at: position, of: entity)
@@ -174,7 +175,7 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Sets references to a deleted object to nil whose relationships have no inverse.
+  /// Sets to nil the references to a deleted object that belong to relationships without an inverse.
   private func releaseUnnamed(_ object: any ManagedObject, _ entity: StoredEntity) {
     let number = object._$state.number
     for incoming in entity.incoming where incoming.toOne.inverse == .none {

@@ -12,8 +12,8 @@ extension ManagedObjectContext {
   /// Deletes the objects of these IDs that exist in the context.
   ///
   /// - Returns: the number of these objects.
-  /// - Throws: `unknownEntity` when an ID is of another store, or the container was made without its model; `store` when the store can't be read. Nothing is
-  ///   deleted then.
+  /// - Throws: `unknownEntity` when an ID is of another store, or the container was made without its model; `store`
+  ///   when the store can't be read. Nothing is deleted then.
   @discardableResult
   public func delete<Object: ManagedObject>(
     _ type: Object.Type,
@@ -25,7 +25,8 @@ extension ManagedObjectContext {
     return Set(objects.map(ObjectIdentifier.init)).count
   }
 
-  /// Deletes the objects that a request describes, its limit and offset included, unsaved ones too. Those that are deleted already don't count.
+  /// Deletes the objects that a request describes, its limit and offset included, unsaved ones too. Those that are
+  /// deleted already don't count.
   ///
   /// - Returns: the number of these objects.
   /// - Throws: what ``fetch(_:)-(From<Root>)`` throws. Nothing is deleted then.
@@ -81,8 +82,8 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Returns the object of a number that existed before. An object that others have deleted is in no context, and has
-  /// only its ID.
+  /// Returns the object of a number that existed before. An object that others have deleted is gone, and has only its
+  /// ID.
   func objectOrGone<Object: ManagedObject>(_ number: ObjectNumber, _ entity: StoredEntity) -> Object {
     let isKnown = entities[entity.ordinal].known[number] != nil
     let object = object(Object.self, number: number, entity.ordinal)

@@ -8,8 +8,8 @@ extension ManagedObjectContext {
   ///
   /// - A new object leaves the context, and the new objects that a delete rule takes along with it. The references of
   ///   stored objects that were linked to it are those of the snapshot.
-  /// - The attributes, to-one relationships and many-to-many links of a changed object are those of the snapshot; inverses follow. The members of a
-  ///   one-to-many relationship are changes of the members: discard theirs.
+  /// - The attributes, to-one relationships and many-to-many links of a changed object are those of the snapshot;
+  ///   inverses follow. The members of a one-to-many relationship are changes of the members: discard theirs.
   /// - A deleted object exists again. Objects that the deletion has taken along stay deleted: discard their deletion,
   ///   too. A link comes back if the object at its other end exists, and has no other partner by now.
   ///

@@ -67,8 +67,8 @@ extension ManagedObjectContext {
   }
 
   /// Releases every object, saved or not, and moves to the newest commit, or a child to the state of its parent.
-  /// Objects that the program still holds are in no context any more; their values that were read stay readable.
-  /// Children are reset too.
+  /// Objects that the program still holds are gone: they are in no context any more, and the values that were read
+  /// of them stay readable. Children are reset too.
   public func reset() {
     // Children are reset first, and deliver their events once all are reset.
     eventQueue.holding { startAfresh() }
@@ -140,10 +140,11 @@ extension ManagedObjectContext {
   /// True if the context moves to the newest commit by itself, between two blocks of work. It keeps its unsaved
   /// changes, as with ``refresh()``. True unless it is set.
   ///
-  /// The view context moves between two turns of the main actor, after another context has saved; a ``BackgroundContext`` before each
-  /// block. With false they move only by ``refresh()``, ``reset()`` and their own saves. No context moves by itself in
-  /// the middle of a block: that of ``PersistentContainer/performBackgroundTask(_:)`` begins its only block at the
-  /// newest commit, and stays there with either value.
+  /// The view context moves between two turns of the main actor, after another context has saved; a
+  /// ``BackgroundContext`` before each block. With false they move only by ``refresh()``, ``reset()`` and their own
+  /// saves. No context moves by itself in the middle of a block: that of
+  /// ``PersistentContainer/performBackgroundTask(_:)`` begins its only block at the newest commit, and stays there with
+  /// either value.
   ///
   /// A child always shows the state of its parent, and has no value of its own: reading and setting this property uses
   /// the value of the outermost context.
@@ -171,7 +172,7 @@ extension ManagedObjectContext {
     if source.commit != commit { tellDidSettle() }
   }
 
-  /// Moves to the newest commit. Values with unsaved changes keep them; all others are those of the store now. A
+  /// Moves to the newest commit. Values with unsaved changes stay; all others are those of the store now. A
   /// property that was changed both here and elsewhere is a conflict, which the save settles by its ``mergePolicy``.
   /// Objects that were deleted elsewhere leave the context. A child moves with its parent, and its parent with it.
   public func refresh() throws(ContextError) {
@@ -241,7 +242,8 @@ extension ManagedObjectContext {
     children.forEach { $0.move(to: ParentSource(self), changeSets, ruleChanges) }
   }
 
-  /// Loads the attributes of objects with unsaved changes, here and in children, whose records the next snapshot doesn't have.
+  /// Loads the attributes of objects with unsaved changes, here and in children, whose records the next snapshot
+  /// doesn't have.
   private func loadChangedObjects(deletedBy changeSets: [ChangeSet], _ ruleChanges: RuleChanges) {
     for (entity, objects) in ruleChanges.objects { loadChangedObjects(objects.deleted, of: entity) }
     for changes in changeSets {
@@ -255,7 +257,8 @@ extension ManagedObjectContext {
     for number in numbers { loadAttributesIfChanged(number, entity.ordinal) }
   }
 
-  /// Loads the attributes of an object with unsaved changes, here and in children, which is about to be deleted below: it keeps its values.
+  /// Loads the attributes of an object with unsaved changes, here and in children, which is about to be deleted below:
+  /// it keeps its values.
   func loadAttributesIfChanged(_ number: ObjectNumber, _ ordinal: Int) {
     children.forEach { $0.loadAttributesIfChanged(number, ordinal) }
     guard let object = knownObject(number, of: entity(ordinal)) else { return }
@@ -365,8 +368,8 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Makes pending links the differences to what the source shows. A link that was added or removed below as well is no difference; a child keeps
-  /// it aside, because its parent may take the change back.
+  /// Makes pending links the differences to what the source shows. A link that was added or removed below as well is no
+  /// difference; a child keeps it aside, because its parent may take the change back.
   func normalisePairs() {
     for ordinal in entities.indices {
       for relationship in entity(ordinal).toManys {

@@ -22,8 +22,9 @@ extension ManagedObjectContext {
     memberReading.forgetRecords()
   }
 
-  /// Returns whether unsaved changes, of an object or of references to it, explain why the context knows an object that the source lacks.
-  /// Another context has deleted the object then, and the save throws `conflict`; the store is not damaged.
+  /// Returns whether unsaved changes, of an object or of references to it, explain why the context knows an object that
+  /// the source lacks. Another context has deleted the object then, and the save throws `conflict`; the store is not
+  /// damaged.
   func isKeptByChanges(_ number: ObjectNumber, _ entity: StoredEntity) -> Bool {
     if entities[entity.ordinal].mayBeMissing(number) { return true }
     if let parent, parent.knownObject(number, of: entity)?._$state.phase == .deleted { return true }
@@ -87,8 +88,9 @@ extension ManagedObjectContext {
     leave(unheld, ordinal)
   }
 
-  /// Makes objects leave that the identity map of an entity has given up. The caller frees them afterwards, while nothing accesses ``entities``: a
-  /// model's `deinit` may read properties, which must neither look into the context nor keep the object.
+  /// Makes objects leave that the identity map of an entity has given up. The caller frees them afterwards, while
+  /// nothing accesses ``entities``: a model's `deinit` may read properties, which must neither look into the context
+  /// nor keep the object.
   func leave(_ objects: [AnyObject], _ ordinal: Int) {
     let number = entity(ordinal).number
     func open<Object: ManagedObject>(_ type: Object.Type) {
@@ -135,8 +137,9 @@ extension ManagedObjectContext {
   ///
   /// Records of entities without classes have IDs, too: `object(ManagedRecord.self, with: id)`.
   ///
-  /// - Throws: `unknownEntity` when the ID is of another store or another entity, or the container was made without the model; `provisionalID`
-  ///   when it was taken from an object before its insertion; `objectNotFound` for an ID that never had an object.
+  /// - Throws: `unknownEntity` when the ID is of another store or another entity, or the container was made without the
+  ///   model; `provisionalID` when it was taken from an object before its insertion; `objectNotFound` for an ID that
+  ///   never had an object.
   public func object<Object: ManagedObject>(
     _ type: Object.Type = Object.self,
     with id: ManagedObjectID

@@ -3,10 +3,12 @@ import Predicates
 // Objects of entities whose classes the program doesn't have.
 
 extension ManagedObjectContext {
-  /// Makes an object of an entity without a class, and inserts it. Its attributes have the defaults of the entity's description, or are nil.
+  /// Makes an object of an entity without a class, and inserts it. Its attributes have the defaults of the entity's
+  /// description, or are nil.
   ///
   /// - Parameter name: the name of the entity; in a hierarchy, the name of the object's class.
-  /// - Throws: `unknownEntity` when the store has no such entity, or the container has a class for it; `abstractClass` for an abstract class.
+  /// - Throws: `unknownEntity` when the store has no such entity, or the container has a class for it; `abstractClass`
+  ///   for an abstract class.
   @discardableResult
   public func insert(entity name: String) throws(ContextError) -> ManagedRecord {
     let entity = try recordEntity(named: name)
@@ -28,7 +30,8 @@ extension ManagedObjectContext {
   /// - Parameters:
   ///   - name: the name of an entity without a class.
   ///   - values: by attribute; `null` for nil.
-  /// - Throws: What ``insert(entity:)`` (also `abstractClass`) and a query for records throw; `unknownProperty` or `wrongValue` for a value that the entity can't have.
+  /// - Throws: What ``insert(entity:)`` (also `abstractClass`) and a query for records throw; `unknownProperty` or
+  ///   `wrongValue` for a value that the entity can't have.
   public func findOrInsert(
     entity name: String,
     with values: [String: AttributeValue]

@@ -3,7 +3,8 @@ import Predicates
 // Reading objects anew, at the context's snapshot.
 
 extension ManagedObjectContext {
-  /// All objects that the context has in memory: those that the program holds, and some that it doesn't hold any more. In no order.
+  /// All objects that the context has in memory: those that the program holds, and some that it doesn't hold any more.
+  /// In no order.
   public var registeredObjects: [any ManagedObject] {
     entities.indices.flatMap { ordinal in entities[ordinal].known.all.map { knownObject($0, ordinal) } }
   }
@@ -12,9 +13,9 @@ extension ManagedObjectContext {
   ///
   /// - Parameters:
   ///   - object: an object of this context; any other is left alone.
-  ///   - mergeChanges: whether unsaved changes of the object stay. If not, its attributes and to-one relationships are as the snapshot
-  ///     has them, and inverses follow; a relationship that led to an object which is deleted here stays as it is. An object that was inserted or
-  ///     deleted here is not affected: roll back, or delete it.
+  ///   - mergeChanges: whether unsaved changes of the object stay. If not, its attributes and to-one relationships are
+  ///     as the snapshot has them, and inverses follow; a relationship that led to an object which is deleted here
+  ///     stays as it is. An object that was inserted or deleted here is not affected: roll back, or delete it.
   public func refresh(_ object: some ManagedObject, mergeChanges: Bool = true) {
     guard object._$state.host === self, object._$state.phase == .persistent else { return }
     let discarded = mergeChanges ? 0 : object._$state.changed
@@ -29,8 +30,8 @@ extension ManagedObjectContext {
     if object._$state.hasChanges { noteOtherValues(of: object) }
   }
 
-  /// Reads the values of all objects in memory anew when they are touched, except those with unsaved changes. The context stays at its
-  /// snapshot.
+  /// Reads the values of all objects in memory anew when they are touched, except those with unsaved changes. The
+  /// context stays at its snapshot.
   public func refreshAllObjects() {
     for object in registeredObjects { refresh(object) }
   }

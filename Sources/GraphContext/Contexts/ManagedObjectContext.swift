@@ -16,8 +16,8 @@ import Predicates
 /// Invariants:
 /// 1. An object is in the identity map of its entity exactly while its host is this context.
 /// 2. The `changes` of an entity hold every object whose phase is inserted or deleted, or that has changed slots.
-/// 3. A reference in memory leads to an object that isn't deleted, unless a rule `deny` forbids the deletion or the reference was
-///    set after it: then the save fails.
+/// 3. A reference in memory leads to an object that isn't deleted, unless a rule `deny` forbids the deletion or the
+///    reference was set after it: then the save fails.
 /// 4. Pending links are differences to what `source` shows.
 public final class ManagedObjectContext: ObjectHost {
   package let coordinator: StoreCoordinator
@@ -46,11 +46,12 @@ public final class ManagedObjectContext: ObjectHost {
   /// The time limit for a save that waits for its turn to write; nil for no limit. Ten seconds for the view context,
   /// whose saves block the main actor.
   public var saveTimeout: Duration?
-  /// The rule for objects that other contexts have changed in the store since this one read them: ``MergePolicy/error`` unless it is set.
-  /// A child's value has no effect: only the outermost context saves to the store.
+  /// The rule for objects that other contexts have changed in the store since this one read them: ``MergePolicy/error``
+  /// unless it is set. A child's value has no effect: only the outermost context saves to the store.
   public var mergePolicy = MergePolicy.error
-  /// The IDs of new objects that saves of this context have settled with existing ones, and the IDs of those: see ``UniquePolicy``. Those of the last save
-  /// are all here; of earlier ones the last 10,000 stay. Empty again after a reset.
+  /// The IDs of new objects that saves of this context have settled with existing ones, and the IDs of those: see
+  /// ``UniquePolicy``. Those of the last save are all here; of earlier ones the last 10,000 stay. Empty again after a
+  /// reset.
   public var aliases: [ManagedObjectID: ManagedObjectID] { settledIDs.aliases }
   var settledIDs = SettledIDs()
   /// True if the context only reads. Changes of objects are refused then: the next fetch or save throws
@@ -113,8 +114,8 @@ public final class ManagedObjectContext: ObjectHost {
   var scheduleEvent: (() -> Void)?
   /// The observers of the context's objects; nil where objects can't be observed.
   var observation: ContextObservation?
-  /// The manager that registers changes for ``undo()``; nil if changes can't be undone. The view context has one from the beginning. Setting the
-  /// property removes all groups of the old and the new manager.
+  /// The manager that registers changes for ``undo()``; nil if changes can't be undone. The view context has one from
+  /// the beginning. Setting the property removes all groups of the old and the new manager.
   public var undoManager: ContextUndoManager? {
     didSet {
       oldValue?.leave()
@@ -122,7 +123,8 @@ public final class ManagedObjectContext: ObjectHost {
       updateTracking()
     }
   }
-  /// The key of the objects whose entity was found last, the entity's ordinal, and what IDs say of the entity if it has one class.
+  /// The key of the objects whose entity was found last, the entity's ordinal, and what IDs say of the entity if it has
+  /// one class.
   @exclusivity(unchecked) private final var lastEntity:
     (key: ObjectIdentifier, ordinal: Int, label: EntityLabel?)?
 
@@ -130,7 +132,8 @@ public final class ManagedObjectContext: ObjectHost {
     self.init(coordinator, showing: try coordinator.engine.newestSource())
   }
 
-  /// - Parameter source: the state to show. If the source shows nothing, every fetch and save of the context throws its error.
+  /// - Parameter source: the state to show. If the source shows nothing, every fetch and save of the context throws its
+  ///   error.
   init(
     _ coordinator: StoreCoordinator,
     showing source: any ObjectSource,

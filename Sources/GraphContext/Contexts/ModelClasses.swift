@@ -1,6 +1,7 @@
 import Predicates
 
-/// The model classes of an entity's objects where they inherit from each other: what a number's class tag means in this program.
+/// The model classes of an entity's objects where they inherit from each other: what a number's class tag means in this
+/// program.
 struct ModelClasses: Sendable {
   /// The classes by the class tag; nil for a class that the program has no model of.
   private let types: [(any ManagedObject.Type)?]
@@ -95,8 +96,8 @@ extension StoreCoordinator {
     return member.tags.contains(number.classTag)
   }
 
-  /// Returns whether the class of a destination's object declares or inherits the inverse of a relationship; true for a relationship without an inverse.
-  /// O(properties).
+  /// Returns whether the class of a destination's object declares or inherits the inverse of a relationship; true for a
+  /// relationship without an inverse. O(properties).
   func hasInverse(
     of property: PropertyDescription,
     _ number: ObjectNumber,

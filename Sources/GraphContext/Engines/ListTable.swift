@@ -49,7 +49,8 @@ struct ReferenceList: Sendable, Hashable {
   var table: ListTable { ListTable(entity: entity, treeName: treeName, origin: .members(slots)) }
 }
 
-/// A member of an ordered relationship. Members with equal places, which two contexts may give, are in the order of their numbers.
+/// A member of an ordered relationship. Members with equal places, which two contexts may give, are in the order of
+/// their numbers.
 struct ListEntry: Hashable, Comparable {
   let place: ListPlace
   let number: ObjectNumber

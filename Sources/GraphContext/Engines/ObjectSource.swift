@@ -79,7 +79,8 @@ protocol ObjectSource: AnyObject {
   /// Reads the elements of these owners, which ascend, in one pass, and keeps the lists until ``releaseKept()``.
   func keepElements(of owners: [ObjectNumber], in links: LinkTable) throws(ContextError)
 
-  /// Returns the members of an owner at these positions, in their order; fewer where the list ends. O(log n + positions).
+  /// Returns the members of an owner at these positions, in their order; fewer where the list ends.
+  /// O(log n + positions).
   func entries(
     of owner: ObjectNumber,
     at range: Range<Int>,

@@ -3,8 +3,8 @@ import Predicates
 
 /// A store as contexts see it: it hands out sources to read from, leases object numbers, and commits saves.
 ///
-/// The calls are coarse: a save, a query, a batch of records. A fault costs one dynamic call, and no attribute costs one.
-/// ``PageStoreEngine`` conforms to it.
+/// The calls are coarse: a save, a query, a batch of records. A fault costs one dynamic call, and no attribute costs
+/// one. ``PageStoreEngine`` conforms to it.
 protocol StoreEngine: AnyObject, Sendable {
   /// The store's identifier, which every object's ID repeats.
   var storeID: UUID { get }
@@ -32,8 +32,8 @@ protocol StoreEngine: AnyObject, Sendable {
   ///   - durability: when the save counts as done; nil for the durability of the store's options.
   ///   - turn: how to get the right to write.
   ///   - showsValues: whether errors show stored values.
-  ///   - request: called once the engine has the right to write, with the state that the save builds on. It must not read from the engine for
-  ///     long: other writers wait.
+  ///   - request: called once the engine has the right to write, with the state that the save builds on. It must not
+  ///     read from the engine for long: other writers wait.
   ///   - review: called before anything is stored, with the changes of the delete rules and the request. If it
   ///     returns false, nothing is stored.
   /// - Returns: nil, without a call of `request`, if the engine can't get the right to write in the way that `turn`
@@ -48,7 +48,8 @@ protocol StoreEngine: AnyObject, Sendable {
     reviewing review: SaveReview
   ) throws(ContextError) -> SaveOutcome?
 
-  /// Calls `attempt` until it returns true, each time with a turn that needs no waiting. Suspends in between, in the queue of all writers.
+  /// Calls `attempt` until it returns true, each time with a turn that needs no waiting. Suspends in between, in the
+  /// queue of all writers.
   ///
   /// When this returns, the commits of `attempt` are as durable as `durability` says. `attempt` gets the durability
   /// that its own commit must have.
@@ -68,7 +69,8 @@ typealias SaveReview = (
   SaveRequest, RuleChanges, [ChangeSet.Relationship: ChangeSet.Links], inout SaveFailures
 ) throws(ContextError) -> Bool
 
-/// The state of a store that a save builds on. It may be newer than ``StoreEngine/newestSource()``, which shows durable commits only.
+/// The state of a store that a save builds on. It may be newer than ``StoreEngine/newestSource()``, which shows durable
+/// commits only.
 struct SaveBase {
   let commit: UInt64
   /// Makes a source of the state.

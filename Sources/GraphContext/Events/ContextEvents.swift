@@ -1,6 +1,7 @@
 import Synchronization
 
-/// A listener of a context's events, or of a list's, a count's or an object's. It is called for as long as the program holds this object.
+/// A listener of a context's events, or of a list's, a count's or an object's. It is called for as long as the program
+/// holds this object.
 ///
 /// The subscription keeps the list, the count or the observer of the object, but not the context. It may be released on
 /// any thread: the objects that it has kept are released with the next event of the context, on the context's executor.

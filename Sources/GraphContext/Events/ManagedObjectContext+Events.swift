@@ -13,7 +13,8 @@ extension ManagedObjectContext {
   /// ``processPendingChanges()`` tells of them at once. A merge of other contexts' commits, a child's save, a rollback
   /// and a reset are events of their own, which ``ObjectChanges/origin`` tells apart.
   ///
-  /// The context holds the closure until the event after the subscription has ended; a closure that uses the context should capture it weakly.
+  /// The context holds the closure until the event after the subscription has ended; a closure that uses the context
+  /// should capture it weakly.
   ///
   /// - Returns: the subscription. It ends when the program releases it.
   public func onObjectsDidChange(_ body: @escaping (ObjectChanges) -> Void) -> ContextSubscription {
@@ -81,7 +82,8 @@ extension ManagedObjectContext {
   /// element each time that the context calls the closures of ``onWillSave(_:)``, and ends when the context is
   /// released.
   ///
-  /// Hooks of objects, delete rules and merge policies may change more during the save, and the save may fail. The elements of ``saves()`` are the stored changes.
+  /// Hooks of objects, delete rules and merge policies may change more during the save, and the save may fail. The
+  /// elements of ``saves()`` are the stored changes.
   public func upcomingSaves() -> AsyncStream<ObjectChanges> {
     events.willSave.stream { [weak self] in self?.unsavedChanges }
   }
@@ -98,7 +100,8 @@ extension ManagedObjectContext {
     undoManager?.endEvent(in: self)
   }
 
-  /// Delivers the changes since the last event, and leaves the group of the undo manager open, but not those of children.
+  /// Delivers the changes since the last event, and leaves the group of the undo manager open, but not those of
+  /// children.
   func tellOfPending() { tellOfPending { $0.processPendingChanges() } }
 
   /// Delivers the changes since the last event, and leaves the groups of all undo managers open: the turn goes on.
@@ -115,7 +118,8 @@ extension ManagedObjectContext {
 // MARK: - Noting changes
 
 extension ManagedObjectContext {
-  /// Notes changes from now on, or no longer, as the listeners and undo managers of the context and its children ask for.
+  /// Notes changes from now on, or no longer, as the listeners and undo managers of the context and its children ask
+  /// for.
   ///
   /// A subscription may end on another thread, and a child anywhere. The context finds out at the end of its next turn.
   func updateTracking() {
@@ -347,8 +351,8 @@ extension ManagedObjectContext {
     events.kept.subtract(visible.refreshed)
     visible.removeUpdated { phase($0) == .deleted }
     visible.refreshed.removeAll { phase($0) == .deleted }
-    // A deleted object that is still in the context has unsaved changes, which keep it there without its stored values, or the context has deleted it
-    // itself.
+    // A deleted object that is still in the context has unsaved changes, which keep it there without its stored values,
+    // or the context has deleted it itself.
     let kept = visible.deleted.filter { phase($0) == .persistent }
     events.kept.formUnion(kept)
     visible.refreshed += kept

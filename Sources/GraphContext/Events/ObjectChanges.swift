@@ -2,9 +2,10 @@ import Predicates
 
 /// The changes of the objects that a context shows, between one event and the next, or in a save.
 ///
-/// An object counts as updated if an attribute, a to-one relationship, or a link of a many-to-many relationship has changed. The members of a to-many
-/// relationship whose inverse is a to-one are changes of the members. An object that came and went between two events is in no list.
-/// Each list ascends by entity, in the schema's order, and by number. An ID is in one of the lists only.
+/// An object counts as updated if an attribute, a to-one relationship, or a link of a many-to-many relationship has
+/// changed. The members of a to-many relationship whose inverse is a to-one are changes of the members. An object that
+/// came and went between two events is in no list. Each list ascends by entity, in the schema's order, and by number.
+/// An ID is in one of the lists only.
 ///
 /// ``changedProperties`` names the properties that code has set in a context, even to an equal value, and those that a
 /// commit has stored with other values. A commit of another context may have stored a property that has an unsaved
@@ -33,18 +34,21 @@ public struct ObjectChanges: Sendable, Equatable {
   public internal(set) var origin: Origin
   /// The ``ManagedObjectContext/name`` of the context whose event this is.
   public internal(set) var contextName: String?
-  /// The ``ManagedObjectContext/author`` of the commits that the changes come from, where all have the same one; of a save, that of its context. nil for changes
-  /// that no commit has stored. With an author of its own in its context, a program tells its changes from those of others.
+  /// The ``ManagedObjectContext/author`` of the commits that the changes come from, where all have the same one; of a
+  /// save, that of its context. nil for changes that no commit has stored. With an author of its own in its context, a
+  /// program tells its changes from those of others.
   public internal(set) var author: String?
   /// Objects that exist now and did not before.
   public internal(set) var inserted: [ManagedObjectID] = []
   /// Objects with other values or links.
   public internal(set) var updated: [ManagedObjectID] = []
-  /// Of each updated object, the names of the attributes and relationships that have changed, sorted. See ``ObjectChanges``.
+  /// Of each updated object, the names of the attributes and relationships that have changed, sorted. See
+  /// ``ObjectChanges``.
   public internal(set) var changedProperties: [ManagedObjectID: [String]] = [:]
   /// Objects that existed before and no longer do.
   public internal(set) var deleted: [ManagedObjectID] = []
-  /// Objects whose values are read anew, although they were not set in the context: after a rollback, or when the program asked for it.
+  /// Objects whose values are read anew, although they were not set in the context: after a rollback, or when the
+  /// program asked for it.
   public internal(set) var refreshed: [ManagedObjectID] = []
   /// Of a save: the IDs of new objects that it has settled with existing ones, and the IDs of those.
   public internal(set) var aliases: [ManagedObjectID: ManagedObjectID] = [:]
@@ -62,8 +66,8 @@ public struct ObjectChanges: Sendable, Equatable {
   }
 }
 
-/// The changes that a child saves to its parent. The child isn't told of these again. It is told of other changes that they cause in the parent, which may have changed
-/// since the child read its objects.
+/// The changes that a child saves to its parent. The child isn't told of these again. It is told of other changes that
+/// they cause in the parent, which may have changed since the child read its objects.
 final class HandedOver {
   let child: ManagedObjectContext
   /// The changes by object and property. They are computed when a listener needs them.
@@ -101,7 +105,7 @@ extension ObjectChanges {
     invalidatesAll = invalidatesAll || others.invalidatesAll
   }
 
-  /// Returns the names of the properties that two events have changed. There are none of an object that one event
+  /// Returns the names of the properties that two events have changed. There are none for an object that one event
   /// inserts, deletes or refreshes: any of its properties may differ.
   private func namesTogether(_ others: ObjectChanges) -> [ManagedObjectID: [String]] {
     var names = changedProperties
@@ -251,7 +255,8 @@ extension ManagedObjectContext {
 }
 
 extension ChangeSet.Links {
-  /// Calls `body` with both ends of each link, as far as programs see a relationship there: the object, and the relationship's position. O(links).
+  /// Calls `body` with both ends of each link, as far as programs see a relationship there: the object, and the
+  /// relationship's position. O(links).
   func forEachEnd(
     of relationship: ChangeSet.Relationship,
     in schema: StoredSchema,

@@ -22,7 +22,8 @@ extension ObjectSource {
   /// The number of rows between two checks of whether a query was cancelled.
   static var rowsBetweenChecks: Int { 4_096 }
 
-  /// - Throws: `cancelled` when the task that the query runs in, or that waits for it, is cancelled, unless ``Cancellation/ignored(_:)`` reads.
+  /// - Throws: `cancelled` when the task that the query runs in, or that waits for it, is cancelled, unless
+  ///   ``Cancellation/ignored(_:)`` reads.
   func checkCancellation() throws(ContextError) {
     let isCancelled = Task.isCancelled || cancellation?.isCancelled == true
     if isCancelled, !Cancellation.isIgnored { throw ContextError.cancelledQuery() }

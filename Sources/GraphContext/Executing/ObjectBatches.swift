@@ -24,7 +24,7 @@ public struct ObjectBatches<Root: ManagedObject>: AsyncSequence {
 
     /// Returns the next batch, or nil when there are no more.
     ///
-    /// - Throws: What a fetch of the query throws, and `cancelled` between two batches too.
+    /// - Throws: What a fetch of the query throws, and `cancelled` between two batches.
     public mutating func next(
       isolation actor: isolated (any Actor)? = #isolation
     ) async throws(ContextError) -> [Root]? {

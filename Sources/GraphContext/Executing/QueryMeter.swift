@@ -7,7 +7,8 @@ struct QueryCounters {
   var recordsLookedUp = 0
   /// Members of to-many relationships that were listed for the program.
   var membersListed = 0
-  /// Records, and lists or counts of members, that were read from the store one at a time, as when an object is touched.
+  /// Records, and lists or counts of members, that were read from the store one at a time, as when an object is
+  /// touched.
   var singleReads = 0
 
   /// Entries of trees that were read, in order or one by one.

@@ -82,7 +82,7 @@ struct ResolvedGrouping {
   }
 
   /// Checks that only one column has this name. In text, groups by an attribute `count` have a key of that name,
-  /// and the number of their objects has this name, too.
+  /// and the column with the number of their objects has the same name.
   private func checkThatOneColumnIsCalled(_ name: String) throws(QueryError) {
     let keys = Set(keys.filter { $0.name == name })
     let aggregates = Set(aggregates.filter { $0.name == name })

@@ -10,9 +10,10 @@ public struct HistoryPolicy: Sendable, Hashable {
   /// Makes a policy.
   ///
   /// - Parameters:
-  ///   - limits: when a transaction is removed; without an argument after 30 days, or when the history has more than 64 MiB.
-  ///   - consumerLimits: when a transaction is removed that a consumer has yet to read; without an argument after 90 days, or when the history
-  ///     has more than 256 MiB.
+  ///   - limits: when a transaction is removed; without an argument after 30 days, or when the history has more than 64
+  ///     MiB.
+  ///   - consumerLimits: when a transaction is removed that a consumer has yet to read; without an argument after 90
+  ///     days, or when the history has more than 256 MiB.
   public init(
     limits: HistoryLimits = HistoryLimits(age: .seconds(30 * 86_400), byteCount: 64 << 20),
     consumerLimits: HistoryLimits = HistoryLimits(age: .seconds(90 * 86_400), byteCount: 256 << 20)
@@ -22,7 +23,8 @@ public struct HistoryPolicy: Sendable, Hashable {
   }
 }
 
-/// Limits of a history. Every commit that changes objects removes the oldest transactions that are beyond one of them. The newest transaction always stays.
+/// Limits of a history. Every commit that changes objects removes the oldest transactions that are beyond one of them.
+/// The newest transaction always stays.
 public struct HistoryLimits: Sendable, Hashable {
   /// The age at which a transaction is removed; nil for no limit. Kept in whole milliseconds.
   public var age: Duration?

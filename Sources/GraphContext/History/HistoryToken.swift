@@ -2,8 +2,8 @@ import Foundation
 
 /// A place in the history of a store: after one commit, before the next.
 ///
-/// A program that follows the history keeps the token of the last transaction that it has read, and reads from there the next time, perhaps in another
-/// process.
+/// A program that follows the history keeps the token of the last transaction that it has read, and reads from there
+/// the next time, perhaps in another process.
 public struct HistoryToken: Sendable, Hashable {
   /// The store whose history it is.
   public let storeID: UUID
@@ -42,7 +42,8 @@ extension HistoryToken: Comparable {
 }
 
 extension HistoryToken: CustomStringConvertible, LosslessStringConvertible, Codable {
-  /// The store's ID, a colon and the number of a commit; mostly followed by a colon and a mark of the commit in hexadecimal digits. ``init(_:)`` reads it.
+  /// The store's ID, a colon and the number of a commit; mostly followed by a colon and a mark of the commit in
+  /// hexadecimal digits. ``init(_:)`` reads it.
   public var description: String {
     mark == 0 ? "\(storeID):\(commit)" : "\(storeID):\(commit):\(String(mark, radix: 16))"
   }

@@ -30,14 +30,16 @@ public struct HistoryChange: Sendable, Hashable {
     case deleted
   }
 
-  /// The object. After a deletion no other object will have this ID. The object itself may be inserted again with it, when a context undoes the deletion.
+  /// The object. After a deletion no other object will have this ID. The object itself may be inserted again with it,
+  /// when a context undoes the deletion.
   public let objectID: ManagedObjectID
   /// The kind of the change.
   public let kind: Kind
-  /// Of an updated object, the names of the attributes and relationships that changed, sorted. Properties that the schema no longer has are left
-  /// out, and renamed ones have their present names. A to-many relationship is among them only if its inverse isn't a to-one relationship: otherwise
-  /// the members are updated, not the owner.
+  /// Of an updated object, the names of the attributes and relationships that changed, sorted. Properties that the
+  /// schema no longer has are left out, and renamed ones have their present names. A to-many relationship is among them
+  /// only if its inverse isn't a to-one relationship: otherwise the members are updated, not the owner.
   public internal(set) var properties: [String] = []
-  /// Of a deleted object, the last values of the attributes that are declared with `@Attribute(.preserveValueOnDeletion)`, by name.
+  /// Of a deleted object, the last values of the attributes that are declared with
+  /// `@Attribute(.preserveValueOnDeletion)`, by name.
   public internal(set) var tombstone: [String: AttributeValue] = [:]
 }

@@ -3,10 +3,10 @@ import Predicates
 extension ManagedObjectContext {
   /// Makes the context show the changes of these transactions, and returns the changes of all of them together.
   ///
-  /// A context that shows an earlier state moves to the newest commit, as with ``refresh()``, also past the last of the transactions: a store has no
-  /// snapshot of an earlier commit, unless a reader has held it since. A context that already shows them stays where it
-  /// is. Either way, the result tells what a program must update if it has shown the state before the transactions,
-  /// perhaps in an earlier run, with the token that it kept.
+  /// A context that shows an earlier state moves to the newest commit, as with ``refresh()``, also past the last of the
+  /// transactions: a store has no snapshot of an earlier commit, unless a reader has held it since. A context that
+  /// already shows them stays where it is. Either way, the result tells what a program must update if it has shown the
+  /// state before the transactions, perhaps in an earlier run, with the token that it kept.
   ///
   /// Changes of an object in several transactions are one: an object that was inserted and deleted isn't among them.
   ///

@@ -15,8 +15,9 @@ extension PersistentContainer {
   /// let token = try container.newestHistoryToken()
   /// ```
   ///
-  /// A history begins with the next save. A small save writes about 50 bytes more to the log, and the names of its author and its context; one that changes many objects writes a
-  /// byte or two for each of them, as a rule. Versions of the library that know nothing of histories don't open the store any more.
+  /// A history begins with the next save. A small save writes about 50 bytes more to the log, and the names of its
+  /// author and its context; one that changes many objects writes a byte or two for each of them, as a rule. Versions
+  /// of the library that know nothing of histories don't open the store any more.
   ///
   /// - Parameters:
   ///   - policy: how long transactions are kept.
@@ -65,8 +66,9 @@ extension PersistentContainer {
   /// ``HistoryQuery/newestFirst`` is true. O(log n + transactions that are looked at): all after the query's token, or
   /// fewer if ``HistoryQuery/limit`` is reached before.
   ///
-  /// - Throws: `noHistory` if the store keeps none; `historyExpired` if the query's token is before the oldest transaction, after the newest
-  ///   commit or of another store: then read on from ``ContextError/oldestHistoryToken``, with all objects read anew.
+  /// - Throws: `noHistory` if the store keeps none; `historyExpired` if the query's token is before the oldest
+  ///   transaction, after the newest commit or of another store: then read on from ``ContextError/oldestHistoryToken``,
+  ///   with all objects read anew.
   public func history(
     _ query: HistoryQuery = HistoryQuery()
   ) async throws(ContextError) -> [HistoryTransaction] {
@@ -114,8 +116,8 @@ extension PersistentContainer {
 // MARK: - Consumers
 
 extension PersistentContainer {
-  /// Registers a program, or a part of one, that reads the history: transactions that it has yet to read stay longer, up to
-  /// ``HistoryPolicy/consumerLimits``.
+  /// Registers a program, or a part of one, that reads the history: transactions that it has yet to read stay longer,
+  /// up to ``HistoryPolicy/consumerLimits``.
   ///
   /// ```swift
   /// var token = try await container.registerHistoryConsumer("search index")
@@ -135,7 +137,8 @@ extension PersistentContainer {
 
   /// Notes how far a consumer has read. A place before the one that it has acknowledged changes nothing.
   ///
-  /// - Throws: `noHistoryConsumer` for a name that isn't registered; `historyExpired` for a token of another store; `noHistory`.
+  /// - Throws: `noHistoryConsumer` for a name that isn't registered; `historyExpired` for a token of another store;
+  ///   `noHistory`.
   public func acknowledgeHistory(
     through token: HistoryToken,
     by consumer: String

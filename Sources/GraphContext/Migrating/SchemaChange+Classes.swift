@@ -109,7 +109,7 @@ extension SchemaChange {
       let lost = Set(owner.classes.dropFirst().map(\.name)).subtracting(kept)
       for match in matching.entities where match.old?.number != owner.number {
         let root = match.description
-        // An original name doesn't count for an entity or class that continues one by its own name, or another one.
+        // An original name doesn't count for an entity or class that continues one of the store.
         noteLost(lost, of: owner, (root.name, match.old == nil ? root.originalName : nil), in: root)
         let known = Set((match.old?.classes ?? []).map(\.name))
         for member in root.classes.dropFirst() {
@@ -153,8 +153,8 @@ extension SchemaChange {
     }
   }
 
-  /// Refuses to make a required embedded value of a subclass optional. The flag that says whether the value is there is new then, and it would have to be set in
-  /// the objects of this class alone.
+  /// Refuses to make a required embedded value of a subclass optional. The flag that says whether the value is there is
+  /// new then, and it would have to be set in the objects of this class alone.
   private mutating func noteNewFlags(
     of described: [ClassDescription],
     _ match: SchemaMatching.Entity,
@@ -219,7 +219,8 @@ extension SchemaChange {
     }
   }
 
-  /// Refuses requirements for which existing objects have no values.
+  /// Refuses new requirements for which existing objects may have no values. In an entity that a custom stage
+  /// rebuilds, notes a check of the values instead.
   private mutating func noteRequirements(
     of former: CataloguedClass,
     _ member: CataloguedClass,

@@ -33,7 +33,8 @@ extension SchemaChange {
     }
   }
 
-  /// Notes a unique index over a to-one relationship that gets its values in the same change: only for one to one are they known to be unique.
+  /// Notes a unique index over a to-one relationship that gets its values in the same change: only for one to one are
+  /// they known to be unique.
   private mutating func noteUnknownValues(
     _ index: IndexDescription,
     _ properties: [PropertyNumber],

@@ -12,8 +12,8 @@ import Predicates
 // A relationship of many to many whose objects have an order has another tree for the order, and the places as
 // values of its pairs.
 //
-// The tree of a to-one relationship has the same form as the pairs of a to-many relationship that leads back. So most changes of the
-// number of destinations give a tree another owner.
+// The tree of a to-one relationship has the same form as the pairs of a to-many relationship that leads back. So most
+// changes of the number of destinations give a tree another owner.
 
 /// One end of a pair of relationships: its new description, and the relationship that it continues.
 struct LinkEnd {

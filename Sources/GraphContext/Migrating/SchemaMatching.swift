@@ -108,8 +108,8 @@ struct SchemaMatching {
   private var continuedProperties: Set<PropertyNumber>
 
   /// - Parameters:
-  ///   - rebuilding: the parts of the new schema that continue nothing of the store.
-  ///   - target: gives the numbers of new subjects.
+  ///   - rebuilding: the entities, classes and properties of the new schema that continue nothing of the store.
+  ///   - target: gives the numbers of new entities and properties.
   ///   - isEmpty: whether an entity of the store has no objects. Then a property that can't be continued begins anew.
   init(
     _ old: CataloguedSchema,

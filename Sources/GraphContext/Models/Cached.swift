@@ -2,7 +2,8 @@ import Predicates
 
 /// Where an object keeps the value of one attribute once it was decoded or set.
 ///
-/// It takes any type. So a type that can't be stored causes a single compiler error, that of the getter, which needs an `AttributeType`.
+/// It takes any type. So a type that can't be stored causes a single compiler error, that of the getter, which needs an
+/// `AttributeType`.
 public struct Cached<Value> {
   @usableFromInline package var stored: Value?
 
@@ -28,8 +29,8 @@ public struct Cached<Value> {
 
 /// Where an object keeps the target of a to-one relationship: the number of the target object.
 ///
-/// A number, not the object: objects that refer to each other would keep each other alive. Objects that are in no context yet
-/// have no numbers; between these it is the object.
+/// A number, not the object: objects that refer to each other would keep each other alive. Objects that are in no
+/// context yet have no numbers; between these it is the object.
 public struct ToOneReference<Target: ManagedObject> {
   /// `none` where the relationship is nil.
   @usableFromInline package var number = ObjectNumber.none
@@ -48,10 +49,11 @@ public struct ToOneReference<Target: ManagedObject> {
   }
 }
 
-/// Where an object keeps the target of an ordered to-one relationship, and its place among the objects that lead to the same target.
+/// Where an object keeps the target of an ordered to-one relationship, and its place among the objects that lead to the
+/// same target.
 ///
-/// A model visits the reference at the slot of the relationship, and the place as an attribute at a slot behind those of all declared properties: the
-/// places are in the order of their relationships.
+/// A model visits the reference at the slot of the relationship, and the place as an attribute at a slot behind those
+/// of all declared properties: the places are in the order of their relationships.
 public struct OrderedReference<Target: ManagedObject> {
   /// The target of the relationship.
   public var reference: ToOneReference<Target>
@@ -67,8 +69,9 @@ public struct OrderedReference<Target: ManagedObject> {
   public init(_ target: Target?) { reference = ToOneReference(target) }
 }
 
-/// Where an object keeps the members of a to-many relationship while it is in no context. Afterwards the context knows the members.
-/// Then only the list that was changed in place last is kept here, as long as the context says that it is right (`MemberListings`).
+/// Where an object keeps the members of a to-many relationship while it is in no context. Afterwards the context knows
+/// the members. Then only the list that was changed in place last is kept here, as long as the context says that it is
+/// right (`MemberListings`).
 public struct ToManyMembers<Target: ManagedObject> {
   @usableFromInline var unattached: UnattachedMembers<Target>?
 

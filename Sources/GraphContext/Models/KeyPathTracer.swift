@@ -28,7 +28,8 @@ final class KeyPathTracer: ObjectHost {
   private var identity: ManagedObjectID?
   /// Whether the last property that was read is a to-many relationship.
   private var endsAtToMany = false
-  /// The parts of the embedded value that was read last, each with the value that is recognised at the end; nil if the last property is none.
+  /// The parts of the embedded value that was read last, each with the value that is recognised at the end; nil if the
+  /// last property is none.
   private var parts: [TracedPart]?
   /// The slot of the first part of the embedded value that is being read.
   private var firstPartSlot: Int?
@@ -100,7 +101,8 @@ final class KeyPathTracer: ObjectHost {
     return Trace(names: names)
   }
 
-  /// Whether a key path leads to nil where its attribute is nil, or ends the program there, as `\Song.rating!` does. False for a key path that replaces nil, as `rating ?? 0` does.
+  /// Whether a key path leads to nil where its attribute is nil, or ends the program there, as `\Song.rating!` does.
+  /// False for a key path that replaces nil, as `rating ?? 0` does.
   private static func keepsNil(_ keyPath: AnyKeyPath) -> Bool {
     type(of: keyPath).valueType is any ExpressibleByNilLiteral.Type || keyPath.debugDescription.contains("!")
   }
@@ -272,7 +274,8 @@ extension ManagedObject {
   /// The name that `is` and `as?` of a `#Predicate` ask for: ``entityName``.
   public static var predicateClassName: String? { entityName }
 
-  /// The names along a key path. It is followed once, through objects that note which properties are read. Afterwards its names are looked up.
+  /// The names along a key path. It is followed once, through objects that note which properties are read. Afterwards
+  /// its names are looked up.
   public static func predicatePath(of keyPath: AnyKeyPath) throws(QueryError) -> [String] {
     if let names = TracedKeyPaths.shared[keyPath] { return names }
     let names = try KeyPathTracer.names(along: keyPath, from: Self.self)
@@ -291,11 +294,12 @@ private struct TracedKeyPaths: ~Copyable {
   }
   private struct Known {
     var names: [Key: [String]] = [:]
-    /// The same names by the key path's own address, which is quicker to look up: a key path that the source spells at one place is one object. The
-    /// key paths are kept, so that no other key path gets the same address.
+    /// The same names by the key path's own address, which is quicker to look up: a key path that the source spells at
+    /// one place is one object. The key paths are kept, so that no other key path gets the same address.
     var byIdentity: [ObjectIdentifier: (key: Key, names: [String])] = [:]
 
-    /// The number of key paths that are kept at most: key paths that are put together while a program runs are new objects each time.
+    /// The number of key paths that are kept at most: key paths that are put together while a program runs are new
+    /// objects each time.
     private static var maximumIdentityCount: Int { 1_024 }
 
     mutating func note(_ names: [String], of key: Key) {

@@ -1,12 +1,14 @@
 import Predicates
 
-/// A name for the objects behind the links of a many-to-many relationship, where each link is an object with attributes of its own.
+/// A name for the objects behind the links of a many-to-many relationship, where each link is an object with attributes
+/// of its own.
 ///
 /// ```swift
 /// LinkShorthand("members", through: "memberships", to: "person")
 /// ```
 ///
-/// With this, the condition `ANY members.name == "Ada"` is `ANY memberships.person.name == "Ada"`. A shorthand belongs to the program: a store doesn't keep it.
+/// With this, the condition `ANY members.name == "Ada"` is `ANY memberships.person.name == "Ada"`. A shorthand belongs
+/// to the program: a store doesn't keep it.
 public struct LinkShorthand: Sendable, Hashable {
   /// The name, which no property of the entity has.
   public var name: String

@@ -60,7 +60,8 @@ extension ManagedObject {
     }
   }
 
-  /// The value of an attribute for which the record holds something else than a value: a reference to a value that lies elsewhere, or invalid bytes.
+  /// The value of an attribute for which the record holds something other than a value: a reference to a value that
+  /// lies elsewhere, or invalid bytes.
   @usableFromInline
   package func _$unreadable<Value: AttributeType>(_ slot: Int, _ cache: inout Cached<Value>) -> Value {
     if _$layout.fields[slot].kind.isExternal {
@@ -99,8 +100,8 @@ extension ManagedObject {
     _$state.didSet(slot)
   }
 
-  /// Reports that a slot is about to be set: to observers, and to the context. The context is told of the first change since the object had no changes, or
-  /// of every change if it asks for that.
+  /// Reports that a slot is about to be set: to observers, and to the context. The context is told of the first change
+  /// since the object had no changes, or of every change if it asks for that.
   @inlinable
   package func _$announceChange(_ slot: Int) {
     if _$state.reportsReading, let host = _$state.host, _$state.isObserved || host.hasObservableChildren {

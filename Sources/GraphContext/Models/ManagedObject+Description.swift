@@ -2,10 +2,11 @@ import Foundation
 import Predicates
 
 extension ManagedObject {
-  /// The object for a debugger or a log, with the attributes that it has in memory: `Song/42 title: "Carey", seconds: 182`.
+  /// The object for a debugger or a log, with the attributes that it has in memory:
+  /// `Song/42 title: "Carey", seconds: 182`.
   ///
-  /// Reads nothing from the store: an object whose record is not at hand is shown as a `fault`. Values that are stored externally are left out, and long ones are
-  /// cut after 40 characters.
+  /// Reads nothing from the store: an object whose record is not at hand is shown as a `fault`. Values that are stored
+  /// externally are left out, and long ones are cut after 40 characters.
   public var debugDescription: String {
     let number = _$state.number.isNone ? "new" : "\(_$state.number)"
     return "\(entityLabel.name)/\(number)\(phaseText) \(attributesText)".trimmed

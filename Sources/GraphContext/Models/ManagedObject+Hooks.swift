@@ -23,7 +23,8 @@ extension ManagedObject {
   /// Accepts the deletion.
   public func validateForDelete() throws { _$state.host?.noteDefault(.validateForDelete, of: self) }
 
-  /// Runs ``awakeFromFetch()``, which may read any property. A getter calls this before it reads from the store, while it doesn't access its cache yet.
+  /// Runs ``awakeFromFetch()``, which may read any property. A getter calls this before it reads from the store, while
+  /// it doesn't access its cache yet.
   @inlinable
   public func _$awake() {
     if _$state.isAwake { return }
@@ -31,7 +32,8 @@ extension ManagedObject {
     if _$state.host != nil { awakeFromFetch() }
   }
 
-  /// Calls `awakeFromInsert` of the objects that a setter has brought into the context. The setter calls this after it has filled the cache of a to-many relationship.
+  /// Calls `awakeFromInsert` of the objects that a setter has brought into the context. The setter calls this after it
+  /// has filled the cache of a to-many relationship.
   @inlinable
   public func _$didPutToMany() { _$state.host?._$awakeInserted() }
 }

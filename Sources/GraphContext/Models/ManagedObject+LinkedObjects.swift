@@ -21,8 +21,8 @@ extension ManagedObject {
     members(name, links) { $0[keyPath: target] }
   }
 
-  /// Makes these the objects that links lead to: deletes the links to others, and makes a link to each that has none. In an ordered relationship the links get
-  /// the order of the objects.
+  /// Makes these the objects that links lead to: deletes the links to others, and makes a link to each that has none.
+  /// In an ordered relationship the links get the order of the objects.
   public func _$setLinked<Links: RelationshipCollection, Members: RelationshipCollection>(
     _ members: Members,
     through links: ReferenceWritableKeyPath<Self, Links>,
@@ -79,7 +79,8 @@ extension ManagedObject {
     let remaining = Set(kept.map(ObjectIdentifier.init))
     for link in all where !remaining.contains(ObjectIdentifier(link)) { link.context?.delete(link) }
     self[keyPath: links] = Links(_relatedObjects: ordered)
-    // A link is in the owner's context before it leads anywhere: an object of another context is refused there, and gets no link.
+    // A link is in the owner's context before it leads anywhere: an object of another context is refused there, and
+    // gets no link.
     for (link, member) in zip(new, lacking) { setTarget(link, member) }
   }
 }

@@ -12,8 +12,9 @@ extension ManagedObject {
     return cache.number.isNone ? nil : _$target(cache.number, slot)
   }
 
-  /// Returns true if the cache holds the number of the object at the other end. The function reads it from the record if the object has its record already.
-  /// Returns false for an object that reports reads: ``_$lookUpToOne(_:_:)`` reports them.
+  /// Returns true if the cache holds the number of the object at the other end. The function reads it from the record
+  /// if the object has its record already. Returns false for an object that reports reads: ``_$lookUpToOne(_:_:)``
+  /// reports them.
   @inlinable
   package func _$hasNumber<Target: ManagedObject>(_ slot: Int, _ cache: inout ToOneReference<Target>) -> Bool
   {
@@ -45,7 +46,8 @@ extension ManagedObject {
     _$state.host?.object(Target.self, number, of: self, property: slot)
   }
 
-  /// The object that a required to-one relationship leads to. If it can't be read, an object that stands for a missing one.
+  /// The object that a required to-one relationship leads to. If it can't be read, an object that stands for a missing
+  /// one.
   public func _$requiredToOne<Target: ManagedObject>(
     _ slot: Int,
     _ cache: inout ToOneReference<Target>
@@ -71,7 +73,8 @@ extension ManagedObject {
       _$state.didSet(slot)
       return target?._$state.host.map { .leading(into: $0) }
     }
-    // A target that was deleted, or whose context was reset, didn't enter. The context remembers that, and nothing else happens.
+    // A target that was deleted, or whose context was reset, didn't enter. The context remembers that, and nothing else
+    // happens.
     if let target, target._$state.host !== host { return nil }
     if let target, !host.accepts(target, of: self, property: slot) { return nil }
     loadNumber(slot, &cache)
@@ -93,8 +96,9 @@ extension ManagedObject {
     _$state.host?.awakeInserted()
   }
 
-  /// Inserts an object that is in no context into the context of its members, if a member is in a context and leads back. If a list was changed in place, only the
-  /// last members are looked at. So a long sequence of appends takes time in proportion to its length.
+  /// Inserts an object that is in no context into the context of its members, if a member is in a context and leads
+  /// back. If a list was changed in place, only the last members are looked at. So a long sequence of appends takes
+  /// time in proportion to its length.
   private func enterContext<Members: RelationshipCollection>(
     ofMembers members: Members,
     _ ordinal: Int,
@@ -104,7 +108,8 @@ extension ManagedObject {
     guard let host = list.suffix(isWhole ? list.count : 16).lazy.compactMap({ $0._$state.host }).first else {
       return
     }
-    // The new list replaces the objects kept so far. They are dropped, so that they don't enter the context with this object.
+    // The new list replaces the objects kept so far. They are dropped, so that they don't enter the context with this
+    // object.
     var dropper = RelationshipDropper()
     _$visit(_$objectModel.slotCount + ordinal, &dropper)
     host.reach(self, by: _$objectModel.slotCount + ordinal)
@@ -140,8 +145,8 @@ extension ManagedObject {
     return Members(_relationship: relationship) ?? Members(_relatedObjects: relationship.objects())
   }
 
-  /// The same, to be changed in place and given to ``_$putToMany(_:_:)`` afterwards. The members are moved out where they are kept, so that
-  /// an array grows without being copied.
+  /// The same, to be changed in place and given to ``_$putToMany(_:_:)`` afterwards. The members are moved out where
+  /// they are kept, so that an array grows without being copied.
   public func _$takeToMany<Members: RelationshipCollection>(
     _ ordinal: Int,
     _ cache: inout ToManyMembers<Members.Element>
@@ -158,8 +163,8 @@ extension ManagedObject {
     return Members(_relatedObjects: objects)
   }
 
-  /// Makes these the members, and returns the members that the object keeps itself. If the object is in a context, the members enter it
-  /// too, and the inverses follow.
+  /// Makes these the members, and returns the members that the object keeps itself. If the object is in a context, the
+  /// members enter it too, and the inverses follow.
   ///
   /// - Parameter isWhole: whether the list was assigned, and not changed in place.
   public func _$putToMany<Members: RelationshipCollection>(

@@ -3,7 +3,8 @@ import Predicates
 // Setting attributes by name.
 
 extension ManagedObject {
-  /// Sets an attribute by its name; `null` for nil. An attribute of an embedded value has the names along the way: `home.city`.
+  /// Sets an attribute by its name; `null` for nil. An attribute of an embedded value has the names along the way:
+  /// `home.city`.
   ///
   /// ```swift
   /// for (name, value) in row { try song.setValue(value, forKey: name) }
@@ -11,8 +12,9 @@ extension ManagedObject {
   ///
   /// Rules of the attribute are checked by the save. ``value(at:)`` reads by name.
   ///
-  /// - Throws: `unknownProperty` when the entity has no attribute of this name; `wrongValue` when the value is of another kind than the attribute, out of its
-  ///   range, or nil for one that takes none; `derivedValue` when the attribute is derived. Nothing is set then.
+  /// - Throws: `unknownProperty` when the entity has no attribute of this name; `wrongValue` when the value is of
+  ///   another kind than the attribute, out of its range, or nil for one that takes none; `derivedValue` when the
+  ///   attribute is derived. Nothing is set then.
   public func setValue(_ value: AttributeValue, forKey name: String) throws(ContextError) {
     let (slot, accepted) = try accepted(value, name)
     var trial = AttributeSetter(accepted, isTrial: true)
@@ -48,7 +50,8 @@ extension ManagedObject {
     return (slot, converted)
   }
 
-  /// Returns true for the attribute that stands for a whole embedded value. The attribute is true where the value is there, else nil.
+  /// Returns true for the attribute that stands for a whole embedded value. The attribute is true where the value is
+  /// there, else nil.
   private func isFlagOfParts(_ name: String) -> Bool {
     _$objectModel.visitedNames.contains { $0.hasPrefix("\(name).") }
   }

@@ -8,8 +8,9 @@ extension ManagedObject {
     for property in 0..<_$objectModel.visitedNames.count { _$visit(property, &visitor) }
   }
 
-  /// Calls a function with an object that is made only for the types of its properties: a tracer, whose model is known without following key paths.
-  /// Afterwards the object is in the state of a deleted one, because the model's `deinit` may read properties.
+  /// Calls a function with an object that is made only for the types of its properties: a tracer, whose model is known
+  /// without following key paths. Afterwards the object is in the phase `gone`, because the model's `deinit` may read
+  /// properties.
   static func withSample(_ body: (Self) -> Void) {
     var state = ObjectState(missingIn: 0)
     state.phase = .tracer
@@ -69,8 +70,8 @@ extension ManagedObject {
   /// After the object was given its number in a context: brings the objects that its relationships lead to into the
   /// context, and from then on refers to them by number.
   ///
-  /// The host's `adopt` is called for each; it should queue the adopted objects rather than call this again, or a long chain
-  /// of new objects overflows the stack.
+  /// The host's `adopt` is called for each; it should queue the adopted objects rather than call this again, or a long
+  /// chain of new objects overflows the stack.
   package func attachRelationships() {
     guard let host = _$state.host else { return }
     for property in _$objectModel.relationshipProperties {
@@ -135,8 +136,8 @@ private struct ReferenceWriter: PropertyVisitor {
   mutating func visit<Target: ManagedObject>(toMany ordinal: Int, _ cache: inout ToManyMembers<Target>) {}
 }
 
-/// Takes the objects out that were assigned while there was no context. The collected objects are used only after the visit,
-/// because a context may read the cache then.
+/// Takes the objects out that were assigned while there was no context. The collected objects are used only after the
+/// visit, because a context may read the cache then.
 private struct UnattachedTaker: PropertyVisitor {
   var targets: [any ManagedObject] = []
 

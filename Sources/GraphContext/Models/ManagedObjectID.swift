@@ -1,14 +1,16 @@
 import Foundation
 import Predicates
 
-/// An object's name: final from its insertion on, valid in every context of its store, in every process, for ever. Before its insertion an
-/// object has a provisional ID (``isProvisional``), which tells it from other objects of the process, and no more.
+/// An object's name: final from its insertion on, valid in every context of its store, in every process, for ever.
+/// Before its insertion an object has a provisional ID (``isProvisional``), which tells it from other objects of the
+/// process, and no more.
 ///
 /// IDs are `Sendable`, so they are how an object is handed to another task: `context.object(with: id)` finds it there.
 ///
-/// An ID names the store, the entity and the object by values that are never used again: the store's UUID and the numbers that the store gave.
-/// So it finds its object after the entity was renamed, and never one of another entity that has the name now.
-/// The entity's name in an ID is the one that it had when the ID was made. It is for people to read, and takes no part in the equality of IDs.
+/// An ID names the store, the entity and the object by values that are never used again: the store's UUID and the
+/// numbers that the store gave. So it finds its object after the entity was renamed, and never one of another entity
+/// that has the name now. The entity's name in an ID is the one that it had when the ID was made. It is for people to
+/// read, and takes no part in the equality of IDs.
 public struct ManagedObjectID: Sendable, Hashable {
   /// The UUID of the store that gave the ID; for a provisional ID, a UUID of no store.
   public let storeID: UUID
@@ -30,8 +32,9 @@ public struct ManagedObjectID: Sendable, Hashable {
 
   /// Whether the ID was taken from an object in no context: never inserted, or its insertion was rolled back.
   ///
-  /// A provisional ID is equal to no other object's ID in this process. It finds no object: contexts throw `provisionalID`, a condition
-  /// with it is an `invalidQuery`, and it can't be encoded. The object gets another ID when it is inserted.
+  /// A provisional ID is equal to no other object's ID in this process. It finds no object: contexts throw
+  /// `provisionalID`, a condition with it is an `invalidQuery`, and it can't be encoded. The object gets another ID
+  /// when it is inserted.
   public var isProvisional: Bool { storeID == Self.noStore && !number.isNone }
 }
 
@@ -47,19 +50,20 @@ extension ManagedObjectID: CustomStringConvertible {
   /// object = the object's number in decimal, without a sign or leading zeros
   /// ```
   ///
-  /// `cambium://01020304-0506-0708-090a-0b0c0d0e0f10/Song.7/42` is the object 42 of the entity 7, which was called `Song` then. The number
-  /// decides: the same URI with another name is an equal ID.
+  /// `cambium://01020304-0506-0708-090a-0b0c0d0e0f10/Song.7/42` is the object 42 of the entity 7, which was called
+  /// `Song` then. The number decides: the same URI with another name is an equal ID.
   ///
-  /// The form without the entity's number is that of earlier versions of the library. It is read all the same, and names the
-  /// entity that has the name when the ID is used. Such an ID isn't equal to one with a number, not even to that of the object which it finds.
+  /// The form without the entity's number is that of earlier versions of the library. It is read all the same, and
+  /// names the entity that has the name when the ID is used. Such an ID isn't equal to one with a number, not even to
+  /// that of the object which it finds.
   ///
   /// A provisional ID has `provisional` for the store. No ID is made from such a text.
   public var uriRepresentation: String {
     "\(Self.scheme)://\(isProvisional ? "provisional" : storeID.uuidString.lowercased())/\(entity)/\(number)"
   }
 
-  /// Nil when the text is not exactly what ``uriRepresentation`` gives for some ID. Whether there is such a store, entity or object
-  /// shows when the ID is used.
+  /// Nil when the text is not exactly what ``uriRepresentation`` gives for some ID. Whether there is such a store,
+  /// entity or object shows when the ID is used.
   public init?(uriRepresentation uri: String) {
     let prefix = Self.scheme + "://"
     guard uri.hasPrefix(prefix) else { return nil }

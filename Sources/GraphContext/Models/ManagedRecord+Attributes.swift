@@ -5,7 +5,8 @@ import Predicates
 extension ManagedRecord {
   /// The value of an attribute; `null` for nil. O(1); the first access reads the record.
   ///
-  /// - Throws: `unknownProperty` when the entity has no attribute of this name; the store's error when it can't be read.
+  /// - Throws: `unknownProperty` when the entity has no attribute of this name; the store's error when it can't be
+  ///   read.
   public subscript(name: String) -> AttributeValue {
     get throws(ContextError) {
       let slot = try attributeSlot(name)
@@ -38,8 +39,8 @@ extension ManagedRecord {
 
   /// Sets an attribute; `null` for nil. A required attribute may be nil until it is saved.
   ///
-  /// - Throws: `unknownProperty` when the entity has no attribute of this name; `wrongValue` when the value is of another kind than the
-  ///   attribute, or out of its range; `derivedValue` when the attribute is derived.
+  /// - Throws: `unknownProperty` when the entity has no attribute of this name; `wrongValue` when the value is of
+  ///   another kind than the attribute, or out of its range; `derivedValue` when the attribute is derived.
   public func set(_ name: String, to value: AttributeValue) throws(ContextError) {
     let (slot, accepted) = try accepted(value, name)
     setValue(accepted, at: slot)
@@ -69,7 +70,8 @@ extension ManagedRecord {
     return values
   }
 
-  /// Sets an attribute to a value of a Swift type, which must have the attribute's kind: `Int` is an `int64`, and no `double`.
+  /// Sets an attribute to a value of a Swift type, which must have the attribute's kind: `Int` is an `int64`, and no
+  /// `double`.
   public func set<Value: AttributeType>(_ name: String, to value: Value) throws(ContextError) {
     try set(name, to: value._attributeValue)
   }

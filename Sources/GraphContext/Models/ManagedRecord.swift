@@ -9,10 +9,10 @@ import Predicates
 /// try context.save()
 /// ```
 ///
-/// A record lives in a context as the objects of models do, and the documentation of ``ManagedObject`` applies to it: faulting,
-/// inverses, delete rules, uniqueness, conflicts. The checks that the compiler makes for a model's class are made when a property is named: a
-/// name that the entity doesn't have, a value of another kind and an object of another entity throw, and change nothing. A
-/// required property may be nil until the record is saved.
+/// A record lives in a context as the objects of models do, and the documentation of ``ManagedObject`` applies to it:
+/// faulting, inverses, delete rules, uniqueness, conflicts. The checks that the compiler makes for a model's class are
+/// made when a property is named: a name that the entity doesn't have, a value of another kind and an object of another
+/// entity throw, and change nothing. A required property may be nil until the record is saved.
 ///
 /// Contexts make records: ``ManagedObjectContext/insert(entity:)``, ``ManagedObjectContext/fetch(_:)-(DynamicQuery)``.
 public final class ManagedRecord: ManagedObject {

@@ -14,7 +14,8 @@ public struct ModelClass: Sendable {
 
   /// - Parameters:
   ///   - type: the class.
-  ///   - declared: the class's own declarations, as an entity that is named after it, without the properties that have embedded values.
+  ///   - declared: the class's own declarations, as an entity that is named after it, without the properties that have
+  ///     embedded values.
   ///   - embedded: the properties with embedded values that it declares itself.
   ///   - isAbstract: whether only subclasses have objects.
   ///   - subclasses: the classes that inherit from it directly.
@@ -37,7 +38,8 @@ public struct ModelClass: Sendable {
     declared.declaredProperties + embedded.flatMap(\.attributes)
   }
 
-  /// The problems of the indexes. Objects of other classes have nil in the properties that the class declares itself, and values in those that it inherits.
+  /// The problems of the indexes. Objects of other classes have nil in the properties that the class declares itself,
+  /// and values in those that it inherits.
   var indexProblems: [String] {
     let own = Set((declared.properties + embedded.flatMap(\.attributes)).map(\.name))
     return declared.indexes.filter { !own.isSuperset(of: $0.properties) }.map {
@@ -135,12 +137,14 @@ public struct OwnProperties: Sendable {
   /// The ordinal in the hierarchy of one of the class's own embedded values. O(1).
   public func embedded(_ place: Int) -> Int { firstEmbedded + place }
 
-  /// Which part of which of the class's own embedded values lies at a slot; nil for another property. O(embedded values).
+  /// Which part of which of the class's own embedded values lies at a slot; nil for another property. O(embedded
+  /// values).
   public func part(at slot: Int) -> (place: Int, part: Int)? {
     parts.firstIndex { $0.contains(slot) }.map { ($0, slot - parts[$0].lowerBound) }
   }
 
-  /// The place of a property among the class's own; -1 for a part of an embedded value, and for a property that another class declares. O(1).
+  /// The place of a property among the class's own; -1 for a part of an embedded value, and for a property that another
+  /// class declares. O(1).
   public func place(of property: Int) -> Int { own[property] }
 }
 
@@ -157,7 +161,8 @@ extension ModelDescription {
     }
   }
 
-  /// A class that is listed with its hierarchy, but not by its superclass.
+  /// The problem of a class that is listed with its hierarchy, but not by its superclass; empty if the superclass lists
+  /// it.
   func problems(ofListed model: any ManagedObject.Type) -> [String] {
     if classes.isEmpty || classes.contains(where: { $0.type == model }) { return [] }
     return ["\(model) inherits from a class of \(entity.name), which doesn't list it among its subclasses"]

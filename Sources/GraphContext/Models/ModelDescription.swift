@@ -14,9 +14,11 @@ public final class ModelDescription: Sendable {
   let visitedProperties: [PropertyDescription]
   /// The closures that make the values of new objects, by slot.
   let insertionDefaults: [Int: @Sendable () -> any AttributeType]
-  /// Bits of the slots that have such a closure. In a hierarchy these are the slots of all classes, so an object may not have some of them.
+  /// Bits of the slots that have such a closure. In a hierarchy these are the slots of all classes, so an object may
+  /// lack some of them.
   public let _$insertionSlots: UInt64
-  /// Such bits of each class in a hierarchy, inherited ones included, by the class's place. Without a hierarchy, the bits of the one class.
+  /// Such bits of each class in a hierarchy, inherited ones included, by the class's place. Without a hierarchy, the
+  /// bits of the one class.
   private let insertionSlotsOfClasses: [UInt64]
   /// The places of the classes of a hierarchy.
   private let placesOfClasses: [ObjectIdentifier: Int]
@@ -50,7 +52,8 @@ public final class ModelDescription: Sendable {
 
   /// - Parameters:
   ///   - entity: all properties, the parts of each embedded value one after the other.
-  ///   - embedded: the properties with embedded values; in a hierarchy, those of a class come before those of its subclasses.
+  ///   - embedded: the properties with embedded values; in a hierarchy, those of a class come before those of its
+  ///     subclasses.
   init(
     _ entity: EntityDescription,
     embedded: [EmbeddedDescription] = [],
@@ -110,7 +113,8 @@ public final class ModelDescription: Sendable {
   /// The name of a property with an embedded value.
   func embeddedName(_ ordinal: Int) -> String { embeddedNames[ordinal] }
 
-  /// The name of the part at a slot, without the name of the property; empty for the part that says whether an optional value is there.
+  /// The name of the part at a slot, without the name of the property; empty for the part that says whether an optional
+  /// value is there.
   func partName(at slot: Int) -> String {
     guard let part = _$embeddedPart(at: slot) else { return visitedNames[slot] }
     return String(visitedNames[slot].dropFirst(embeddedNames[part.ordinal].count + 1))
@@ -124,7 +128,8 @@ public final class ModelDescription: Sendable {
   /// The place of a to-many relationship among the visited properties.
   public func _$place(ofToMany ordinal: Int) -> Int { slotCount + ordinal }
 
-  /// The properties that one of the classes declares itself. Traps for a class that its parent doesn't name. O(properties).
+  /// The properties that one of the classes declares itself. Traps for a class that its parent doesn't name.
+  /// O(properties).
   public func ownProperties(of type: any ManagedObject.Type) -> OwnProperties {
     guard let member = classes.first(where: { $0.type == type }) else {
       fatalError("\(type) isn't among the subclasses that its superclass names")

@@ -35,8 +35,8 @@ enum ModelReach {
 }
 
 extension ManagedObject {
-  /// The models at the other ends of the relationships. A relationship's description has only a name, but an object's cache has
-  /// the type. So an object is made, and released again.
+  /// The models at the other ends of the relationships. A relationship's description has only a name, but an object's
+  /// cache has the type. So an object is made, and released again.
   fileprivate static var relatedModels: [any ManagedObject.Type] {
     _$model.types(or: self).flatMap { $0.ownRelatedModels }
   }

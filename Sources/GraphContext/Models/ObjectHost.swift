@@ -4,15 +4,15 @@ import Predicates
 /// The services that an object needs of its environment. Apps use the host `ManagedObjectContext`; the tracer of key
 /// paths is the other host.
 ///
-/// A class instead of a protocol, because every object holds one: a reference is one word, and the generation is one load.
-/// Like its objects, a host belongs to one task at a time and is not `Sendable`.
+/// A class instead of a protocol, because every object holds one: a reference is one word, and the generation is one
+/// load. Like its objects, a host belongs to one task at a time and is not `Sendable`.
 public class ObjectHost {
-  /// The generation of the pointers to records that this host has handed out: they belong to one snapshot. A host raises it when it moves to
-  /// another snapshot. Then every such pointer is stale.
+  /// The generation of the pointers to records that this host has handed out: they belong to one snapshot. A host
+  /// raises it when it moves to another snapshot. Then every such pointer is stale.
   @exclusivity(unchecked) @usableFromInline package final var generation: UInt32 = 1
 
-  /// Whether records of any entity have another layout in this host's store than in its model: their values are in the order
-  /// in which the model declared them when the store was made.
+  /// Whether records of any entity have another layout in this host's store than in its model: their values are in the
+  /// order in which the model declared them when the store was made.
   @exclusivity(unchecked) @usableFromInline package final var hasOtherLayouts = false
 
   /// The listeners of reads and changes of an object that the host makes.
@@ -21,7 +21,8 @@ public class ObjectHost {
   /// Whether there are, or were, children of the host whose objects can be observed.
   @exclusivity(unchecked) @usableFromInline package final var hasObservableChildren = false
 
-  /// The shape of the class whose fault was made last, which is looked for here first: a host belongs to one task, and all tasks share the shapes.
+  /// The shape of the class whose fault was made last, which is looked for here first: a host belongs to one task, and
+  /// all tasks share the shapes.
   final var lastShape: StoredShape?
 
   /// The object that ``hasRules(_:for:_:)`` validates at the moment; nil otherwise.
@@ -31,7 +32,8 @@ public class ObjectHost {
 
   package init() {}
 
-  /// Returns whether an object has rules in code. An object for which `validate` calls the default implementations has none.
+  /// Returns whether an object has rules in code. An object for which `validate` calls the default implementations has
+  /// none.
   ///
   /// - Parameters:
   ///   - change: what the validation of the object is for.
@@ -47,7 +49,8 @@ public class ObjectHost {
     return calledDefaults != DefaultValidations(calledFor: change)
   }
 
-  /// Notes the call of a default implementation, which calls this for its object. Only calls for the object that is being validated count, because a rule in code may validate other objects.
+  /// Notes the call of a default implementation, which calls this for its object. Only calls for the object that is
+  /// being validated count, because a rule in code may validate other objects.
   final func noteDefault(_ validation: DefaultValidations, of object: any ManagedObject) {
     if validated == ObjectIdentifier(object) { calledDefaults.insert(validation) }
   }
@@ -70,16 +73,19 @@ public class ObjectHost {
   /// The object's record in the current snapshot. The bytes must have passed `RecordView(_:layout:)` for the layout of
   /// the object's entity, and must stay where they are until `generation` changes.
   ///
-  /// Nil when there is none or it can't be read. The host remembers the error, and throws it at the next call that can throw.
+  /// Nil when there is none or it can't be read. The host remembers the error, and throws it at the next call that can
+  /// throw.
   package func record(of object: any ManagedObject) -> UnsafeRawBufferPointer? { missing() }
 
   /// How the records of the object's entity lie in the store. Asked only where ``hasOtherLayouts``.
   package func layout(of object: any ManagedObject) -> RecordLayout { missing() }
 
-  /// The value of an attribute that is stored externally, as the object's record has it or refers to it. Nil where it can't be read; the host remembers the error.
+  /// The value of an attribute that is stored externally, as the object's record has it or refers to it. Nil where it
+  /// can't be read; the host remembers the error.
   package func externalValue(of object: any ManagedObject, slot: Int) -> AttributeValue? { missing() }
 
-  /// Notes that the record holds something at this slot that is no value of the attribute's type. The host remembers this as an error.
+  /// Notes that the record holds something at this slot that is no value of the attribute's type. The host remembers
+  /// this as an error.
   package func unreadableValue(of object: any ManagedObject, slot: Int) { missing() }
 
   /// The object of this number: the one that the host already has, or a fault.
@@ -94,12 +100,14 @@ public class ObjectHost {
     property: Int
   ) -> ManagedRecord { missing() }
 
-  /// Returns whether a relationship of a model's object can lead to a record, whose class doesn't tell its entity. If not, the host remembers that.
+  /// Returns whether a relationship of a model's object can lead to a record, whose class doesn't tell its entity. If
+  /// not, the host remembers that.
   package func canLead(_ owner: any ManagedObject, by property: Int, to record: ManagedRecord) -> Bool {
     true
   }
 
-  /// The numbers of the objects at the other end of a to-many relationship, unsaved changes included, in the order of an ordered one, else ascending.
+  /// The numbers of the objects at the other end of a to-many relationship, unsaved changes included, in the order of
+  /// an ordered one, else ascending.
   package func elements(of object: any ManagedObject, toMany: Int) -> [ObjectNumber] { missing() }
 
   /// The numbers at these positions of ``elements(of:toMany:)``; fewer where the list ends, or can't be read.
@@ -168,15 +176,16 @@ public class ObjectHost {
 
   /// Brings the object into this context: inserts it if it is in no context.
   ///
-  /// - Returns: whether it is in the context now. False for an object that has left its context for good or is in another context; the host remembers that.
+  /// - Returns: whether it is in the context now. False for an object that has left its context for good or is in
+  ///   another context; the host remembers that.
   @discardableResult
   package func adopt(_ object: any ManagedObject) -> Bool { missing() }
 
   /// Calls `awakeFromInsert` of the objects that were adopted since.
   package func awakeInserted() {}
 
-  /// Notes that an object in no context leads to an object in this context by a property. If the relationship has an inverse, which then leads to the
-  /// first object, this object enters the context, too.
+  /// Notes that an object in no context leads to an object in this context by a property. If the relationship has an
+  /// inverse, which then leads to the first object, the first object enters the context, too.
   package func reach(_ object: any ManagedObject, by property: Int) {}
 
   /// Updates the inverse after a to-one relationship was set from one number to another.
@@ -194,7 +203,8 @@ public class ObjectHost {
 
   package func remove(_ element: any ManagedObject, from object: any ManagedObject, toMany: Int) { missing() }
 
-  /// Moves elements of an ordered relationship so that they follow one another, the first at this position among the others. Does nothing for a relationship without order.
+  /// Moves elements of an ordered relationship so that they follow one another, the first at this position among the
+  /// others. Does nothing for a relationship without order.
   package func move(
     _ elements: [any ManagedObject],
     to position: Int,
@@ -202,12 +212,14 @@ public class ObjectHost {
     toMany: Int
   ) {}
 
-  /// Gives the elements of an ordered relationship this order; elements that are not named come last. Does nothing for a relationship without order.
+  /// Gives the elements of an ordered relationship this order; elements that are not named come last. Does nothing for
+  /// a relationship without order.
   package func arrange(_ numbers: [ObjectNumber], of object: any ManagedObject, toMany: Int) {}
 
   // MARK: Relationships
 
-  /// The object that a relationship leads to: a record is found by the relationship, as its class doesn't tell its entity.
+  /// The object that a relationship leads to: a record is found by the relationship, as its class doesn't tell its
+  /// entity.
   final func object<Object: ManagedObject>(
     _ type: Object.Type,
     _ number: ObjectNumber,

@@ -4,14 +4,15 @@ import Predicates
 /// The state of an object of a model, beside its values: its identity, which values it holds, where its record
 /// lies.
 ///
-/// Every model class stores one, as `_$state`. The default is the state of an object that was just made and is in no context; it
-/// allocates nothing. Apps don't use it: `@Model` writes the code that uses it, and a model written by
-/// hand uses it in the same way.
+/// Every model class stores one, as `_$state`. The default is the state of an object that was just made and is in no
+/// context; it allocates nothing. Apps don't use it: `@Model` writes the code that uses it, and a model written by hand
+/// uses it in the same way.
 ///
 /// Invariants:
 /// 1. `fast ⊆ loaded`: a getter may return its cache without calling the host exactly if its bit is in `fast`.
 /// 2. `changed ⊆ loaded`.
-/// 3. `record`, if not nil, was accepted by `RecordView(_:layout:)` and is valid while the host's generation is `generation`.
+/// 3. `record`, if not nil, was accepted by `RecordView(_:layout:)` and is valid while the host's generation is
+///    `generation`.
 /// 4. `number` is not `none` exactly when the object is, or has been, in a context. It never changes once set.
 /// 5. An object that is in the phase `gone` and has no number stands for one that could not be read.
 /// 6. `fast` is empty while the object reports reads.
@@ -25,14 +26,15 @@ public struct ObjectState {
   /// The object's number within its entity; none before the object is inserted.
   @usableFromInline package var number = ObjectNumber.none
   /// The ``host``.
-  // Safety: every object whose host is a context is in the context's identity map, and the context's deinit makes all of them leave. The
-  // other host, the tracer of key paths, lets go of its objects in the same way.
+  // Safety: every object whose host is a context is in the context's identity map, and the context's deinit makes all
+  // of them leave. The other host, the tracer of key paths, lets go of its objects in the same way.
   // A getter looks at two fields of it without counting a reference.
   @usableFromInline var unmanagedHost: Unmanaged<ObjectHost>?
   /// The record in the context's snapshot; nil until it is looked for, and for objects that have none.
   @usableFromInline package var record: UnsafeRawPointer?
-  /// The length of the record. For an object that has no record any more (phase `gone`), this is the number of its entity, or 0 if that is not known. For a
-  /// new object, this is the lower half of its provisional number; the upper half is in `generation`.
+  /// The length of the record. For an object that has no record any more (phase `gone`), this is the number of its
+  /// entity, or 0 if that is not known. For a new object, this is the lower half of its provisional number; the upper
+  /// half is in `generation`.
   @usableFromInline package var recordByteCount: UInt32 = 0
   /// The host's generation when `record` was found.
   @usableFromInline package var generation: UInt32 = 0
@@ -41,7 +43,8 @@ public struct ObjectState {
   @usableFromInline package var hearers = Hearers()
   /// False for a fault whose `awakeFromFetch` has not been called yet; true for every other object.
   @usableFromInline package var isAwake = true
-  /// The tag of the store that an object in the phase `gone` was in, so that it keeps its ID without its host. 0 before.
+  /// The tag of the store that an object in the phase `gone` was in, so that it keeps its ID without its host. 0
+  /// before.
   package private(set) var storeTag: UInt32 = 0
 
   /// The listeners of reads and changes of an object.
@@ -51,8 +54,8 @@ public struct ObjectState {
     @inlinable
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The context must be told of the next change: the object is in a context that doesn't hold it as changed yet, has a copy of its values, or
-    /// records which properties change.
+    /// The context must be told of the next change: the object is in a context that doesn't hold it as changed yet, has
+    /// a copy of its values, or records which properties change.
     @inlinable package static var change: Hearers { Hearers(rawValue: 1) }
     /// The context is told of every property that is read: its objects can be observed.
     @inlinable package static var reading: Hearers { Hearers(rawValue: 2) }
@@ -130,7 +133,8 @@ extension ObjectState {
     if !reportsReading { fast |= 1 &<< UInt64(truncatingIfNeeded: slot) }
   }
 
-  /// Notes that the cache of this slot holds the value before a getter has asked for it. The slot isn't fast, so that the first getter calls `awakeFromFetch`.
+  /// Notes that the cache of this slot holds the value before a getter has asked for it. The slot isn't fast, so that
+  /// the first getter calls `awakeFromFetch`.
   mutating func didLoadAhead(_ slot: Int) { loaded |= 1 &<< UInt64(truncatingIfNeeded: slot) }
 
   /// Whether the context must be told of the next change.
@@ -189,7 +193,8 @@ extension ObjectState {
 // MARK: - What the context does
 
 extension ObjectState {
-  /// Notes that the object is now in a context, with its final number. It keeps its values; the context holds it as inserted.
+  /// Notes that the object is now in a context, with its final number. It keeps its values; the context holds it as
+  /// inserted.
   package mutating func enter(_ host: ObjectHost, number: ObjectNumber) {
     self.host = host
     self.number = number
@@ -220,7 +225,8 @@ extension ObjectState {
     announcesChange = true
   }
 
-  /// Marks values that were not set by the program as to be read again: for a merge into an object with unsaved changes.
+  /// Marks values that were not set by the program as to be read again: for a merge into an object with unsaved
+  /// changes.
   ///
   /// - Parameter slots: bits of the slots that this is about.
   package mutating func forgetUnchangedValues(in slots: UInt64 = ~0) {
@@ -266,8 +272,8 @@ extension ObjectState {
     host = nil
   }
 
-  /// Notes that an insertion was rolled back: the object is in no context again, and keeps its attributes. Its number is not used
-  /// again; a second insertion gives it another one. It has another provisional number, too.
+  /// Notes that an insertion was rolled back: the object is in no context again, and keeps its attributes. Its number
+  /// is not used again; a second insertion gives it another one. It has another provisional number, too.
   package mutating func becomeNew() {
     self = ObjectState()
   }
@@ -285,7 +291,8 @@ extension ObjectState {
   /// The ID of the store that the object is in, or was in before it left its context for good; nil for a new object.
   package var storeID: UUID? { host?.storeID ?? StoreTags.storeID(storeTag) }
 
-  /// The number that a new object has in its ID until it is inserted: the same at every call, and different from those of all other new objects of this process.
+  /// The number that a new object has in its ID until it is inserted: the same at every call, and different from those
+  /// of all other new objects of this process.
   package mutating func provisionalNumber() -> ObjectNumber {
     if recordByteCount == 0, generation == 0 {
       let number = ProvisionalNumbers.next()

@@ -10,9 +10,10 @@ import Predicates
 /// list.tracks.move(from: 3, to: 0)
 /// ```
 ///
-/// Taken from an object in a context, the view follows the relationship and writes through to it; taken from an object in no context, it is a plain
-/// collection. A position is found in O(log n), with as many members as there may be. As in an array, a position that doesn't exist is a mistake of the
-/// program, and stops it. Every iteration goes over the members of the moment when it began.
+/// Taken from an object in a context, the view follows the relationship and writes through to it; taken from an object
+/// in no context, it is a plain collection. A position is found in O(log n), with as many members as there may be. As
+/// in an array, a position that doesn't exist is a mistake of the program, and stops it. Every iteration goes over the
+/// members of the moment when it began.
 public struct OrderedToMany<Element: ManagedObject> {
   private var members: ToMany<Element>
 
@@ -30,7 +31,8 @@ public struct OrderedToMany<Element: ManagedObject> {
 
   // MARK: Positions
 
-  /// The object at a position, as a fault. Setting a position takes out the object that is there. If the new object is a member already, it moves there. O(log n) in a context.
+  /// The object at a position, as a fault. Setting a position takes out the object that is there. If the new object is
+  /// a member already, it moves there. O(log n) in a context.
   public subscript(position: Int) -> Element {
     get {
       if let element = self[position..<position + 1].first { return element }
@@ -73,13 +75,14 @@ public struct OrderedToMany<Element: ManagedObject> {
     members.append(contentsOf: elements)
   }
 
-  /// Adds an object at a position. An object that is a member already moves; then the position is counted among the others. O(log n) in a context.
+  /// Adds an object at a position. An object that is a member already moves; then the position is counted among the
+  /// others. O(log n) in a context.
   public mutating func insert(_ element: Element, at position: Int) {
     insert(contentsOf: [element], at: position)
   }
 
-  /// Adds objects one after the other, the first at a position. Objects that are members already move; the position is counted among the others.
-  /// O(elements · log n) in a context.
+  /// Adds objects one after the other, the first at a position. Objects that are members already move; the position is
+  /// counted among the others. O(elements · log n) in a context.
   public mutating func insert(contentsOf elements: some Sequence<Element>, at position: Int) {
     var seen: Set<ObjectIdentifier> = []
     let elements = elements.filter { seen.insert(ObjectIdentifier($0)).inserted }
@@ -110,8 +113,8 @@ public struct OrderedToMany<Element: ManagedObject> {
   /// Moves the object at a position, so that it is at another one afterwards. O(log n) in a context.
   public mutating func move(from old: Int, to new: Int) { insert(self[old], at: new) }
 
-  /// Moves the objects at these positions in front of the object at another position, or behind all others if that is the end. Lists on a screen ask
-  /// for moves in this form. O(offsets · log n) in a context.
+  /// Moves the objects at these positions in front of the object at another position, or behind all others if that is
+  /// the end. Lists on a screen ask for moves in this form. O(offsets · log n) in a context.
   ///
   /// - Parameters:
   ///   - offsets: the positions of the objects, as they are before the move.

@@ -6,10 +6,11 @@ import Predicates
 /// @Relationship(deleteRule: .cascade) var songs: [Song] = []
 /// ```
 ///
-/// An array or a set is a copy, made at every read: the objects are faults, and none of their records is read. Changing it
-/// in place lists the relationship first. A ``ToMany`` is a view: its count, additions and removals cost the same
-/// whatever the relationship's size. An ``OrderedToMany`` is a view that knows positions too. Whatever the type, each object is a member at most once. An
-/// ordered relationship has the order of the program. Others have the order of the objects' insertion in their contexts, class by class.
+/// An array or a set is a copy, made at every read: the objects are faults, and none of their records is read. Changing
+/// it in place lists the relationship first. A ``ToMany`` is a view: its count, additions and removals cost the same
+/// whatever the relationship's size. An ``OrderedToMany`` is a view that knows positions too. Whatever the type, each
+/// object is a member at most once. An ordered relationship has the order of the program. Others have the order of the
+/// objects' insertion in their contexts, class by class.
 public protocol RelationshipCollection<Element>: Sequence where Element: ManagedObject {
   /// Makes a collection of objects, no two of which are the same.
   init(_relatedObjects objects: [Element])
@@ -19,7 +20,8 @@ public protocol RelationshipCollection<Element>: Sequence where Element: Managed
   init?(_relationship relationship: ToManyRelationship)
   /// The relationship that the collection stands for, if it stands for one.
   var _relationship: ToManyRelationship? { get }
-  /// Whether the collection keeps the order that it was given. A collection without order, assigned to an ordered relationship, leaves its order as it is.
+  /// Whether the collection keeps the order that it was given. A collection without order that is assigned to an
+  /// ordered relationship leaves the relationship's order as it is.
   static var _isOrdered: Bool { get }
   /// Takes the members of an object in no context, which doesn't keep them.
   init(_taking members: UnattachedMembers<Element>)
@@ -84,7 +86,7 @@ public struct ToManyRelationship {
     host.adopt(element) && host.accepts(element, of: owner, property: property)
   }
 
-  /// Whether the owner is still in its context: a view may outlive the context.
+  /// Whether the owner is still in the context that it was in when the view was made: a view may outlive that.
   private var isThere: Bool { owner._$state.host === host }
 
   /// Tells the context that the members are read: the code that reads a view may not be the code that got it.
@@ -142,7 +144,8 @@ public struct ToManyRelationship {
     return host.position(of: state.number, in: owner, toMany: ordinal)
   }
 
-  /// Adds objects and makes them come one after the other, the first at a position among the others. Members of the relationship move there.
+  /// Adds objects and makes them come one after the other, the first at a position among the others. Members of the
+  /// relationship move there.
   func insert(_ elements: [any ManagedObject], at position: Int) {
     guard isThere else { return host.noteLeft(owner) }
     let adopted = elements.filter { adopt($0) }
@@ -151,7 +154,8 @@ public struct ToManyRelationship {
     host.awakeInserted()
   }
 
-  /// Makes these the members: adds those that are missing, removes those that are not among them. In an ordered relationship they get this order.
+  /// Makes these the members: adds those that are missing, removes those that are not among them. In an ordered
+  /// relationship they get this order.
   func replaceMembers(by members: [some ManagedObject], isOrdered: Bool) {
     change(to: members)
     if isOrdered {
@@ -165,7 +169,8 @@ public struct ToManyRelationship {
     let old = host.elements(of: owner, toMany: ordinal)
     var kept = Set<ObjectNumber>(minimumCapacity: members.count)
     let known = Set(old)
-    // All objects are inserted before the first is linked: an object that is inserted with one of them may link another.
+    // All objects are inserted before the first is linked: an object that is inserted with one of them may link
+    // another.
     for member in members.filter({ adopt($0) }) {
       let number = member._$state.number
       guard kept.insert(number).inserted, !known.contains(number) else { continue }

@@ -34,8 +34,8 @@ enum StoreTags {
   static func storeID(_ tag: UInt32) -> UUID? { tag == 0 ? nil : table.withLock { $0[tag] } }
 }
 
-/// Numbers for the names of the entities in the schemas that this process has worked with. Names that come from elsewhere, as in the text
-/// of an ID, get none: there may be any number of them.
+/// Numbers for the names of the entities in the schemas that this process has worked with. Names that come from
+/// elsewhere, as in the text of an ID, get none: there may be any number of them.
 enum NameTags {
   private static let table = Mutex(TagTable<String>())
 

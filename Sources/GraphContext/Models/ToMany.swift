@@ -9,8 +9,8 @@ import Predicates
 /// for flight in airport.departures { … } // makes one object at a time
 /// ```
 ///
-/// Taken from an object in a context, the view follows the relationship and writes through to it; taken from an object in
-/// no context, it is a plain collection. Every iteration goes over the members of the moment when it began.
+/// Taken from an object in a context, the view follows the relationship and writes through to it; taken from an object
+/// in no context, it is a plain collection. Every iteration goes over the members of the moment when it began.
 public struct ToMany<Element: ManagedObject> {
   private enum Storage {
     /// Shared by copies until one is changed.
@@ -41,7 +41,8 @@ public struct ToMany<Element: ManagedObject> {
     }
   }
 
-  /// Adds an object, if it isn't a member yet. Doesn't list the relationship. O(log n) in a context, O(1) on average in none.
+  /// Adds an object, if it isn't a member yet. Doesn't list the relationship. O(log n) in a context, O(1) on average in
+  /// none.
   public mutating func append(_ element: Element) {
     switch storage {
     case .relationship(let relationship): relationship.add(element)

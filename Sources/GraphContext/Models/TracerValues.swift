@@ -1,7 +1,8 @@
 import Predicates
 
-// Types of attributes that have no `tracerValue`. If such an attribute can't be read, its getter has no value to return, and a key path through such an
-// attribute can't be followed. So neither containers nor queries accept these types.
+// Types of attributes that have no `tracerValue`. If such an attribute can't be read, its getter has no value to
+// return, and a key path through such an attribute can't be followed. So neither containers nor queries accept these
+// types.
 
 extension AttributeType {
   /// The problem of the type if it has no ``tracerValue``, as the end of a sentence.
@@ -21,7 +22,8 @@ extension AttributeType {
 }
 
 extension ManagedObject {
-  /// The problems of attribute types that have no ``AttributeType/tracerValue``, in the class and in those that inherit from it.
+  /// The problems of attribute types that have no ``AttributeType/tracerValue``, in the class and in those that inherit
+  /// from it.
   static var attributeTypesWithoutTracerValue: [String] {
     _$model.types(or: self).flatMap { $0.ownTypesWithoutTracerValue }
   }

@@ -2,7 +2,8 @@ import Predicates
 
 /// How the values of a type are stored as values of another one: two closures.
 ///
-/// A model's attribute declares it as `@Attribute(.transformed(as: String.self, to: { $0.hex }, from: { Color(hex: $0) })) var color: Color`.
+/// A model's attribute declares it as
+/// `@Attribute(.transformed(as: String.self, to: { $0.hex }, from: { Color(hex: $0) })) var color: Color`.
 public struct Transformation<Value: Sendable, Stored: AttributeType>: Sendable
 where Stored._Present == Stored {
   fileprivate let store: @Sendable (Value) -> Stored
@@ -12,7 +13,8 @@ where Stored._Present == Stored {
   /// - Parameters:
   ///   - store: makes the stored value. Equal values must give equal results.
   ///   - restore: makes the value again; nil, or an error, where the stored value stands for no value.
-  ///   - placeholder: any value, for ``/Predicates/AttributeType/tracerValue``; nil to use the value that `restore` makes from the placeholder of the stored type.
+  ///   - placeholder: any value, for ``/Predicates/AttributeType/tracerValue``; nil to use the value that `restore`
+  ///     makes from the placeholder of the stored type.
   public init(
     to store: @escaping @Sendable (Value) -> Stored,
     from restore: @escaping @Sendable (Stored) throws -> Value?,
@@ -69,13 +71,15 @@ extension Transformed: AttributeType {
     self.init(value)
   }
 
-  /// The placeholder that the attribute gives, or else the value made from the stored type's zero or empty value; nil if no value can be made from that.
+  /// The placeholder that the attribute gives, or else the value made from the stored type's zero or empty value; nil
+  /// if no value can be made from that.
   public static var tracerValue: Self? { Transformer.transformation.anyValue.map(Self.init) }
 }
 
 /// A ``Transformed`` of any transformer.
 protocol TransformedAttribute: AttributeType {
-  /// The stored form of a value that a property's getter returns; nil for nil, and for something that is no value of the property.
+  /// The stored form of a value that a property's getter returns; nil for nil, and for something that is no value of
+  /// the property.
   static func attributeValue(of value: Any) -> AttributeValue?
   /// What to do about a missing placeholder, as the end of a sentence.
   static var withoutPlaceholder: String { get }

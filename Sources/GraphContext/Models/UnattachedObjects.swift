@@ -2,8 +2,9 @@ import Predicates
 
 /// The objects that an object in no context leads to. It holds them until it is in a context.
 ///
-/// A class, because otherwise releasing the first of a long chain of objects would release the next one recursively, until the stack
-/// overflows. Here a loop does it: if nothing else holds an object, the loop takes its targets out before it releases the object.
+/// A class, because otherwise releasing the first of a long chain of objects would release the next one recursively,
+/// until the stack overflows. Here a loop does it: if nothing else holds an object, the loop takes its targets out
+/// before it releases the object.
 public class UnattachedObjects {
   init() {}
 

@@ -1,4 +1,5 @@
-/// The listeners of an observer: closures that are kept for as long as their subscription, and owners that are held weakly.
+/// The listeners of an observer: closures that are kept for as long as their subscription, and owners that are held
+/// weakly.
 final class Audience<Event> {
   private var listeners = EventListeners<Event>()
   private var hasEnded = false
@@ -34,7 +35,8 @@ final class Audience<Event> {
   /// Tells an owner until it is released. An owner that is added again is told each event once.
   ///
   /// - Parameter first: an event that the owner is told before this method returns.
-  /// - Returns: the flag of the owner's subscription. The end of the audience doesn't cancel events that were told before.
+  /// - Returns: the flag of the owner's subscription. The end of the audience doesn't cancel events that were told
+  ///   before.
   @discardableResult
   func add<Owner: AnyObject>(
     _ owner: Owner,
@@ -73,14 +75,14 @@ final class Audience<Event> {
   /// Tells listeners nothing from now on, and ends the sequences.
   func end() {
     hasEnded = true
-    // A closure may have captured an object whose deinit uses this observer. So closures are released only after both properties
-    // have been set.
+    // A closure may have captured an object whose deinit uses this observer. So closures are released only after both
+    // properties have been set.
     let ended = (owners, listeners)
     withExtendedLifetime(ended) { (owners, listeners) = ([:], EventListeners()) }
   }
 
-  /// A sequence of the values that `element` makes from the events from now on. If `first` is given, it comes first. The sequence
-  /// ends when the audience ends or is released.
+  /// A sequence of the values that `element` makes from the events from now on. If `first` is given, it comes first.
+  /// The sequence ends when the audience ends or is released.
   func stream<Element: Sendable>(
     from first: Element?,
     _ policy: AsyncStream<Element>.Continuation.BufferingPolicy = .unbounded,

@@ -12,8 +12,8 @@ package final class CommitListening: Sendable {
 }
 
 extension PersistentContainer {
-  /// Calls `listener` after each commit, and when the store is closed, on the thread that commits or closes. The listener must be
-  /// quick, and must not save.
+  /// Calls `listener` after each commit, and when the store is closed, on the thread that commits or closes. The
+  /// listener must be quick, and must not save.
   package func onCommit(_ listener: @escaping @Sendable () -> Void) -> CommitListening {
     CommitListening(coordinator, listener)
   }

@@ -1,4 +1,5 @@
-/// Reports that the context that holds it was released. An observer's listener holds one, so that the observer's sequences end.
+/// Reports that the context that holds it was released. An observer's listener holds one, so that the observer's
+/// sequences end.
 final class ContextEnd {
   private let body: () -> Void
 

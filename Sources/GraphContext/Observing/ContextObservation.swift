@@ -18,11 +18,12 @@ enum ObservedProperty: Hashable {
 
 /// The observed properties of the objects of one context.
 ///
-/// One registrar serves all objects. Each observed property of each object has a key path of its own in it, a *token*; so an object that isn't observed
-/// has nothing, and neither models nor records need a table of key paths.
+/// One registrar serves all objects. Each observed property of each object has a key path of its own in it, a *token*;
+/// so an object that isn't observed has nothing, and neither models nor records need a table of key paths.
 ///
-/// A registrar can't list its observers, but each observer keeps the token. If nothing else refers to a token, no observer has read the
-/// property, or its observers have been released. In this way the class finds out whether to note a read, and which entries it can forget.
+/// A registrar can't list its observers, but each observer keeps the token. If nothing else refers to a token, no
+/// observer has read the property, or its observers have been released. In this way the class finds out whether to note
+/// a read, and which entries it can forget.
 final class ContextObservation: Observable {
   private typealias Token = KeyPath<ContextObservation, Bool>
 
@@ -64,7 +65,8 @@ final class ContextObservation: Observable {
     return \ContextObservation[token: nextTokenNumber]
   }
 
-  /// Keeps a token that isn't observed, for use by another property: making a token takes longer than all other work for a property.
+  /// Keeps a token that isn't observed, for use by another property: making a token takes longer than all other work
+  /// for a property.
   private func reuse(_ token: Token) {
     if unused.count < Self.smallestLimit { unused.append(token) }
   }
@@ -75,7 +77,8 @@ final class ContextObservation: Observable {
 
   // MARK: Reading
 
-  /// Tells the observation under way, if there is one, of a property that was observed before. Returns false for any other property.
+  /// Tells the observation under way, if there is one, of a property that was observed before. Returns false for any
+  /// other property.
   func noteReading(_ property: ObservedProperty, of key: ObjectKey) -> Bool {
     guard let observed = entries[key]?.properties.first(where: { $0.property == property }) else {
       return false
@@ -144,7 +147,8 @@ final class ContextObservation: Observable {
 
   /// Tells the observers of properties of an object that those change.
   ///
-  /// An observer is told once. If it continues observing, it reads the property again, possibly while this method is telling it.
+  /// An observer is told once. If it continues observing, it reads the property again, possibly while this method is
+  /// telling it.
   func tell(_ key: ObjectKey, where changes: (ObservedProperty) -> Bool) {
     guard holdCount == 0, let index = entries.index(forKey: key) else { return }
     let object = entries.values[index].object

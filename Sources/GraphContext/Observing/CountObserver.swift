@@ -7,9 +7,11 @@ import Predicates
 /// let subscription = late.onChange(notifyInitial: true) { count in print(count) }
 /// ```
 ///
-/// A change that can't concern the query costs a look at its entities. Any other change costs a count, O(log n) where ranges of indexes are the answer. Changes of one turn are
-/// reported as one count. If the store can't be read, the count stays as it is until the next event, and the context throws the error at its fetches and saves until it is rolled back. The observer belongs to the task of its context. It lives as long as the program holds it or a subscription of ``ContextObserver/onChange(notifyInitial:_:)``, and reports
-/// nothing once its context was released.
+/// A change that can't concern the query costs a look at its entities. Any other change costs a count, O(log n) where
+/// ranges of indexes are the answer. Changes of one turn are reported as one count. If the store can't be read, the
+/// count stays as it is until the next event, and the context throws the error at its fetches and saves until it is
+/// rolled back. The observer belongs to the task of its context. It lives as long as the program holds it or a
+/// subscription of ``ContextObserver/onChange(notifyInitial:_:)``, and reports nothing once its context is released.
 public final class CountObserver<Object: ManagedObject>: ContextObserver<Int> {
   /// The query.
   public let request: From<Object>
@@ -22,7 +24,8 @@ public final class CountObserver<Object: ManagedObject>: ContextObserver<Int> {
 
   /// Counts the objects.
   ///
-  /// - Throws: what a count of the query by the context throws; `invalidQuery` also for a request without unsaved changes.
+  /// - Throws: what a count of the query by the context throws; `invalidQuery` also for a request without unsaved
+  ///   changes.
   public init(_ request: From<Object>, in context: ManagedObjectContext) throws(ContextError) {
     self.request = request
     context.tellBeforeObserving()
@@ -35,11 +38,12 @@ public final class CountObserver<Object: ManagedObject>: ContextObserver<Int> {
     }
   }
 
-  /// A sequence of the count as it is and each new one, for a task on any executor. A slow consumer gets only the newest. The sequence ends when the observer or its context is
-  /// released.
+  /// A sequence of the count as it is and each new one, for a task on any executor. A slow consumer gets only the
+  /// newest. The sequence ends when the observer or its context is released.
   public func counts() -> AsyncStream<Int> { audience.stream(from: count, .bufferingNewest(1)) { $0 } }
 
-  /// Continues counting, and reports the count if it has changed meanwhile. If a listener calls this while it handles an event, the observer counts afterwards.
+  /// Continues counting, and reports the count if it has changed meanwhile. If a listener calls this while it handles
+  /// an event, the observer counts afterwards.
   public func resume() {
     isPaused = false
     context?.eventQueue.add { [self] in recount() }

@@ -1,6 +1,6 @@
 extension FetchedResults {
-  /// Goes through the objects that the list has when the loop begins, in their order, even if the list changes meanwhile. Objects that
-  /// were deleted meanwhile are included, as deleted ones.
+  /// Goes through the objects that the list has when the loop begins, in their order, even if the list changes
+  /// meanwhile. Objects that were deleted meanwhile are included, as deleted ones.
   ///
   /// A change of the list within the loop costs what ``ListSection`` says of a section that is kept.
   public struct Iterator: IteratorProtocol {
@@ -15,7 +15,7 @@ extension FetchedResults {
       (state, version, count) = (list.arrangement(isDivided: false), list.version, list.endIndex)
     }
 
-    /// The next object; nil at the end, and once the context was released.
+    /// The next object; nil at the end, and once the context is released.
     public mutating func next() -> Object? {
       guard position < count, list.context != nil else { return nil }
       defer { position += 1 }

@@ -6,7 +6,8 @@ extension FetchedResults {
   /// The sections; one with no name for a list that isn't divided, none for a divided list without objects.
   public var sections: ListSectionCollection<Object> { ListSectionCollection(list: self) }
 
-  /// The path of a position, which must exist. O(√sections). Where an index divides the list, sections up to the position that weren't read before are read, too.
+  /// The path of a position, which must exist. O(√sections). Where an index divides the list, sections up to the
+  /// position that weren't read before are read, too.
   ///
   /// If the store can't be read, the path is wrong, and the context throws the error later.
   public func path(at position: Int) -> ListPath {
@@ -26,7 +27,8 @@ extension FetchedResults {
     return self.sectioning?.runs.count ?? 1
   }
 
-  /// False if the list couldn't find out whether a section exists: the read of the store failed, or a damaged index counts more or fewer objects than the list has.
+  /// False if the list couldn't find out whether a section exists: the read of the store failed, or a damaged index
+  /// counts more or fewer objects than the list has.
   func isKnown(section: Int) -> Bool {
     guard let sectioning else { return true }
     return sectioning.isHeld(section: section)
@@ -82,7 +84,8 @@ extension FetchedResults {
 
   /// Reads sections of the state that the list shows.
   ///
-  /// The program's closure that names sections may look at the list. So the sections that were read are stored only afterwards.
+  /// The program's closure that names sections may look at the list. So the sections that were read are stored only
+  /// afterwards.
   private func holding(
     _ body: (inout ListSections, LiveList) throws(ContextError) -> Void
   ) throws(ContextError) {
@@ -95,11 +98,12 @@ extension FetchedResults {
 
   /// All sections, held; nil for a list that isn't divided. O(sections).
   ///
-  /// - Throws: `store` or `corrupt` if the store can't be read; `invalidQuery` where the program's closure gives values other names than before.
+  /// - Throws: `store` or `corrupt` if the store can't be read; `invalidQuery` where the program's closure gives values
+  ///   other names than before.
   func allSections() throws(ContextError) -> SectionRuns? { try sectioning?.all(in: list) }
 
-  /// The object at a position of an earlier state of the list, whose context must still exist. If the store can't be read, this is an
-  /// object that stands for no stored one.
+  /// The object at a position of an earlier state of the list, whose context must still exist. If the store can't be
+  /// read, this is an object that stands for no stored one.
   func object(at position: Int, of state: ListArrangement) -> Object {
     guard let context else { fatalError("a section of a list whose context is gone") }
     let number = context.deferringError(nil) { () throws(ContextError) in try state.number(at: position) }

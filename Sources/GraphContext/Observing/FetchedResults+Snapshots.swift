@@ -5,14 +5,15 @@ import Predicates
 extension FetchedResults {
   /// The objects of the list as it is now, as a value. O(n).
   ///
-  /// - Throws: `store` or `corrupt` if the store can't be read; `invalidQuery` where a closure gives sections other names than before.
+  /// - Throws: `store` or `corrupt` if the store can't be read; `invalidQuery` where a closure gives sections other
+  ///   names than before.
   public func snapshot() throws(ContextError) -> ListSnapshot<Object> {
     if context == nil { throw ContextError.contextGone() }
     return try snapshot(of: 0..<list.count, try allSections())
   }
 
-  /// A sequence of the list's snapshots: first as it is, then after each difference. A slow consumer gets only the newest. The sequence ends when the list or its context is
-  /// released.
+  /// A sequence of the list's snapshots: first as it is, then after each difference. A slow consumer gets only the
+  /// newest. The sequence ends when the list or its context is released.
   ///
   /// - Throws: `store` or `corrupt` if the store can't be read.
   public func snapshots() throws(ContextError) -> AsyncStream<ListSnapshot<Object>> {
@@ -20,17 +21,20 @@ extension FetchedResults {
     return audience.stream(from: first, .bufferingNewest(1)) { [weak self] _ in try? self?.snapshot() }
   }
 
-  /// The objects of the first section of a name, as a value; none if there is no such section. O(sections + objects of the section).
+  /// The objects of the first section of a name, as a value; none if there is no such section. O(sections + objects of
+  /// the section).
   ///
   /// - Throws: what ``snapshot()`` throws.
   public func snapshot(ofSectionNamed name: String) throws(ContextError) -> ListSnapshot<Object> {
     try snapshot(ofSection: number(ofSectionNamed: name))
   }
 
-  /// A sequence of the snapshots of one section: first as it is, then after each difference in which objects of the section come, go, move or change. A section that doesn't exist has no
-  /// objects. A slow consumer gets only the newest. The sequence ends when the list or its context is released.
+  /// A sequence of the snapshots of one section: first as it is, then after each difference in which objects of the
+  /// section come, go, move or change. A section that doesn't exist has no objects. A slow consumer gets only the
+  /// newest. The sequence ends when the list or its context is released.
   ///
-  /// A difference that concerns other sections costs O(k) for k changes. One that concerns this section costs its objects, too.
+  /// A difference that concerns other sections costs O(k) for k changes. One that concerns this section costs its
+  /// objects, too.
   ///
   /// - Throws: what ``snapshot()`` throws.
   public func snapshots(ofSectionNamed name: String) throws(ContextError) -> AsyncStream<ListSnapshot<Object>>

@@ -10,23 +10,27 @@ import Predicates
 /// print(songs.count, songs[0].title)
 /// ```
 ///
-/// The list shows what a fetch of the query would give at the time of the context's last event: unsaved changes of the context, commits that it has moved to, undone and
-/// rolled back changes. It changes after each turn, and within calls such as `save()` that tell of changes first, as ``ManagedObjectContext/onObjectsDidChange(_:)`` says.
-/// A `for` loop goes through the objects that were there when it began. It depends on
-/// every property along the paths of its condition, order and sections: renaming an album moves its songs.
+/// The list shows what a fetch of the query would give at the time of the context's last event: unsaved changes of the
+/// context, commits that it has moved to, undone and rolled back changes. It changes after each turn, and within calls
+/// such as `save()` that tell of changes first, as ``ManagedObjectContext/onObjectsDidChange(_:)`` says. A `for` loop
+/// goes through the objects that were there when it began. It depends on every property along the paths of its
+/// condition, order and sections: renaming an album moves its songs.
 ///
-/// If condition and order are one range of an index, the index counts positions: the list holds no IDs, and *k* changes in a list of *n* cost O(*k* log *n*). Any
-/// other list holds 8 bytes for each object. A change of such a list costs a pass over them, and a list with a limit, or whose condition goes
-/// through to-many relationships, is fetched again. ``isRanked`` and ``explain()`` say which.
+/// If condition and order are one range of an index, the index counts positions: the list holds no IDs, and *k* changes
+/// in a list of *n* cost O(*k* log *n*). Any other list holds 8 bytes for each object. A change of such a list costs a
+/// pass over them, and a list with a limit, or whose condition goes through to-many relationships, is fetched again.
+/// ``isRanked`` and ``explain()`` say which.
 ///
-/// Objects are read in groups, when the program reads one of them. A list belongs to the task of its context, like an object. It follows for as long as the program holds it
-/// or a subscription of ``ContextObserver/onChange(notifyInitial:_:)``. Once the context was released, the list is empty.
+/// Objects are read in groups, when the program reads one of them. A list belongs to the task of its context, like an
+/// object. It follows for as long as the program holds it or a subscription of
+/// ``ContextObserver/onChange(notifyInitial:_:)``. Once the context is released, the list is empty.
 public final class FetchedResults<Object: ManagedObject>: ContextObserver<ListChanges> {
   /// The query.
   public private(set) var request: From<Object>
   /// How the list is divided; nil for a list of one section.
   public private(set) var sectionedBy: SectionedBy<Object>?
-  /// The error that prevented reading the list at the last event of its context; nil if there was none. After an error the list shows the state before. It is fetched again at each further event, unless it is paused, and by
+  /// The error that prevented reading the list at the last event of its context; nil if there was none. After an error
+  /// the list shows the state before. It is fetched again at each further event, unless it is paused, and by
   /// ``refetch(_:)``; once that succeeds, the list tells of a reload.
   public private(set) var failure: ContextError?
   private(set) var list: LiveList
@@ -43,7 +47,8 @@ public final class FetchedResults<Object: ManagedObject>: ContextObserver<ListCh
   private var untold: ObjectChanges?
   /// True while observers and listeners are told of a difference.
   var isTelling = false
-  /// The newest of the fetches that wait until all observers and listeners have received the difference, and the number of these fetches.
+  /// The newest of the fetches that wait until all observers and listeners have received the difference, and the number
+  /// of these fetches.
   private var awaited: (request: From<Object>, sectionedBy: SectionedBy<Object>?, count: Int)?
 
   /// How many objects are read together.
@@ -55,8 +60,8 @@ public final class FetchedResults<Object: ManagedObject>: ContextObserver<ListCh
   ///   - request: the query. Limit and offset are allowed.
   ///   - sectionedBy: what divides the list. The first key of the request's order must be that of the sections.
   ///   - context: the context that the list follows.
-  /// - Throws: what ``ManagedObjectContext/fetch(_:)-(From<Root>)`` throws; `invalidQuery` also where the first key of the order isn't that of the sections, and for a
-  ///   request without unsaved changes.
+  /// - Throws: what ``ManagedObjectContext/fetch(_:)-(From<Root>)`` throws; `invalidQuery` also where the first key of
+  ///   the order isn't that of the sections, and for a request without unsaved changes.
   public init(
     _ request: From<Object>,
     sectionedBy: SectionedBy<Object>? = nil,
@@ -108,11 +113,13 @@ public final class FetchedResults<Object: ManagedObject>: ContextObserver<ListCh
   /// Whether positions are counted by an index, so that the list holds no IDs.
   public var isRanked: Bool { list.isRanked }
 
-  /// Entries of trees that the list has read since it was made, to find positions and objects: records, and entries of indexes.
+  /// Entries of trees that the list has read since it was made, to find positions and objects: records, and entries of
+  /// indexes.
   public var entriesWalked: Int { list.entriesWalked }
 
-  /// Bytes of memory that the list holds, about: 8 for each object of a list that isn't by rank, 24 for each section that is held, and some for each unsaved object of a list by
-  /// rank. Memory of objects counts for the context, memory of pages for the store.
+  /// Bytes of memory that the list holds, about: 8 for each object of a list that isn't by rank, 24 for each section
+  /// that is held, and some for each unsaved object of a list by rank. Memory of objects counts for the context, memory
+  /// of pages for the store.
   public var byteCount: Int { list.byteCount + (sectioning?.runs.byteCount ?? 0) }
 
   /// Removes an observer or an owner, which receives nothing from now on, not even the rest of a difference.
@@ -144,7 +151,8 @@ extension FetchedResults: RandomAccessCollection {
 
   /// The object at a position. O(1) for objects that are read together, else O(log n) for a list by rank.
   ///
-  /// The position must exist. If the store can't be read, the result is an object that stands for no stored one, and the context throws the error later, as ``ManagedObjectContext`` says.
+  /// The position must exist. If the store can't be read, the result is an object that stands for no stored one, and
+  /// the context throws the error later, as ``ManagedObjectContext`` says.
   public subscript(position: Int) -> Object {
     guard position >= 0, position < endIndex else {
       fatalError("position \(position) of a list of \(endIndex) objects")
@@ -161,7 +169,8 @@ extension FetchedResults: RandomAccessCollection {
 
   /// The object at a path: `list[section: 1, item: 2]`. The path must exist.
   ///
-  /// If the store can't be read, the result is an object that stands for no stored one, and the context throws the error later.
+  /// If the store can't be read, the result is an object that stands for no stored one, and the context throws the
+  /// error later.
   public subscript(section section: Int, item item: Int) -> Object {
     let found = sections[section]
     guard item >= 0, item < found.count else {
@@ -254,9 +263,11 @@ extension FetchedResults {
     moveOn()
   }
 
-  /// Fetches the list again, with another query if one is given, and tells of a reload. A list that is paused follows its context again, and one with a ``failure`` has none afterwards.
+  /// Fetches the list again, with another query if one is given, and tells of a reload. A list that is paused follows
+  /// its context again, and one with a ``failure`` has none afterwards.
   ///
-  /// If the list is reporting a difference, it shows the new results once all observers and listeners have received the difference.
+  /// If the list is reporting a difference, it shows the new results once all observers and listeners have received the
+  /// difference.
   ///
   /// - Throws: what the fetch throws; the list then stays as it is.
   public func refetch(_ request: From<Object>? = nil) throws(ContextError) {
@@ -266,7 +277,8 @@ extension FetchedResults {
     )
   }
 
-  /// Fetches the list again, with another query and other sections, or none, and tells of a reload. A list that is paused follows again.
+  /// Fetches the list again, with another query and other sections, or none, and tells of a reload. A list that is
+  /// paused follows again.
   ///
   /// - Throws: what the initializer throws; the list then stays as it is.
   public func refetch(_ request: From<Object>, sectionedBy: SectionedBy<Object>?) throws(ContextError) {
@@ -277,7 +289,8 @@ extension FetchedResults {
     show(list, sections, request, sectionedBy, in: context)
   }
 
-  /// Shows a list that was fetched again: at once, or, if a difference is being reported, once all observers and listeners have received it.
+  /// Shows a list that was fetched again: at once, or, if a difference is being reported, once all observers and
+  /// listeners have received it.
   private func show(
     _ list: LiveList,
     _ sections: ListSections?,

@@ -1,4 +1,5 @@
-/// A ``FetchedResults`` with the methods and the delegate of Core Data's `NSFetchedResultsController`, for programs that come from there.
+/// A ``FetchedResults`` with the methods and the delegate of Core Data's `NSFetchedResultsController`, for programs
+/// that come from there.
 ///
 /// ```swift
 /// let controller = FetchedResultsController(fetchRequest: From<Song>().orderBy(\.title), context: context)
@@ -6,7 +7,8 @@
 /// try controller.performFetch()
 /// ```
 ///
-/// Paths are ``ListPath``s, and sections are named by a ``SectionedBy`` in place of a key path in a string. There is no cache to name: the list counts by indexes.
+/// Paths are ``ListPath``s, and sections are named by a ``SectionedBy`` in place of a key path in a string. There is no
+/// cache to name: the list counts by indexes.
 public final class FetchedResultsController<Object: ManagedObject> {
   /// The query. Another one takes effect with the next ``performFetch()``.
   public var fetchRequest: From<Object>
@@ -14,7 +16,8 @@ public final class FetchedResultsController<Object: ManagedObject> {
   public var sectionedBy: SectionedBy<Object>?
   /// The delegate that the controller tells of changes.
   public weak var delegate: (any FetchedResultsControllerDelegate<Object>)?
-  /// The objects, which follow the context; nil before ``performFetch()``. They are read in groups, when the program reads one of them.
+  /// The objects, which follow the context; nil before ``performFetch()``. They are read in groups, when the program
+  /// reads one of them.
   public private(set) var fetchedObjects: FetchedResults<Object>?
   private let context: ManagedObjectContext
   /// The lists that are telling of a difference.
@@ -37,8 +40,9 @@ public final class FetchedResultsController<Object: ManagedObject> {
   /// The context.
   public var managedObjectContext: ManagedObjectContext { context }
 
-  /// Fetches the content, and follows it from now on. The delegate isn't told. If the delegate calls this method while it is told of a difference, it receives no more steps of that difference, only
-  /// the call that the content did change.
+  /// Fetches the content, and follows it from now on. The delegate isn't told. If the delegate calls this method while
+  /// it is told of a difference, it receives no more steps of that difference, only the call that the content did
+  /// change.
   ///
   /// - Throws: what the fetch throws; the content then stays as it is.
   public func performFetch() throws(ContextError) {
@@ -65,7 +69,8 @@ public final class FetchedResultsController<Object: ManagedObject> {
   /// The sections; nil before ``performFetch()``.
   public var sections: ListSectionCollection<Object>? { fetchedObjects?.sections }
 
-  /// The title of a section in an index strip: what the delegate says, or else the first letter of the name in upper case; nil for an empty name.
+  /// The title of a section in an index strip: what the delegate says, or else the first letter of the name in upper
+  /// case; nil for an empty name.
   public func sectionIndexTitle(forSectionName sectionName: String) -> String? {
     guard let delegate else { return SectionName.indexTitle(of: sectionName) }
     return delegate.controller(self, sectionIndexTitleForSectionName: sectionName)
@@ -76,7 +81,8 @@ public final class FetchedResultsController<Object: ManagedObject> {
     sections?.map { sectionIndexTitle(forSectionName: $0.name) ?? "" } ?? []
   }
 
-  /// The section for a title of an index strip: the first that has the title, else the last one whose title comes before it; nil without sections. O(sections).
+  /// The section for a title of an index strip: the first that has the title, else the last one whose title comes
+  /// before it; nil without sections. O(sections).
   public func section(forSectionIndexTitle title: String) -> Int? {
     SectionName.section(for: title, in: sectionIndexTitles)
   }
@@ -104,7 +110,8 @@ extension FetchedResultsController: ListObserver {
     differences.removeAll { $0.list === list }
     difference.delegate?.controllerDidChangeContent(self)
     guard fetchedObjects === list else { return list.removeObserver(self) }
-    // A delegate that was set meanwhile may have read the old content. The limit ends an endless sequence of delegates that set one another.
+    // A delegate that was set meanwhile may have read the old content. The limit ends an endless sequence of delegates
+    // that set one another.
     var told = difference.delegate
     for _ in 0..<SaveHooks.roundLimit {
       guard let late = delegate, late !== told, fetchedObjects === list else { break }
@@ -152,8 +159,8 @@ extension FetchedResultsController: ListObserver {
     return context.object(Object.self, number: number, entity.ordinal)
   }
 
-  /// The delegate that was told of the beginning; nil if the controller shows another list or has another delegate by now. A method of
-  /// the delegate may change both.
+  /// The delegate that was told of the beginning; nil if the controller shows another list or has another delegate by
+  /// now. A method of the delegate may change both.
   private func delegate(of difference: Difference) -> (any FetchedResultsControllerDelegate<Object>)? {
     fetchedObjects === difference.list && delegate === difference.delegate ? delegate : nil
   }

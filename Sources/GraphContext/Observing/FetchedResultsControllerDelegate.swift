@@ -1,9 +1,12 @@
-/// An object that a ``FetchedResultsController`` tells of changes. Every method does nothing unless the delegate has one of its own.
+/// An object that a ``FetchedResultsController`` tells of changes. Every method does nothing unless the delegate has
+/// one of its own.
 ///
-/// For one difference a delegate receives these calls, in this order: that the content will change, while the controller still has the old content; sections that go, then sections that come;
-/// objects that go, come, move and have other values; the whole difference; that the content did change. For a reload it receives only the first and the last call.
-/// If a delegate fetches again, or sets another delegate, during these calls, it receives no more steps, only the last call. It has to read the content anew then. The other delegate receives
-/// the first and the last call afterwards.
+/// For one difference a delegate receives these calls, in this order: that the content will change, while the
+/// controller still has the old content; sections that go, then sections that come; objects that go, come, move and
+/// have other values; the whole difference; that the content did change. For a reload it receives only the first and
+/// the last call. If a delegate fetches again, or sets another delegate, during these calls, it receives no more steps,
+/// only the last call. It has to read the content anew then. The other delegate receives the first and the last call
+/// afterwards.
 ///
 /// If a list can't be read, ``FetchedResults/onFailure(_:)`` of ``FetchedResultsController/fetchedObjects`` reports it.
 public protocol FetchedResultsControllerDelegate<Object>: AnyObject {
@@ -29,8 +32,8 @@ public protocol FetchedResultsControllerDelegate<Object>: AnyObject {
   ///
   /// - Parameters:
   ///   - controller: the controller that calls.
-  ///   - object: the object. An object that doesn't exist any more is a deleted one. It has its ID and, if the context still had it, the values that
-  ///     were read before. Its other getters give values that mean nothing.
+  ///   - object: the object. An object that doesn't exist any more is a deleted one. It has its ID and, if the context
+  ///     still had it, the values that were read before. Its other getters give values that mean nothing.
   ///   - indexPath: the path in the old content; nil for an object that was added.
   ///   - type: the kind of the change.
   ///   - newIndexPath: the path in the new content; nil for an object that was removed.
@@ -48,7 +51,8 @@ public protocol FetchedResultsControllerDelegate<Object>: AnyObject {
   )
   /// The content has changed.
   func controllerDidChangeContent(_ controller: FetchedResultsController<Object>)
-  /// The title of a section in an index strip. The first letter of its name in upper case unless the delegate says otherwise.
+  /// The title of a section in an index strip. The first letter of its name in upper case unless the delegate says
+  /// otherwise.
   func controller(
     _ controller: FetchedResultsController<Object>,
     sectionIndexTitleForSectionName sectionName: String

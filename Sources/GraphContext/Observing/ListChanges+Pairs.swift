@@ -15,8 +15,9 @@ extension ListChanges {
     case move(from: ListPath, to: ListPath)
   }
 
-  /// The changes as steps of which a move is two: an update at the old path, then the move. Sections come first, those that go before those that come; then objects,
-  /// in the order of ``events``. O(k log k) for k changes; none for a reload.
+  /// The changes as steps of which a move is two: an update at the old path, then the move. Sections come first, those
+  /// that go before those that come; then objects, in the order of ``events``. O(k log k) for k changes; none for a
+  /// reload.
   public var updatesAndMoves: [PairedEvent] {
     var steps = deletedSections.reversed().map { PairedEvent.deleteSection($0.section) }
     steps += insertedSections.map { .insertSection($0.section) }

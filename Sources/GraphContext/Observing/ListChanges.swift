@@ -1,11 +1,14 @@
 /// The difference between two states of a list: which objects were added, removed, moved or changed.
 ///
-/// Positions of deletions and updates, and those that moves begin at, are positions in the old list; those of insertions, and those that moves lead to, in the new list. To
-/// turn the old list into the new one: take away the deleted and the moved objects, from the last old position to the first; then put in the inserted and the moved
-/// objects, from the first new position to the last. Objects whose positions changed only because others came or went are in no change.
+/// Positions of deletions and updates, and those that moves begin at, are positions in the old list; those of
+/// insertions, and those that moves lead to, in the new list. To turn the old list into the new one: take away the
+/// deleted and the moved objects, from the last old position to the first; then put in the inserted and the moved
+/// objects, from the first new position to the last. Objects whose positions changed only because others came or went
+/// are in no change.
 ///
-/// Sections that come and go are a part of it: a section goes with its last object, and comes with its first. The other styles of changes derive from this one:
-/// ``events`` in the order that table views ask for, and ``collectionDifference`` for plain arrays.
+/// Sections that come and go are a part of it: a section goes with its last object, and comes with its first. The other
+/// styles of changes derive from this one: ``events`` in the order that table views ask for, and
+/// ``collectionDifference`` for plain arrays.
 public struct ListChanges: Sendable, Equatable {
   /// The change of one object.
   public struct Change: Sendable, Hashable {
@@ -21,8 +24,8 @@ public struct ListChanges: Sendable, Equatable {
     public let newPosition: Int?
     /// Whether an object that was and still is in the list has another position among the others, or another section.
     public let isMove: Bool
-    /// The names of the properties that have changed, sorted; empty where only other objects have changed, on which the list's order or condition depends, and for objects whose
-    /// values are read anew.
+    /// The names of the properties that have changed, sorted; empty where only other objects have changed, on which the
+    /// list's order or condition depends, and for objects whose values are read anew.
     public let changedProperties: [String]
 
     /// The kind of change.
@@ -59,8 +62,8 @@ public struct ListChanges: Sendable, Equatable {
   public internal(set) var insertedSections: [SectionChange] = []
   /// The sections that were removed, ascending.
   public internal(set) var deletedSections: [SectionChange] = []
-  /// True if a program has to show the whole list anew: it has another query, its context was reset, it was paused, it can be read again after a failure, a section was divided, or two sections were joined. Then
-  /// ``changes`` is empty.
+  /// True if a program has to show the whole list anew: it has another query, its context was reset, it was paused, it
+  /// can be read again after a failure, a section was divided, or two sections were joined. Then ``changes`` is empty.
   public internal(set) var isReload = false
   /// The origin of the changes. If one difference reports several events, this is the origin of the last event.
   public internal(set) var origin: ObjectChanges.Origin
@@ -85,7 +88,8 @@ public struct ListChanges: Sendable, Equatable {
   /// The changes of a kind, in no order.
   public func changes(_ kind: Kind) -> [Change] { changes.filter { $0.kind == kind } }
 
-  /// The position in the new list of a section of the old one; nil for a section that was removed. O(log sections that come and go).
+  /// The position in the new list of a section of the old one; nil for a section that was removed. O(log sections that
+  /// come and go).
   func newNumber(ofSection old: Int) -> Int? {
     let goneBefore = deletedSections.insertionIndex(sorted: old, by: \.section)
     if goneBefore < deletedSections.count, deletedSections[goneBefore].section == old { return nil }
@@ -112,8 +116,9 @@ extension ListChanges {
     case deleteSection(SectionChange)
   }
 
-  /// The changes as steps: sections that come; then objects, deletions from the last to the first, insertions from the first to the last, moves, updates; then sections that
-  /// go. A move is one step, which implies an update. O(k log k) for k changes.
+  /// The changes as steps: sections that come; then objects, deletions from the last to the first, insertions from the
+  /// first to the last, moves, updates; then sections that go. A move is one step, which implies an update. O(k log k)
+  /// for k changes.
   public var events: [Event] {
     insertedSections.map(Event.insertSection)
       + orderedChanges.map { change in
@@ -127,7 +132,8 @@ extension ListChanges {
       + deletedSections.reversed().map(Event.deleteSection)
   }
 
-  /// The positions of changed objects in the new list, ascending, so that objects which are read together follow one another. O(k log k) for k changes.
+  /// The positions of changed objects in the new list, ascending, so that objects which are read together follow one
+  /// another. O(k log k) for k changes.
   package var newPositions: [(position: Int, objectID: ManagedObjectID)] {
     changes.compactMap { change in change.newPosition.map { ($0, change.objectID) } }.sorted { $0.0 < $1.0 }
   }
@@ -140,8 +146,9 @@ extension ListChanges {
       + changes(.update).sorted { $0.newPath! < $1.newPath! }
   }
 
-  /// The changes for a list of values that were made of the objects, as `applying` of an array takes them. An object with other values is removed and inserted, so that no
-  /// outdated value stays. An object that moves is associated with its old offset. O(k log k) for k changes; nil for a reload.
+  /// The changes for a list of values that were made of the objects, as `applying` of an array takes them. An object
+  /// with other values is removed and inserted, so that no outdated value stays. An object that moves is associated
+  /// with its old offset. O(k log k) for k changes; nil for a reload.
   public var collectionDifference: CollectionDifference<ManagedObjectID>? {
     if isReload { return nil }
     var steps: [CollectionDifference<ManagedObjectID>.Change] = []
@@ -153,8 +160,9 @@ extension ListChanges {
     return CollectionDifference(steps)
   }
 
-  /// The changes as steps that follow one another in one array: old positions to take away, ascending; then elements that come to new positions, ascending; then elements with other
-  /// values at new positions. An element that moves is taken away and comes again.
+  /// The changes as steps that follow one another in one array: old positions to take away, ascending; then elements
+  /// that come to new positions, ascending; then elements with other values at new positions. An element that moves is
+  /// taken away and comes again.
   var steps: (removed: [Int], added: [Change], updated: [Change]) {
     (
       changes.filter { $0.newPosition == nil || $0.isMove }.compactMap(\.oldPosition).sorted(),
@@ -163,7 +171,8 @@ extension ListChanges {
     )
   }
 
-  /// Makes the new list from the old one. O(n + k log k) for n elements and k changes. Nil for a reload, and for an old list that is too short for a removal or an insertion.
+  /// Makes the new list from the old one. O(n + k log k) for n elements and k changes. Nil for a reload, and for an old
+  /// list that is too short for a removal or an insertion.
   public func applied<Element>(
     to old: [Element],
     _ element: (ManagedObjectID) throws -> Element

@@ -1,6 +1,7 @@
 import Predicates
 
-/// One state of a live list: which objects it has, and at which positions. A state doesn't change with the context. It stays the same until the list moves on.
+/// One state of a live list: which objects it has, and at which positions. A state doesn't change with the context. It
+/// stays the same until the list moves on.
 protocol ListContent: AnyObject, SectionedList {
   /// Bytes of memory, without the snapshot and its pages.
   var byteCount: Int { get }
@@ -8,7 +9,7 @@ protocol ListContent: AnyObject, SectionedList {
   var entriesWalked: Int { get }
   /// The objects at some positions, which must exist.
   func numbers(at range: Range<Int>) throws(ContextError) -> [ObjectNumber]
-  /// A copy of the state, which doesn't change when the list moves on.
+  /// The present state, as content that doesn't change when the list moves on.
   func kept() -> any ListContent
   /// The position of each of some objects; nil for one that isn't in the list.
   func positions(of numbers: [ObjectNumber]) throws(ContextError) -> [Int?]
@@ -52,7 +53,8 @@ final class NumberedContent: ListContent {
     return wanted.map { number in places[number].flatMap { $0 < 0 ? nil : $0 } }
   }
 
-  /// Searches the list block by block. A block is tested without a branch, so that the compiler can compare several numbers at once.
+  /// Searches the list block by block. A block is tested without a branch, so that the compiler can compare several
+  /// numbers at once.
   private func position(of number: ObjectNumber) -> Int? {
     numbers.withUnsafeBufferPointer { numbers in
       var start = 0
@@ -98,7 +100,8 @@ final class NumberedContent: ListContent {
     numbers = new
   }
 
-  /// Up to this number of steps, moving the rest of the array for each step takes less time than copying the whole array.
+  /// Up to this number of steps, moving the rest of the array for each step takes less time than copying the whole
+  /// array.
   private static let fewSteps = 4
 }
 

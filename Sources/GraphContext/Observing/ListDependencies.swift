@@ -4,9 +4,11 @@ import Predicates
 struct ListDependencies {
   /// Steps through to-one relationships that the list's paths begin with.
   private var paths: [[ResolvedPath.Hop]: Path] = [:]
-  /// Entities that a path leads to through a to-many relationship. The list doesn't look for the objects that are concerned by a change of these.
+  /// Entities that a path leads to through a to-many relationship. The list doesn't look for the objects that are
+  /// concerned by a change of these.
   private var collections: Set<EntityID> = []
-  /// To-many relationships of other objects than those of the list. Where one has no inverse, its links are changes of its owner alone.
+  /// To-many relationships of other objects than those of the list. Where one has no inverse, its links are changes of
+  /// its owner alone.
   private var links: Set<ToManyID> = []
 
   private struct Path {
@@ -56,7 +58,8 @@ struct ListDependencies {
     } || changesLinks(changes, schema)
   }
 
-  /// Returns whether the links of other objects have changed. An object that comes or goes also changes the links that lead to it.
+  /// Returns whether the links of other objects have changed. An object that comes or goes also changes the links that
+  /// lead to it.
   private func changesLinks(_ changes: ObjectChanges, _ schema: StoredSchema) -> Bool {
     links.contains { link in
       let entity = schema[link.entity]

@@ -84,7 +84,8 @@ actor ListFeed<Object: ManagedObject, Value: Sendable> {
     if let difference = waiting.takeFirst() { return difference }
     if let failure { throw failure }
     guard isBehind, let list else { return nil }
-    // The context moves on first, and the list reports the difference. While the consumer is behind, that difference is dropped.
+    // The context moves on first, and the list reports the difference. While the consumer is behind, that difference is
+    // dropped.
     let values = try blocks.perform { context in
       if let failure = list.failure { throw failure }
       let values = try list.map(value)

@@ -1,8 +1,9 @@
 /// An object that a ``FetchedResults`` tells of its differences. The list holds it weakly.
 ///
-/// For one difference an observer receives these calls, in this order: that the list will change, while the list still shows the old state; sections that come; objects that go, come,
-/// move and have other values; sections that go; that the list did change. During all calls but the first, the list shows the new state. An observer isn't told of a change that the list doesn't show.
-/// Every method does nothing unless the observer has one of its own.
+/// For one difference an observer receives these calls, in this order: that the list will change, while the list still
+/// shows the old state; sections that come; objects that go, come, move and have other values; sections that go; that
+/// the list did change. During all calls but the first, the list shows the new state. An observer isn't told of a
+/// change that the list doesn't show. Every method does nothing unless the observer has one of its own.
 public protocol ListObserver<Object>: AnyObject {
   /// The model of the list's objects.
   associatedtype Object: ManagedObject
@@ -13,7 +14,8 @@ public protocol ListObserver<Object>: AnyObject {
   func list(_ list: FetchedResults<Object>, didChange event: ListChanges.Event)
   /// The list has changed. For a reload, no steps come before this call.
   func listDidChange(_ list: FetchedResults<Object>, _ changes: ListChanges)
-  /// The list can't be read, and doesn't change: ``FetchedResults/failure``. Once it can be read again, it reports a reload.
+  /// The list can't be read, and doesn't change: ``FetchedResults/failure``. Once it can be read again, it reports a
+  /// reload.
   func list(_ list: FetchedResults<Object>, didFailWith error: ContextError)
 }
 

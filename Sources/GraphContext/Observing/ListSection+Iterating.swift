@@ -1,7 +1,9 @@
-// Loops over sections and their objects. They go through the sections and objects that were there when they began, as loops over a list do.
+// Loops over sections and their objects. They go through the sections and objects that were there when they began, as
+// loops over a list do.
 
 extension ListSectionCollection {
-  /// Goes through the sections that the list has when the loop begins, in their order, even if the list changes meanwhile.
+  /// Goes through the sections that the list has when the loop begins, in their order, even if the list changes
+  /// meanwhile.
   ///
   /// A change of the list within the loop costs what ``ListSection`` says of a section that is kept.
   public struct Iterator: IteratorProtocol {
@@ -18,7 +20,8 @@ extension ListSectionCollection {
       (objects, version) = (list.arrangement(isDivided: false), list.version)
     }
 
-    /// The next section; nil at the end, and once the context was released. If the store can't be read, the section is empty, and the context throws the error later.
+    /// The next section; nil at the end, and once the context is released. If the store can't be read, the section is
+    /// empty, and the context throws the error later.
     public mutating func next() -> ListSection<Object>? {
       guard let context = list.context, index < sections.sectionCount else { return nil }
       defer { index += 1 }
@@ -30,7 +33,8 @@ extension ListSectionCollection {
     }
   }
 
-  /// Begins a loop: `for section in list.sections { … }`. Where an index divides the list, it reads how many sections there are.
+  /// Begins a loop: `for section in list.sections { … }`. Where an index divides the list, it reads how many sections
+  /// there are.
   public func makeIterator() -> Iterator { Iterator(list) }
 }
 
@@ -42,7 +46,7 @@ extension ListSection {
 
     init(_ section: ListSection) { self.section = section }
 
-    /// The next object; nil at the end, and once the context was released.
+    /// The next object; nil at the end, and once the context is released.
     public mutating func next() -> Object? {
       guard position < section.endIndex else { return nil }
       defer { position += 1 }

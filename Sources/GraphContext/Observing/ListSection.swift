@@ -1,7 +1,8 @@
 /// The sections of a list, in its order. Their names and counts are read when the program asks for them.
 ///
-/// Where an index divides the list, the first access to a section reads all sections in front of it, and ``endIndex`` reads all sections. The list keeps about 16,000 sections in memory.
-/// It keeps only the number of further sections, and reads them again when the program asks for one.
+/// Where an index divides the list, the first access to a section reads all sections in front of it, and ``endIndex``
+/// reads all sections. The list keeps about 16,000 sections in memory. It keeps only the number of further sections,
+/// and reads them again when the program asks for one.
 public struct ListSectionCollection<Object: ManagedObject>: RandomAccessCollection {
   let list: FetchedResults<Object>
 
@@ -10,8 +11,8 @@ public struct ListSectionCollection<Object: ManagedObject>: RandomAccessCollecti
   /// How many sections there are.
   public var endIndex: Int { list.sectionCount }
 
-  /// The section at a position, which must exist. O(√sections) once the sections up to there have been read. If the store can't be read, the section is empty, and the context throws
-  /// the error later.
+  /// The section at a position, which must exist. O(√sections) once the sections up to there have been read. If the
+  /// store can't be read, the section is empty, and the context throws the error later.
   public subscript(position: Int) -> ListSection<Object> {
     if list.lacksSection(position) {
       fatalError("section \(position) of a list of \(endIndex) sections")
@@ -22,16 +23,19 @@ public struct ListSectionCollection<Object: ManagedObject>: RandomAccessCollecti
   /// The titles of an index strip: ``ListSection/indexTitle`` of each section. O(sections).
   public var indexTitles: [String] { map(\.indexTitle) }
 
-  /// The section for a title of an index strip: the first that has the title, else the first of the greatest title below it, else that of the least title; nil for a list without
-  /// sections. The order of the titles doesn't matter. O(sections).
+  /// The section for a title of an index strip: the first that has the title, else the first of the greatest title
+  /// below it, else that of the least title; nil for a list without sections. The order of the titles doesn't matter.
+  /// O(sections).
   public func section(forIndexTitle title: String) -> Int? {
     SectionName.section(for: title, in: indexTitles)
   }
 }
 
-/// A section of a list, as it was when the program asked for it. It stays so when the list changes. Objects that were deleted meanwhile are included, as deleted ones. Once the context was released, the section is empty.
+/// A section of a list, as it was when the program asked for it. It stays so when the list changes. Objects that were
+/// deleted meanwhile are included, as deleted ones. Once the context is released, the section is empty.
 ///
-/// If the program keeps a section, the next change of the list costs a copy of 8 bytes for each object; for a list by rank, the section holds the list's snapshot.
+/// If the program keeps a section, the next change of the list costs a copy of 8 bytes for each object; for a list by
+/// rank, the section holds the list's snapshot.
 public struct ListSection<Object: ManagedObject>: RandomAccessCollection {
   private let list: FetchedResults<Object>
   /// The position of the section in the list.

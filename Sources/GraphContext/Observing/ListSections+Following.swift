@@ -12,8 +12,8 @@ extension ListSections {
   /// Brings the sections up to date. O(changes · (√sections + log changes)).
   ///
   /// - Parameter names: of the sections of the changed objects.
-  /// - Returns: nil where objects that stay are in other sections than before: an object of another name has come between them, or has gone from between two sections of one
-  ///   name. Then the sections must be read anew.
+  /// - Returns: nil where objects that stay are in other sections than before: an object of another name has come
+  ///   between them, or has gone from between two sections of one name. Then the sections must be read anew.
   mutating func update(_ changes: [PositionChange], _ names: [ObjectNumber: String]) -> Difference? {
     var difference = Difference(paths: changes.map { ($0.old.map { runs.path(of: $0) }, nil) })
     var emptied: Set<Int> = []
@@ -34,7 +34,8 @@ extension ListSections {
     return difference
   }
 
-  /// The names of the sections of changed objects that the list has. They are read before the sections change, because reading may fail.
+  /// The names of the sections of changed objects that the list has. They are read before the sections change, because
+  /// reading may fail.
   func names(
     of changes: [PositionChange],
     _ query: ResolvedQuery,
@@ -49,10 +50,11 @@ extension ListSections {
     return names
   }
 
-  /// Counts an object into a section. Its position is known, and all objects before it are counted already. The section is that of the object before it, one
-  /// that follows, or a new one.
+  /// Counts an object into a section. Its position is known, and all objects before it are counted already. The section
+  /// is that of the object before it, one that follows, or a new one.
   ///
-  /// - Parameter inserted: where the new sections are, ascending, as objects are counted in the order of their positions.
+  /// - Parameter inserted: where the new sections are, ascending, as objects are counted in the order of their
+  ///   positions.
   /// - Returns: false if the object would tear a section apart.
   private mutating func insert(_ name: String, at position: Int, _ inserted: inout [Int]) -> Bool {
     var section = 0

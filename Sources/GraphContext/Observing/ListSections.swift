@@ -2,12 +2,13 @@ import Predicates
 
 /// Divides a list into sections, and keeps them up to date with its changes.
 ///
-/// ``isLazy`` lists have an index that contains the values of the sections in the list's order. They read sections up to the one that the program asks for. Some chunks of the sections that
-/// have been read are held, which means that names and counts are in memory. The other chunks have only the numbers of their sections and objects, and can be read again. Other
-/// lists read and hold all their sections at once.
+/// ``isLazy`` lists have an index that contains the values of the sections in the list's order. They read sections up
+/// to the one that the program asks for. Some chunks of the sections that have been read are held, which means that
+/// names and counts are in memory. The other chunks have only the numbers of their sections and objects, and can be
+/// read again. Other lists read and hold all their sections at once.
 ///
-/// Sections are read in the state (the snapshot) that the list shows. A chunk that isn't held contains no shown object with unsaved changes: an update holds the sections of all changed objects
-/// first.
+/// Sections are read in the state (the snapshot) that the list shows. A chunk that isn't held contains no shown object
+/// with unsaved changes: an update holds the sections of all changed objects first.
 struct ListSections {
   /// The sections that have been read: from the list's beginning.
   var runs = SectionRuns()
@@ -117,7 +118,8 @@ extension ListSections {
     try read(in: list) { _ in false }
   }
 
-  /// Holds the sections that an update of changed objects looks at: those of their old and new positions, and the neighbours of these.
+  /// Holds the sections that an update of changed objects looks at: those of their old and new positions, and the
+  /// neighbours of these.
   mutating func hold(around changes: [PositionChange], in list: some SectionedList) throws(ContextError) {
     if isAllHeld { return }
     let olds = changes.compactMap(\.old).sorted()
@@ -146,7 +148,8 @@ extension ListSections {
     return copy.runs
   }
 
-  /// The positions of the objects of a section; an empty range at the end unless the section is there and held. A damaged index may count more objects than there are: the surplus has no positions.
+  /// The positions of the objects of a section; an empty range at the end unless the section is there and held. A
+  /// damaged index may count more objects than there are: the surplus has no positions.
   func positions(ofSection index: Int, in count: Int) -> Range<Int> {
     guard isHeld(section: index), index < runs.count else { return count..<count }
     let start = min(runs.start(of: index), count)
@@ -211,7 +214,8 @@ extension ListSections {
     return (runs, total)
   }
 
-  /// Holds fewer sections, where they can be read again. Sections that are held for a difference that is being reported must stay held.
+  /// Holds fewer sections, where they can be read again. Sections that are held for a difference that is being reported
+  /// must stay held.
   mutating func releaseMany(_ list: some SectionedList) {
     if isLazy, runs.heldChunkCount > limits.chunks, list.hasGroups(of: path) { runs.releaseAll() }
   }
@@ -220,10 +224,12 @@ extension ListSections {
 /// A state of a list whose sections are read when the program asks for them.
 protocol SectionedList {
   var count: Int { get }
-  /// Returns whether objects with one value of a path are neighbours that an index counts, and no unsaved change concerns the list's objects.
+  /// Returns whether objects with one value of a path are neighbours that an index counts, and no unsaved change
+  /// concerns the list's objects.
   func hasGroups(of path: ResolvedPath) -> Bool
-  /// Calls `body` for each group of neighbours from a position on, until it returns false: with the value of a path that they have in common, and their number. The position must be
-  /// that of the first object of a group, and none of the objects may be unsaved.
+  /// Calls `body` for each group of neighbours from a position on, until it returns false: with the value of a path
+  /// that they have in common, and their number. The position must be that of the first object of a group, and none of
+  /// the objects may be unsaved.
   func forEachGroup(
     of path: ResolvedPath,
     from position: Int,

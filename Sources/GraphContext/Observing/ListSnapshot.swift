@@ -1,7 +1,8 @@
 import Foundation
 import Predicates
 
-/// The objects of a list at one moment, as IDs: a value to keep, to compare and to send anywhere. 8 bytes for each object.
+/// The objects of a list at one moment, as IDs: a value to keep, to compare and to send anywhere. 8 bytes for each
+/// object.
 public struct ListSnapshot<Object: ManagedObject>: Sendable {
   private let numbers: [ObjectNumber]
   private let entity: StoredEntity
@@ -78,9 +79,10 @@ extension ListSnapshot {
   /// The path of a position, which must exist. O(√sections).
   public func path(of position: Int) -> ListPath { runs?.path(of: position) ?? ListPath(item: position) }
 
-  /// The changes that turn another snapshot of the list into this one. Changed values aren't known: objects that keep their position among the others and their section are in no
-  /// change. Sections of one name that keep their order stay; others go and come, and their objects move. O(n log n) for the part between the common beginning and the common end
-  /// of the two, and O(n) for a list with sections.
+  /// The changes that turn another snapshot of the list into this one. Changed values aren't known: objects that keep
+  /// their position among the others and their section are in no change. Sections of one name that keep their order
+  /// stay; others go and come, and their objects move. O(n log n) for the part between the common beginning and the
+  /// common end of the two, and O(n) for a list with sections.
   public func changes(from old: ListSnapshot) -> ListChanges {
     var result = ListChanges([], origin: .store)
     (result.deletedSections, result.insertedSections) = Self.sections(of: old.allNames, to: allNames)
@@ -147,7 +149,8 @@ extension ListSnapshot {
   /// The names of the sections; a list that isn't divided has one name, too.
   private var allNames: [String] { runs?.names ?? [""] }
 
-  /// The names of the sections; none for a list that isn't divided. A name comes again where the list's order separates its objects.
+  /// The names of the sections; none for a list that isn't divided. A name comes again where the list's order separates
+  /// its objects.
   public var sectionNames: [String] { runs?.names ?? [] }
 }
 

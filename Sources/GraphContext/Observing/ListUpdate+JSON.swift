@@ -37,8 +37,9 @@ public struct JSONPatchOperation<Value: Encodable & Sendable>: Encodable, Sendab
 }
 
 extension ListUpdate where Value: Encodable {
-  /// The update as operations on a JSON array of the values, to be carried out in this order: removals from the last to the first, additions from the first to the last, then
-  /// replacements. An object that moves is removed and added. O(k log k) for k changes.
+  /// The update as operations on a JSON array of the values, to be carried out in this order: removals from the last to
+  /// the first, additions from the first to the last, then replacements. An object that moves is removed and added. O(k
+  /// log k) for k changes.
   public var jsonPatchOperations: [JSONPatchOperation<Value>] {
     guard case .changes(let changes, let values) = self else {
       if case .all(let values) = self { return [.init(op: .replace, path: "", value: .array(values))] }

@@ -2,8 +2,9 @@ import Predicates
 
 /// The results of a query that follow what a context shows.
 ///
-/// A list whose predicate and order are one range of a tree holds no IDs: positions are counted (``RankedContent``). Other lists hold the numbers of their objects, and
-/// search only for the objects that a change concerns. Lists with a window, and lists that lead through to-many relationships, are queried again.
+/// A list whose predicate and order are one range of a tree holds no IDs: positions are counted (``RankedContent``).
+/// Other lists hold the numbers of their objects, and search only for the objects that a change concerns. Lists with a
+/// window, and lists that lead through to-many relationships, are queried again.
 final class LiveList: SectionedList {
   /// Weak, because the context keeps the subscription that tells the list of changes.
   private(set) weak var context: ManagedObjectContext?
@@ -114,8 +115,9 @@ final class LiveList: SectionedList {
 
   /// Looks at the context's state after a change. The list shows it once it takes the step.
   ///
-  /// A child is told of its parent's changes and of its own one after the other, but shows both when it is told of the first. Until the list
-  /// knows of both, it isn't sorted by the values that the context shows. So no position can be searched for in it.
+  /// A child is told of its parent's changes and of its own one after the other, but shows both when it is told of the
+  /// first. Until the list knows of both, it isn't sorted by the values that the context shows. So no position can be
+  /// searched for in it.
   func step(after changes: ObjectChanges) throws(ContextError) -> Step {
     guard let context else { return Step(changes: [], next: .unchanged) }
     let readBefore = context.source.counters.treeEntries
@@ -161,8 +163,8 @@ final class LiveList: SectionedList {
   /// Entries of trees that have been read so far.
   var entriesWalked: Int { earlierEntries + content.entriesWalked }
 
-  /// The objects for which a condition holds. If these are too many to search for each, only those that the list has. The list must be
-  /// queried again then.
+  /// The objects for which a condition holds. If these are too many to search for each, only those that the list has.
+  /// The list must be queried again then.
   private func concerned(
     by condition: NormalPredicate,
     in context: ManagedObjectContext
@@ -229,7 +231,8 @@ final class LiveList: SectionedList {
     return Step(changes: changes, next: .content(next, commit: context.source.commit))
   }
 
-  /// Searches for the positions of the changed objects that match. O(list + changed · log list), with O(changed · log list) records read.
+  /// Searches for the positions of the changed objects that match. O(list + changed · log list), with O(changed · log
+  /// list) records read.
   private func search(
     _ changed: Set<ObjectNumber>,
     in content: NumberedContent,
@@ -258,8 +261,8 @@ final class LiveList: SectionedList {
     return Step(changes: PositionDifference(candidates).changes, next: .edit(edit))
   }
 
-  /// Counts the objects of a sorted list that come before each of some other objects, which are sorted too. The keys of all objects that are compared in a step are
-  /// read together.
+  /// Counts the objects of a sorted list that come before each of some other objects, which are sorted too. The keys of
+  /// all objects that are compared in a step are read together.
   private func places(
     of wanted: [ObjectNumber],
     in list: StayingNumbers,

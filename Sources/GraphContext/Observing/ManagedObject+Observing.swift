@@ -8,12 +8,14 @@ extension ManagedObject {
   /// let subscription = try song.observe(\.title) { old, new in print("\(old) is now called \(new)") }
   /// ```
   ///
-  /// A change that is undone within one turn isn't reported. ``ObjectObserver`` reports changes of the whole object. The context's executor calls `body`.
+  /// A change that is undone within one turn isn't reported. ``ObjectObserver`` reports changes of the whole object.
+  /// The context's executor calls `body`.
   ///
   /// - Parameters:
   ///   - property: a property of the model, stored or computed.
-  ///   - body: the listener. It is not called after the object is deleted or its context was reset, nor while the context has an error to throw. After a save that has settled a new object with an
-  ///     existing one, it is told of that.
+  ///   - body: the listener. It is not called after the object is deleted or its context was reset, nor while the
+  ///     context has an error to throw. After a save that has settled a new object with an existing one, it is told of
+  ///     that.
   /// - Returns: the subscription. It ends when the program releases it, and keeps the object until then.
   /// - Throws: `objectNotFound` for an object that is in no context.
   public func observe<Value: Equatable>(
@@ -27,7 +29,8 @@ extension ManagedObject {
     return PropertyObserver(self, property, body).start(in: context)
   }
 
-  /// Calls `body` with both values of a property that has changed, on an actor: `observe(_:_:)` for values that can be sent.
+  /// Calls `body` with both values of a property that has changed, on an actor: `observe(_:_:)` for values that can be
+  /// sent.
   ///
   /// The changes arrive in their order, some time after they have happened.
   ///
@@ -47,7 +50,8 @@ extension ManagedObject {
     }
   }
 
-  /// Calls `body` with both values of a property that has changed, on the main actor. As `observe(_:on:_:)` for other actors.
+  /// Calls `body` with both values of a property that has changed, on the main actor. As `observe(_:on:_:)` for other
+  /// actors.
   public func observe<Value: Equatable & Sendable>(
     _ property: KeyPath<Self, Value>,
     on actor: MainActor,

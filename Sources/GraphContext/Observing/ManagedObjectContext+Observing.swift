@@ -3,7 +3,8 @@ import Predicates
 // Which properties of objects are observed, and telling their observers.
 
 extension ManagedObjectContext {
-  /// Whether the objects of the context can be observed with Swift's Observation. True for the view context, false for any other unless it is set.
+  /// Whether the objects of the context can be observed with Swift's Observation. True for the view context, false for
+  /// any other unless it is set.
   ///
   /// ```swift
   /// withObservationTracking {
@@ -13,20 +14,25 @@ extension ManagedObjectContext {
   /// }
   /// ```
   ///
-  /// Observers are called once when one of the properties that they have read changes: attributes, embedded values by their parts, to-one and to-many
-  /// relationships, and ``ManagedObject/isDeleted``. A relationship changes at both ends, and a to-many one with its members and their order.
+  /// Observers are called once when one of the properties that they have read changes: attributes, embedded values by
+  /// their parts, to-one and to-many relationships, and ``ManagedObject/isDeleted``. A relationship changes at both
+  /// ends, and a to-many one with its members and their order.
   ///
-  /// - Code that sets an attribute calls them before the attribute is set, also if the new value is equal. Code that sets a to-one relationship calls them if it leads elsewhere then. To-many relationships
-  ///   that follow from it may have changed by then.
-  /// - A merge of other contexts' commits, a rollback, an undo, a refresh, and a save that settles conflicts or makes derived values call them afterwards, if the
-  ///   property shows another value. A child's observers follow what its parent changes.
+  /// - Code that sets an attribute calls them before the attribute is set, also if the new value is equal. Code that
+  ///   sets a to-one relationship calls them if it leads elsewhere then. To-many relationships that follow from it may
+  ///   have changed by then.
+  /// - A merge of other contexts' commits, a rollback, an undo, a refresh, and a save that settles conflicts or makes
+  ///   derived values call them afterwards, if the property shows another value. A child's observers follow what its
+  ///   parent changes.
   ///
-  /// They mustn't change objects of the context while they are called. An object in no context has no observers: it reports from its insertion on.
-  /// When an object leaves its context, the observers of its relationships are called, because these lead nowhere then. No observer is told of the end of a context.
+  /// They mustn't change objects of the context while they are called. An object in no context has no observers: it
+  /// reports from its insertion on. When an object leaves its context, the observers of its relationships are called,
+  /// because these lead nowhere then. No observer is told of the end of a context.
   ///
-  /// In a context in which this is false, a read costs no more than without observation. Where it is true, a read calls the context to
-  /// find out whether it is observed, some 65 nanoseconds. Properties that aren't observed take no memory. A merge looks at the observed properties that
-  /// it may change, and lists the members of observed to-many relationships whose links have changed somewhere.
+  /// In a context in which this is false, a read costs no more than without observation. Where it is true, a read calls
+  /// the context to find out whether it is observed, some 65 nanoseconds. Properties that aren't observed take no
+  /// memory. A merge looks at the observed properties that it may change, and lists the members of observed to-many
+  /// relationships whose links have changed somewhere.
   ///
   /// A child has no value of its own: it reads and sets the value of the outermost context.
   public var isObservable: Bool {
@@ -74,7 +80,8 @@ extension ManagedObjectContext {
     children.forEach { $0.parentWillSet(slots, of: key) }
   }
 
-  /// Tells observers that the parent is about to set slots of an object. Slots that the context has changed itself continue to show its own values.
+  /// Tells observers that the parent is about to set slots of an object. Slots that the context has changed itself
+  /// continue to show its own values.
   private func parentWillSet(_ slots: UInt64, of key: ObjectKey) {
     guard let observation else { return }
     var slots = slots
@@ -89,7 +96,8 @@ extension ManagedObjectContext {
 
   // MARK: Members
 
-  /// Tells the observers of a to-many relationship whose members are given by to-one relationships that one of them changes.
+  /// Tells the observers of a to-many relationship whose members are given by to-one relationships that one of them
+  /// changes.
   ///
   /// - Parameters:
   ///   - slots: bits of the member's slots that hold its owner and its place.
@@ -112,7 +120,8 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Tells the observers of one end of a many-to-many relationship that a pair is linked or unlinked, or gets another place.
+  /// Tells the observers of one end of a many-to-many relationship that a pair is linked or unlinked, or gets another
+  /// place.
   func tellOfPair(_ pair: PairEnd, isMoved: Bool = false) {
     guard let observation else { return }
     observation.tell(ObjectKey(entity: pair.entity, number: pair.owner)) { $0 == .toMany(pair.position) }
@@ -129,7 +138,8 @@ extension ManagedObjectContext {
 // MARK: - Beginning
 
 extension ManagedObjectContext {
-  /// Reports all changes that an observer sees as it begins: those of the parents, of the context itself, and of the children. The turn continues.
+  /// Reports all changes that an observer sees as it begins: those of the parents, of the context itself, and of the
+  /// children. The turn continues.
   ///
   /// Listeners may make further changes, which are reported as well.
   func tellBeforeObserving() {
@@ -142,7 +152,8 @@ extension ManagedObjectContext {
 
   /// The query of a list or a count that begins to follow the context.
   ///
-  /// - Throws: `invalidQuery`, also for a query without unsaved changes: events tell when an object changes, and not when the change is saved.
+  /// - Throws: `invalidQuery`, also for a query without unsaved changes: events tell when an object changes, and not
+  ///   when the change is saved.
   func observedQuery<Object>(_ request: From<Object>) throws(ContextError) -> ResolvedQuery {
     let query = try resolved(request).query
     if !query.includesUnsavedChanges {

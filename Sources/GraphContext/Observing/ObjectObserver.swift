@@ -7,9 +7,11 @@ import Predicates
 /// let subscription = observer.onChange { change in print(change) }
 /// ```
 ///
-/// Changes arrive after each turn, as ``ManagedObjectContext/onObjectsDidChange(_:)`` says, whether code sets values, another context's commit is merged, or something is rolled
-/// back or undone. It can have several listeners, which all receive the same changes. The observer belongs to the task of its context. It lives as long as the program holds it or a subscription of ``ContextObserver/onChange(notifyInitial:_:)``, and
-/// reports nothing once its context was released.
+/// Changes arrive after each turn, as ``ManagedObjectContext/onObjectsDidChange(_:)`` says, whether code sets values,
+/// another context's commit is merged, or something is rolled back or undone. An observer can have several listeners,
+/// which all receive the same changes. The observer belongs to the task of its context. It lives as long as the program
+/// holds it or a subscription of ``ContextObserver/onChange(notifyInitial:_:)``, and reports nothing once its context
+/// is released.
 public final class ObjectObserver<Object: ManagedObject>: ContextObserver<ObjectObserver.Change> {
   /// A change of the object.
   public enum Change: Sendable, Hashable {
@@ -17,18 +19,20 @@ public final class ObjectObserver<Object: ManagedObject>: ContextObserver<Object
     case initial
     /// Properties have changed: their names, sorted.
     case updated([String])
-    /// The values are read anew: after a rollback or a reset, because the program asked for it, or because a save has settled a new object with an existing one, which is observed from
-    /// then on.
+    /// The values are read anew: after a rollback or a reset, because the program asked for it, or because a save has
+    /// settled a new object with an existing one, which is observed from then on.
     case refreshed
-    /// The object was deleted.
+    /// The object isn't there any more: it was deleted, or its insertion was undone or rolled back.
     case deleted
-    /// The object is there again, or for the first time: its deletion was undone, rolled back or dropped, or it was inserted.
+    /// The object is there again, or for the first time: its deletion was undone, rolled back or dropped, or it was
+    /// inserted.
     case restored
   }
 
-  /// The object's ID. It changes in a save that settles a new object with an existing one: ``ManagedObjectContext/aliases``.
+  /// The object's ID. It changes in a save that settles a new object with an existing one:
+  /// ``ManagedObjectContext/aliases``.
   public private(set) var objectID: ManagedObjectID
-  /// Whether the object is deleted.
+  /// Whether the object isn't there: it was deleted, or doesn't exist yet.
   public private(set) var isDeleted = false
   let entity: StoredEntity
   /// The listeners of changes of the object's state.
@@ -72,16 +76,18 @@ public final class ObjectObserver<Object: ManagedObject>: ContextObserver<Object
     ]
   }
 
-  /// The object; nil once it is deleted, or the context was released.
+  /// The object; nil while ``isDeleted`` is true, and once the context is released.
   public var object: Object? {
     guard let context, !isDeleted else { return nil }
     return try? context.object(with: objectID)
   }
 
-  /// A sequence of the changes, for a task on any executor: first ``Change/initial``. It ends when the observer or its context is released.
+  /// A sequence of the changes, for a task on any executor: first ``Change/initial``. It ends when the observer or its
+  /// context is released.
   public func changes() -> AsyncStream<Change> { audience.stream(from: .initial) { $0 } }
 
-  /// Continues to report changes. If there were changes meanwhile, sequences of ``snapshots()`` receive the present state.
+  /// Continues to report changes. If there were changes meanwhile, sequences of ``snapshots()`` receive the present
+  /// state.
   public func resume() {
     isPaused = false
     guard hasMissedChanges else { return }
@@ -107,7 +113,8 @@ public final class ObjectObserver<Object: ManagedObject>: ContextObserver<Object
     audience.releaseEnded()
     states.releaseEnded()
     statesWithMembers.releaseEnded()
-    // If a save settles the object with another one, the object leaves the context. The other one is observed once the save is done.
+    // If a save settles the object with another one, the object leaves the context. The other one is observed once the
+    // save is done.
     guard let context, context.storedID(objectID) == objectID else { return }
     let isBehind = hasUnreadState
     hasUnreadState = false
@@ -133,7 +140,8 @@ public final class ObjectObserver<Object: ManagedObject>: ContextObserver<Object
     statesWithMembers.tell(())
   }
 
-  /// Returns true if objects have changed that are, were or become members by a reference of their own. Links of many-to-many relationships are changes of the object itself.
+  /// Returns true if objects have changed that are, were or become members by a reference of their own. Links of
+  /// many-to-many relationships are changes of the object itself.
   private func mayChangeMembers(_ changes: ObjectChanges, _ schema: StoredSchema) -> Bool {
     if statesWithMembers.isEmpty { return false }
     let destinations = Set(

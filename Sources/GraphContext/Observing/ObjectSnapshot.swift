@@ -1,6 +1,7 @@
 import Predicates
 
-/// The values and members of an object of a context at one moment, as a value to keep, to compare and to send anywhere: its ``ModelWithValues/Values``, and the IDs of the members of its to-many relationships.
+/// The values and members of an object of a context at one moment, as a value to keep, to compare and to send anywhere:
+/// its ``ModelWithValues/Values``, and the IDs of the members of its to-many relationships.
 ///
 /// ```swift
 /// var snapshot = try ObjectSnapshot(album)
@@ -8,8 +9,11 @@ import Predicates
 /// snapshot.title = "Blue"
 /// ```
 ///
-/// The properties are those of the class: attributes as they are, relationships as IDs. They can be set, which changes the copy alone. `context.apply(snapshot.values)` applies the values to the object, but not the members. Properties that ``ModelWithValues/Values`` leaves
-/// out are left out here, except to-many relationships. Snapshots are equal if their IDs, values and members are equal. Members of ordered relationships are in their order, others in the order of their IDs.
+/// The properties are those of the class: attributes as they are, relationships as IDs. They can be set, which changes
+/// the copy alone. `context.apply(snapshot.values)` applies the values to the object, but not the members. Properties
+/// that ``ModelWithValues/Values`` leaves out are left out here, except to-many relationships. Snapshots are equal if
+/// their IDs, values and members are equal. Members of ordered relationships are in their order, others in the order of
+/// their IDs.
 ///
 /// Where the members aren't needed, use ``ModelWithValues/values`` of the object.
 @dynamicMemberLookup
@@ -22,7 +26,8 @@ public struct ObjectSnapshot<Object: ModelWithValues>: Sendable, Hashable {
 
   /// The state of an object with its context's unsaved changes. O(size of the values + members).
   ///
-  /// - Throws: `objectNotFound` for an object that is in no context or is deleted; `store` or `corrupt` if it can't be read, and what the context throws because of an earlier error.
+  /// - Throws: `objectNotFound` for an object that is in no context or is deleted; `store` or `corrupt` if it can't be
+  ///   read, and what the context throws because of an earlier error.
   public init(_ object: Object) throws(ContextError) {
     guard let context = object._$state.host as? ManagedObjectContext, !object.isDeleted else {
       let text = "a snapshot is made of an object of \(Object.entityName) that is deleted or in no context"
@@ -45,7 +50,8 @@ public struct ObjectSnapshot<Object: ModelWithValues>: Sendable, Hashable {
     set { values[keyPath: property] = newValue }
   }
 
-  /// The IDs of the members of a to-many relationship. The class must store the relationship: a computed property that gives objects ends the program.
+  /// The IDs of the members of a to-many relationship. The class must store the relationship: a computed property that
+  /// gives objects ends the program.
   public subscript<Members: RelationshipCollection>(
     dynamicMember property: KeyPath<Object, Members>
   ) -> [ManagedObjectID] {

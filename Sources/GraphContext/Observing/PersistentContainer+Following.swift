@@ -1,12 +1,13 @@
 /// An update of a followed query: first all its values, then the differences.
 public enum ListUpdate<Value: Sendable>: Sendable {
-  /// The values as they are: at first, after each reload, and when the consumer is so far behind that the differences would be larger than the list.
+  /// The values as they are: at first, after each reload, and when the consumer is so far behind that the differences
+  /// would be larger than the list.
   case all([Value])
   /// The difference to the values before, with new values of the objects that have come, moved or changed.
   case changes(ListChanges, values: [ManagedObjectID: Value])
 
-  /// Brings an array of the values up to date. The array was empty before the first update, and each one is applied to it in its turn.
-  /// O(n + k log k) for n values and k changes.
+  /// Brings an array of the values up to date. The array was empty before the first update, and each one is applied to
+  /// it in its turn. O(n + k log k) for n values and k changes.
   public func apply(to values: inout [Value]) {
     switch self {
     case .all(let all): values = all
@@ -22,7 +23,8 @@ public enum ListUpdate<Value: Sendable>: Sendable {
 }
 
 extension PersistentContainer {
-  /// Follows a query in the store: a sequence of its objects as values, for a task on any executor, until the task ends it or the store is closed.
+  /// Follows a query in the store: a sequence of its objects as values, for a task on any executor, until the task ends
+  /// it or the store is closed.
   ///
   /// ```swift
   /// for try await update in container.follow(From<Flight>().orderBy(\.hour).limit(50)) {
@@ -30,9 +32,12 @@ extension PersistentContainer {
   /// }
   /// ```
   ///
-  /// The query has a context of its own on a queue of its own, which moves on after each save to the store, by any context, batch or import. Saves that come while the query handles
-  /// another save are handled together. Differences that the consumer hasn't read wait in memory while they have at most as many changes as the
-  /// list has objects, or 64. Beyond that they are dropped, and the consumer gets all values when it reads on. So a consumer that stops reading holds no more memory than the list. The snapshot that the context shows is held until the sequence ends.
+  /// The query has a context of its own on a queue of its own, which moves on after each save to the store, by any
+  /// context, batch or import. Saves that come while the query handles another save are handled together. Differences
+  /// that the consumer hasn't read wait in memory while they have at most as many changes as the list has objects, or
+  /// at most 64. Beyond that they are dropped, and the consumer gets all values when it reads on. So a consumer that
+  /// stops reading holds no more memory than the list. The snapshot that the context shows is held until the sequence
+  /// ends.
   ///
   /// - Parameters:
   ///   - request: the query.

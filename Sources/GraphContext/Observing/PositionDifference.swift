@@ -7,11 +7,13 @@ struct PositionChange: Equatable {
   var old: Int?
   /// The position in the new state; nil for an element that was removed.
   var new: Int?
-  /// Whether an element of both states has another position among the elements that stay. An element whose position changed only because others came or went hasn't moved.
+  /// Whether an element of both states has another position among the elements that stay. An element whose position
+  /// changed only because others came or went hasn't moved.
   var isMove = false
 }
 
-/// The difference between two states of a list, where the elements that may have changed are known: the candidates. The time depends on their number, not on the length of the list.
+/// The difference between two states of a list, where the elements that may have changed are known: the candidates. The
+/// time depends on their number, not on the length of the list.
 struct PositionDifference {
   /// The elements that may have changed, with their positions in the whole lists, without a window.
   private let candidates: [PositionChange]
@@ -29,7 +31,8 @@ struct PositionDifference {
 
   /// The changes in a window of the list, by positions in the window.
   ///
-  /// Elements that others have moved across an end of the window come and go like any other. At each end there are at most as many of them as there are candidates.
+  /// Elements that others have moved across an end of the window come and go like any other. At each end there are at
+  /// most as many of them as there are candidates.
   ///
   /// - Parameters:
   ///   - old: the list as it was.
@@ -64,7 +67,7 @@ struct PositionDifference {
     }
   }
 
-  /// The elements that are in one window only and are no candidates, with their positions.
+  /// The elements of one window that aren't in the other one and are no candidates, with their positions.
   ///
   /// - Parameters:
   ///   - list: the list of the one window.
@@ -95,7 +98,7 @@ struct PositionDifference {
   /// The changes, with moves marked as such.
   private func moved(_ changes: [PositionChange]) -> [PositionChange] {
     var changes = changes
-    // Candidates that have the same number of other elements before them in both lists.
+    // Candidates that have the same number of non-candidates before them in both lists.
     var staying: [Int] = []
     for (index, change) in changes.enumerated() {
       guard let old = change.old, let new = change.new else { continue }
@@ -113,8 +116,8 @@ struct PositionDifference {
 }
 
 extension PositionDifference {
-  /// The changes from one list to another, where no candidates are known. O(n log n) for the part between the common beginning and the common
-  /// end of the two lists.
+  /// The changes from one list to another, where no candidates are known. O(n log n) for the part between the common
+  /// beginning and the common end of the two lists.
   ///
   /// - Parameter touched: elements that count as changed even if they stay.
   static func changes(

@@ -32,7 +32,8 @@ final class PropertyObserver<Object: ManagedObject, Value: Equatable> {
     return subscription
   }
 
-  /// Handles the end of a save that has settled a new object with an existing one. The existing one is observed from now on.
+  /// Handles the end of a save that has settled a new object with an existing one. The existing one is observed from
+  /// now on.
   private func followSettled(in context: ManagedObjectContext) {
     if flag?.isCancelled == true { return }
     let settled = context.storedID(objectID)
@@ -43,7 +44,8 @@ final class PropertyObserver<Object: ManagedObject, Value: Equatable> {
     follow(context)
   }
 
-  /// Reports the value that the property has after an event of the context, if it differs from the value after the event before.
+  /// Reports the value that the property has after an event of the context, if it differs from the value after the
+  /// event before.
   private func follow(_ context: ManagedObjectContext) {
     guard object._$state.host === context, !object.isDeleted else { return }
     let value = object[keyPath: property]

@@ -3,7 +3,8 @@ struct SectionOfName {
   let name: String
   /// The position of the section; nil if the list has no section of the name.
   private(set) var number: Int?
-  /// True if the position must be searched for: after a reload, and where another section of the same name may be the first now.
+  /// True if the position must be searched for: after a reload, and where another section of the same name may be the
+  /// first now.
   private(set) var isLost = false
 
   init(_ name: String, number: Int?) { (self.name, self.number) = (name, number) }

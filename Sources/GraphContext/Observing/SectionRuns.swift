@@ -1,9 +1,13 @@
-/// The sections of a list: for each its name and how many objects it has, in the list's order. Neighbours have different names.
+/// The sections of a list: for each its name and how many objects it has, in the list's order. Neighbours have
+/// different names.
 ///
-/// Sections are kept in chunks that know how many objects they have. So finding a position, adding a section and removing one take O(√sections). Memory: 24 bytes for a section, and
-/// the bytes of a name that is longer than 15. A chunk that isn't held takes 24 bytes: it knows how many sections it has, and is read again when one of them is needed.
+/// Sections are kept in chunks that know how many objects they have. So finding a position, adding a section and
+/// removing one take O(√sections). Memory: 24 bytes for a section, and the bytes of a name that is longer than 15. A
+/// chunk that isn't held takes 24 bytes: it knows how many sections it has, and is read again when one of them is
+/// needed.
 ///
-/// Sections that are read or changed must be held. But the wrong counts of a damaged index may lead to a section that isn't held: it has no objects then, and doesn't change.
+/// Sections that are read or changed must be held. But the wrong counts of a damaged index may lead to a section that
+/// isn't held: it has no objects then, and doesn't change.
 struct SectionRuns {
   struct Run: Equatable, Sendable {
     let name: String
@@ -82,7 +86,8 @@ struct SectionRuns {
     return start(ofChunk: chunk) + chunks[chunk].runs.prefix(run).reduce(0) { $0 + $1.count }
   }
 
-  /// The path of the object at a position. A position that doesn't exist has the path of the end: a damaged index may count more objects than the sections have.
+  /// The path of the object at a position. A position that doesn't exist has the path of the end: a damaged index may
+  /// count more objects than the sections have.
   func path(of position: Int) -> ListPath {
     var (section, left) = (0, position)
     for chunk in chunks {
@@ -251,7 +256,8 @@ extension SectionRuns {
 }
 
 extension String {
-  /// The bytes outside of the value itself, which has room for 15: an object with a head of 32 bytes, the text and a zero, in steps of 16.
+  /// The bytes outside of the value itself, which has room for 15: an object with a head of 32 bytes, the text and a
+  /// zero, in steps of 16.
   fileprivate var ownByteCount: Int {
     let count = utf8.count
     return count > 15 ? 32 + (count + 1 + 15) / 16 * 16 : 0

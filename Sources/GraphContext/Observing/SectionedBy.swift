@@ -1,7 +1,8 @@
 import Foundation
 import Predicates
 
-/// How a list is divided into sections: neighbours with one name are a section. A name that comes again after another one is that of a second section.
+/// How a list is divided into sections: neighbours with one name are a section. A name that comes again after another
+/// one is that of a second section.
 ///
 /// The first key of the list's order must be that of the sections, so that objects of one section are neighbours:
 ///
@@ -14,8 +15,9 @@ public struct SectionedBy<Root: PredicateRoot>: Sendable {
   /// The name of the section of an object that has the value; nil where the value isn't one of the key path's type.
   let name: @Sendable (AttributeValue) -> String?
 
-  /// Sections by equal values, named by them: numbers in decimal digits, `1` and `0` for true and false, dates as ISO 8601 has them, nothing for nil. A date before the year
-  /// 1 or after the year 9999 is named by its seconds since 2001.
+  /// Sections by equal values, named by them: numbers in decimal digits, `1` and `0` for true and false, dates as ISO
+  /// 8601 has them, nothing for nil. A date before the year 1 or after the year 9999 is named by its seconds since
+  /// 2001.
   public init<Value: AttributeType>(_ keyPath: KeyPath<Root, Value>) {
     names = Root.names(of: keyPath)
     name = { SectionName.text(of: $0) }
@@ -23,7 +25,8 @@ public struct SectionedBy<Root: PredicateRoot>: Sendable {
 
   /// Sections by the names that a closure makes of the values: `SectionedBy(\.year) { "\($0 / 10)0s" }`.
   ///
-  /// Values of one name should be neighbours in the list's order. If a value of another name is between them, they are two sections of one name.
+  /// Values of one name should be neighbours in the list's order. If a value of another name is between them, they are
+  /// two sections of one name.
   public init<Value: AttributeType>(
     _ keyPath: KeyPath<Root, Value>,
     name: @escaping @Sendable (Value) -> String
@@ -34,8 +37,9 @@ public struct SectionedBy<Root: PredicateRoot>: Sendable {
 
   /// Sections by the first letter, in upper case; `#` for a text that begins with no letter, and for an empty text.
   ///
-  /// Strings are sorted by their bytes: upper case before lower case. Texts that begin with no letter come before, between and behind these. So a letter may come again as a second section.
-  /// For the order of a phone book, sort by a derived attribute, `title[cd]`, and divide by that.
+  /// Strings are sorted by their bytes: upper case before lower case. Texts that begin with no letter come before,
+  /// between and behind these. So a letter may come again as a second section. For the order of a phone book, sort by a
+  /// derived attribute, `title[cd]`, and divide by that.
   public static func firstLetter(of keyPath: KeyPath<Root, String>) -> SectionedBy {
     SectionedBy(keyPath) { SectionName.firstLetter(of: $0) }
   }
@@ -70,7 +74,8 @@ enum SectionName {
     }
   }
 
-  /// The name for a date. NaN, and a date in no year of four digits, can't be formatted as a date: their names are `nan` and the seconds since 2001.
+  /// The name for a date. NaN, and a date in no year of four digits, can't be formatted as a date: their names are
+  /// `nan` and the seconds since 2001.
   private static func text(of date: Date) -> String {
     let seconds = date.timeIntervalSinceReferenceDate
     if seconds.isNaN { return "nan" }
@@ -89,7 +94,8 @@ enum SectionName {
   /// The title in an index strip of a section for which the program gives none; nil for an empty name.
   static func indexTitle(of name: String) -> String? { name.first.map { $0.uppercased() } }
 
-  /// The section for a title of an index strip: the first that has the title, else the first of the greatest title below it, else that of the least title; nil without sections.
+  /// The section for a title of an index strip: the first that has the title, else the first of the greatest title
+  /// below it, else that of the least title; nil without sections.
   static func section(for title: String, in titles: [String]) -> Int? {
     if let found = titles.firstIndex(of: title) { return found }
     let nearest = titles.filter { $0 < title }.max() ?? titles.min()

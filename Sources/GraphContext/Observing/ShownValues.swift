@@ -1,6 +1,7 @@
 import Predicates
 
-/// The values that observed properties show. They are compared with the values after a change that doesn't say which properties it changes, such as an undo or a merge.
+/// The values that observed properties show. They are compared with the values after a change that doesn't say which
+/// properties it changes, such as an undo or a merge.
 struct ShownValues {
   private enum Value: Equatable {
     case attribute(AttributeValue)
@@ -82,7 +83,8 @@ private struct UnreadableReader: PropertyVisitor {
 }
 
 extension ManagedObjectContext {
-  /// Runs `body`, which reads for observers alone. If it can't read a value, no call of the program fails because of that.
+  /// Runs `body`, which reads for observers alone. If it can't read a value, no call of the program fails because of
+  /// that.
   fileprivate func withoutFailures<Result>(_ body: () -> Result) -> Result {
     let known = deferred
     defer { deferred = known }
@@ -135,7 +137,8 @@ extension ManagedObjectContext {
     return try body()
   }
 
-  /// Begins or ends holding back the observers of the context and of its children during an operation that may set values and then set them back.
+  /// Begins or ends holding back the observers of the context and of its children during an operation that may set
+  /// values and then set them back.
   func holdObservers(_ isHeld: Bool) {
     observation?.hold(isHeld)
     children.forEach { $0.holdObservers(isHeld) }

@@ -14,8 +14,8 @@ extension ResolvedIndex {
     return isComplete
   }
 
-  /// The keys of a record: one, or in an index of elements one for each different element of its list. If a list can't be read to its end, the keys of the elements
-  /// up to that position.
+  /// The keys of a record: one, or in an index of elements one for each different element of its list. If a list can't
+  /// be read to its end, the keys of the elements up to that position.
   func keys(of record: RecordView, _ number: ObjectNumber) -> Set<[UInt8]> {
     guard let first = columns.first, let kind = first.elementKind else {
       var key: [UInt8] = []

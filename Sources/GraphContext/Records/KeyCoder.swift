@@ -3,8 +3,8 @@ import Predicates
 
 /// Order-preserving encodings: the bytes of two keys compare as the values they stand for.
 ///
-/// A key of an index consists of its components, one after the other, and then the object's number. A component begins with a
-/// marker, and its bytes show where it ends. So no component's bytes can be taken for those of the next one:
+/// A key of an index consists of its components, one after the other, and then the object's number. A component begins
+/// with a marker, and its bytes show where it ends. So no component's bytes can be taken for those of the next one:
 ///
 /// | value | bytes |
 /// |---|---|
@@ -53,8 +53,8 @@ package enum KeyCoder {
     }
   }
 
-  /// Appends the component for the value that a record holds at `slot`, a string folded as the options say. The bytes are the same as
-  /// for its ``AttributeValue``.
+  /// Appends the component for the value that a record holds at `slot`, a string folded as the options say. The bytes
+  /// are the same as for its ``AttributeValue``.
   package static func append(
     _ slot: Int,
     of record: borrowing RecordView,

@@ -1,6 +1,7 @@
 import Predicates
 
-/// The steps that write a record of an earlier layout of an entity in the newest layout: byte copies, computed once for each layout.
+/// The steps that write a record of an earlier layout of an entity in the newest layout: byte copies, computed once for
+/// each layout.
 ///
 /// All readers of records go through it, so nothing else has to know that an entity has had other layouts.
 /// Docs/Decisions/0033-records-of-earlier-layouts-are-translated-when-they-are-read.md has the measurements.
@@ -31,7 +32,8 @@ struct LayoutTranslation: Sendable {
   struct Replacement {
     /// The bit of the value; 0 for one that the record lacks.
     let nullBit: UInt64
-    /// The null bit of the flag that says whether the embedded value is there of which this value is a part. If the bit is set, the part is nil. 0 if the embedded value is always there, and for other values.
+    /// The null bit of the flag that says whether the embedded value that this value is a part of is there. If the bit
+    /// is set, the part is nil. 0 if the embedded value is always there, and for other values.
     let flagBit: UInt64
     let target: Int
     let constant: Range<Int>
@@ -171,7 +173,8 @@ struct LayoutTranslation: Sendable {
     return true
   }
 
-  /// Makes a part nil if the embedded value that it belongs to is nil. Returns the bit that says so; 0 if the embedded value is always there.
+  /// Makes a part nil if the embedded value that it belongs to is nil. Returns the bit that says so; 0 if the embedded
+  /// value is always there.
   private mutating func follow(_ flag: Flag, at target: RecordLayout.Field) -> UInt64 {
     guard case .field(let place) = flag else { return 0 }
     move(1 << UInt64(place), by: target.place - place)
@@ -220,7 +223,8 @@ struct LayoutTranslation: Sendable {
     }
   }
 
-  /// Appends a piece. A value begins where the one before ends, so the value before a piece needs an end even if it is not read.
+  /// Appends a piece. A value begins where the one before ends, so the value before a piece needs an end even if it is
+  /// not read.
   private mutating func append(_ piece: VariablePiece) {
     let next = variablePieces.last.map { $0.target + max(1, $0.sources.count) } ?? 0
     if piece.target > next {

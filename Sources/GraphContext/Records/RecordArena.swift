@@ -1,4 +1,5 @@
-/// Memory for records of a save, or for records that were read: allocated in blocks, each larger than the last, and freed all at once.
+/// Memory for records of a save, or for records that were read: allocated in blocks, each larger than the last, and
+/// freed all at once.
 ///
 /// Records are built one at a time at the end of the newest block. A record that outgrows its block moves to a new one
 /// while it is built; finished records never move, so their addresses hold until the arena goes.

@@ -1,8 +1,8 @@
 import Predicates
 
 extension RecordEncoder {
-  /// Does the work of ``encode(_:patchedBy:in:)`` for a patch that has values of fixed width only. All other values keep their positions, so the record is copied as a
-  /// whole. Returns nil, with nothing written, for other patches.
+  /// Does the work of ``encode(_:patchedBy:in:)`` for a patch that has values of fixed width only. All other values
+  /// keep their positions, so the record is copied as a whole. Returns nil, with nothing written, for other patches.
   mutating func encodeInPlace(
     _ record: borrowing RecordView,
     patchedBy patch: borrowing RecordView,

@@ -3,8 +3,8 @@ import Predicates
 
 /// Writes records, byte for byte as ``RecordLayout`` says.
 ///
-/// Call ``begin()``, then ``set(_:at:)`` for every slot in the order of the layout's `slotsByPlace`, then ``finish()``. A
-/// slot that isn't set is nil. The order matters for values of variable width only: they are appended as they come.
+/// Call ``begin()``, then ``set(_:at:)`` for every slot in the order of the layout's `slotsByPlace`, then ``finish()``.
+/// A slot that isn't set is nil. The order matters for values of variable width only: they are appended as they come.
 package struct RecordEncoder: ~Copyable {
   package let layout: RecordLayout
   private var arena: RecordArena
@@ -104,7 +104,8 @@ extension RecordEncoder {
     }
   }
 
-  /// Writes a record of the same layout with another value in one slot, which has to be of its kind. The commit in it is 0.
+  /// Writes a record of the same layout with another value in one slot, which has to be of its kind. The commit in it
+  /// is 0.
   mutating func encode(
     _ record: borrowing RecordView,
     replacing slot: Int,
@@ -117,7 +118,8 @@ extension RecordEncoder {
     return finish()
   }
 
-  /// Writes a record with the values of `patch` in some slots and those of `record` in the others; all are of the same layout. The commit in it is 0.
+  /// Writes a record with the values of `patch` in some slots and those of `record` in the others; all are of the same
+  /// layout. The commit in it is 0.
   mutating func encode(
     _ record: borrowing RecordView,
     patchedBy patch: borrowing RecordView,

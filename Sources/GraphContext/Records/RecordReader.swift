@@ -2,8 +2,8 @@ import Predicates
 
 /// Gives the records of one entity in its newest layout, whichever layout they were stored with.
 ///
-/// If a reader is made for some slots only, it doesn't translate the others: for a scan that reads a few values of each record, translating all
-/// values would cost as much as the scan.
+/// If a reader is made for some slots only, it doesn't translate the others: for a scan that reads a few values of each
+/// record, translating all values would cost as much as the scan.
 final class RecordReader {
   private let entity: StoredEntity
   /// Bits of the slots that records have.
@@ -22,8 +22,8 @@ final class RecordReader {
     newestLayout = entity.layout.number
   }
 
-  /// The record itself if it has the newest layout, else a translation that stays until the next call. Nil for bytes that have no layout of the
-  /// entity. O(1) for the newest layout.
+  /// The record itself if it has the newest layout, else a translation that stays until the next call. Nil for bytes
+  /// that have no layout of the entity. O(1) for the newest layout.
   @inline(__always)
   func newest(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
     RecordLayout.number(of: bytes) == newestLayout ? bytes : translated(bytes)

@@ -3,14 +3,16 @@ import Predicates
 
 /// Writes records of one earlier layout in the newest one, each into the memory of the one before.
 ///
-/// The bytes come from disk. ``translate(_:)`` first checks that the record has the fixed section and the table of ends of its layout, and,
-/// unless only values of fixed width are read, that the ends ascend up to its last byte: all offsets of a ``LayoutTranslation`` are within these bounds.
+/// The bytes come from disk. ``translate(_:)`` first checks that the record has the fixed section and the table of ends
+/// of its layout, and, unless only values of fixed width are read, that the ends ascend up to its last byte: all
+/// offsets of a ``LayoutTranslation`` are within these bounds.
 final class RecordTranslator {
   private let source: Sections
   private let newest: Sections
   private let bitmapWord: UInt64
   private let checksEnds: Bool
-  // The steps are kept outside of arrays: counting references to five arrays would cost too much for the little work on one record.
+  // The steps are kept outside of arrays: counting references to five arrays would cost too much for the little work on
+  // one record.
   private let copies: Steps<LayoutTranslation.Copy>
   private let bitMoves: Steps<LayoutTranslation.BitMove>
   private let widenings: Steps<LayoutTranslation.Widening>
@@ -57,7 +59,8 @@ final class RecordTranslator {
 
   deinit { target.deallocate() }
 
-  /// The record in the newest layout, which stays until the next call. Nil for bytes that are no record of the earlier layout. O(bytes).
+  /// The record in the newest layout, which stays until the next call. Nil for bytes that are no record of the earlier
+  /// layout. O(bytes).
   func translate(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
     guard let record = bytes.baseAddress, isRecord(record, bytes.count) else { return nil }
     let nulls = nulls(of: record)
@@ -180,7 +183,8 @@ final class RecordTranslator {
   }
 }
 
-/// The steps of one kind of a translator, in memory of their own. Reads are unchecked: the callers count up to ``count``.
+/// The steps of one kind of a translator, in memory of their own. Reads are unchecked: the callers count up to
+/// ``count``.
 private struct Steps<Step>: ~Copyable {
   let start: UnsafeMutablePointer<Step>
   let count: Int

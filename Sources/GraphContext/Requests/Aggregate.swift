@@ -2,10 +2,11 @@ import Predicates
 
 /// A value to compute from many objects: their number, the sum of an attribute, …
 ///
-/// The attribute may be reached through to-one relationships; where one of them is optional, the compiler wants the key path's root
-/// spelled out: `.max(\Flight.origin?.altitude)`. nil values take no part, and NaN takes part only in counts. A sum of nothing is 0. An
-/// average, a least or greatest value and a median of nothing are nil. A sum that its type can't hold is nil. `min`, `max` and `median`
-/// give 0.0 for −0.0. Sums, averages and medians of Decimals are exact and rounded once, to a Decimal.
+/// The attribute may be reached through to-one relationships; where one of them is optional, the compiler wants the key
+/// path's root spelled out: `.max(\Flight.origin?.altitude)`. nil values take no part, and NaN takes part only in
+/// counts. A sum of nothing is 0. An average, a least or greatest value and a median of nothing are nil. A sum that its
+/// type can't hold is nil. `min`, `max` and `median` give 0.0 for −0.0. Sums, averages and medians of Decimals are
+/// exact and rounded once, to a Decimal.
 public struct Aggregate<Root: ManagedObject, Value: AttributeType>: Sendable {
   let term: AggregateTerm
 

@@ -1,4 +1,5 @@
-/// The outcome of calls of a program's closure. It keeps the closure's error, so that the layers that call the closure don't take this error for one of their own.
+/// The outcome of calls of a program's closure. It keeps the closure's error, so that the layers that call the closure
+/// don't take this error for one of their own.
 struct BodyOutcome {
   private var failure: (any Error)?
 

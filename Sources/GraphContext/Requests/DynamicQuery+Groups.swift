@@ -98,7 +98,8 @@ public struct GroupRecord: Sendable {
   /// The value of a column; nil when the query doesn't have it.
   public func value(of name: String) -> AttributeValue? { columns.place(of: name).map { values[$0] } }
 
-  /// The value of a column as a type, as `AttributeValue.converted(to:)` makes it; nil also when the query doesn't have the column.
+  /// The value of a column as a type, as `AttributeValue.converted(to:)` makes it; nil also when the query doesn't have
+  /// the column.
   public func value<Value: AttributeType>(of name: String, as type: Value.Type) -> Value? {
     value(of: name)?.converted(to: type)
   }

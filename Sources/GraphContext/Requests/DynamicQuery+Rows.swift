@@ -63,7 +63,8 @@ extension ResolvedSelection {
 }
 
 extension ManagedObjectContext {
-  /// The values that a query in words selects, a row for each object, in its order: what a selection of a typed request gives, for key paths that are text.
+  /// The values that a query in words selects, a row for each object, in its order: what a selection of a typed request
+  /// gives, for key paths that are text.
   ///
   /// ```swift
   /// var query = DynamicQuery("Song", where: try PredicateTree(format: "seconds > 180"))
@@ -71,14 +72,16 @@ extension ManagedObjectContext {
   /// let titles = try context.rows(of: query).map { $0.value(forKeyPath: "title", as: String.self) }
   /// ```
   ///
-  /// - Throws: `invalidQuery` for a mistake in the query, or one for groups; else what ``fetch(_:)-(From<Root>)`` throws.
+  /// - Throws: `invalidQuery` for a mistake in the query, or one for groups; else what ``fetch(_:)-(From<Root>)``
+  ///   throws.
   public func rows(of query: DynamicQuery) throws(ContextError) -> [QueryRecord] {
     try checkUsable()
     let selection = try query.selection(in: coordinator.schema.schema, store: storeID)
     return try selection.records(in: source.another(), of: storeID, over: layers(for: selection.query))
   }
 
-  /// The groups of a query with ``DynamicQuery/groupBy`` or ``DynamicQuery/aggregates``, in its order; without the former, one.
+  /// The groups of a query with ``DynamicQuery/groupBy`` or ``DynamicQuery/aggregates``, in its order; without the
+  /// former, one.
   ///
   /// - Throws: as ``rows(of:)``.
   public func groups(of query: DynamicQuery) throws(ContextError) -> [GroupRecord] {

@@ -11,7 +11,8 @@ import Predicates
 public struct DynamicQuery: Sendable {
   /// One key that the results are sorted by.
   public struct SortKey: Sendable, Hashable {
-    /// A key path, through to-one relationships: `origin.name`. `position(menu)` is the position in the ordered relationship whose to-one end is `menu`.
+    /// A key path, through to-one relationships: `origin.name`. `position(menu)` is the position in the ordered
+    /// relationship whose to-one end is `menu`.
     public var keyPath: String
     /// Whether the least value comes first; nil before all values then.
     public var isAscending: Bool
@@ -37,18 +38,18 @@ public struct DynamicQuery: Sendable {
   public var predicate: PredicateTree
   /// The keys by which the results are sorted. Objects with equal keys are sorted by their IDs.
   public var sort: [SortKey] = []
-  /// The key paths whose values make a row. If there are none: all stored properties of the entity, in the order of their declaration, except those
-  /// that are stored externally, because their values are long.
+  /// The key paths whose values make a row. If there are none: all stored properties of the entity, in the order of
+  /// their declaration, except those that are stored externally, because their values are long.
   public var select: [String] = []
   /// Whether only the first of equal rows is returned. Limit and offset then count these first rows.
   public var isDistinct = false
-  /// The key paths whose values tell groups apart. With these or ``aggregates``, the query is for groups: its columns are these and
-  /// then the aggregates, and ``sort``, ``limit`` and ``offset`` are about groups.
+  /// The key paths whose values tell groups apart. With these or ``aggregates``, the query is for groups: its columns
+  /// are these and then the aggregates, and ``sort``, ``limit`` and ``offset`` are about groups.
   public var groupBy: [String] = []
   /// The aggregates of each group, or of all objects if there are no groups.
   public var aggregates: [Aggregate] = []
-  /// A condition on groups, about their columns: `origin.name BEGINSWITH "J" AND delay > 10`. A column like `avg(arrDelay)` that was
-  /// given no other name is spelled in backquotes.
+  /// A condition on groups, about their columns: `origin.name BEGINSWITH "J" AND delay > 10`. A column like
+  /// `avg(arrDelay)` that was given no other name is spelled in backquotes.
   public var having = PredicateTree.constant(true)
   /// The greatest number of results; nil for no limit. A query with a negative limit or ``offset`` is refused.
   public var limit: Int?
@@ -56,9 +57,11 @@ public struct DynamicQuery: Sendable {
   public var offset = 0
   /// Whether the query includes the unsaved changes of the context that runs it.
   public var includesUnsavedChanges = true
-  /// The paths of relationships whose objects are read together with the records, as ``From/prefetching(_:)`` does: `album.artist`. For queries for records.
+  /// The paths of relationships whose objects are read together with the records, as ``From/prefetching(_:)`` does:
+  /// `album.artist`. For queries for records.
   public var prefetchedPaths: [String] = []
-  /// The names of the properties that the records have from the start, as ``From/fetchingOnly(_:)`` says; nil for whole records. For queries for records.
+  /// The names of the properties that the records have from the start, as ``From/fetchingOnly(_:)`` says; nil for whole
+  /// records. For queries for records.
   public var fetchedProperties: [String]?
 
   /// Makes a query for the objects of `entity` that meet the condition: all of them unless one is given.
@@ -172,7 +175,8 @@ public struct QueryRecord: Sendable {
     columns.place(of: keyPath).map { values[$0] }
   }
 
-  /// The value of a column as a type, as `AttributeValue.converted(to:)` makes it; nil also when the query didn't select the column.
+  /// The value of a column as a type, as `AttributeValue.converted(to:)` makes it; nil also when the query didn't
+  /// select the column.
   public func value<Value: AttributeType>(forKeyPath keyPath: String, as type: Value.Type) -> Value? {
     value(forKeyPath: keyPath)?.converted(to: type)
   }

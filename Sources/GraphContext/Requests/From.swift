@@ -8,8 +8,8 @@ import Predicates
 /// for song in try context.fetch(long) { print(song.title) }
 /// ```
 ///
-/// A value: keep it, send it, build others from it. A mistake in it, such as a syntax error in a format string or a key path
-/// that isn't persistent, is thrown when it is used.
+/// A value: keep it, send it, build others from it. A mistake in it, such as a syntax error in a format string or a key
+/// path that isn't persistent, is thrown when it is used.
 public struct From<Root: ManagedObject>: Sendable {
   @usableFromInline package var untyped: Request
 
@@ -45,8 +45,8 @@ public struct From<Root: ManagedObject>: Sendable {
   /// Only objects for which one of Foundation's predicates holds: `#Predicate { $0.seconds > 180 }`. Conditions add up.
   public func `where`(_ predicate: Foundation.Predicate<Root>) -> From { self.where(Where(predicate)) }
 
-  /// Only objects for which the condition holds, written as text: `"seconds > %d AND title BEGINSWITH[c] %@", 180, "car"`.
-  /// Conditions add up.
+  /// Only objects for which the condition holds, written as text:
+  /// `"seconds > %d AND title BEGINSWITH[c] %@", 180, "car"`. Conditions add up.
   public func `where`(format: String, _ arguments: (any PredicateArgument)?...) -> From {
     do throws(QueryError) {
       return self.where(try Where(format: format, arguments: arguments))
@@ -59,8 +59,9 @@ public struct From<Root: ManagedObject>: Sendable {
 
   // MARK: In what order
 
-  /// Sorted by these keys, after the keys that the query already has. In ascending order nil comes first and NaN last. Objects with equal
-  /// keys are in the order of object IDs, in the direction of the last key. Without any key: in the order of object IDs.
+  /// Sorted by these keys, after the keys that the query already has. In ascending order nil comes first and NaN last.
+  /// Objects with equal keys are in the order of object IDs, in the direction of the last key. Without any key: in the
+  /// order of object IDs.
   public func orderBy(_ keys: OrderBy<Root>...) -> From { orderBy(keys) }
 
   /// Sorted by these attributes, each ascending: `orderBy(\.album?.title, \.track)` for
@@ -95,9 +96,10 @@ public struct From<Root: ManagedObject>: Sendable {
 
   // MARK: Of which state
 
-  /// Includes the context's unsaved changes, as every query does by default, or leaves them out. A query without them runs on the state below the
-  /// context: its snapshot of the store, or the state that its parent shows. Objects with unsaved changes are then found by their saved values, though they show
-  /// the unsaved ones. New objects aren't found. Deleted objects are found, except by batches, which leave them out.
+  /// Includes the context's unsaved changes, as every query does by default, or leaves them out. A query without them
+  /// runs on the state below the context: its snapshot of the store, or the state that its parent shows. Objects with
+  /// unsaved changes are then found by their saved values, though they show the unsaved ones. New objects aren't found.
+  /// Deleted objects are found, except by batches, which leave them out.
   public func includingUnsavedChanges(_ includesUnsavedChanges: Bool) -> From {
     var copy = self
     copy.untyped.includesUnsavedChanges = includesUnsavedChanges
@@ -106,27 +108,30 @@ public struct From<Root: ManagedObject>: Sendable {
 
   // MARK: With what
 
-  /// Reads the objects that these relationships lead to together with the results: `prefetching(\.album, \.album?.artist, \.tags)`. All objects at the
-  /// end of a step are read in one pass in the order of their IDs, instead of one by one when the program reads them.
+  /// Reads the objects that these relationships lead to together with the results:
+  /// `prefetching(\.album, \.album?.artist, \.tags)`. All objects at the end of a step are read in one pass in the
+  /// order of their IDs, instead of one by one when the program reads them.
   ///
-  /// A path goes through to-one relationships, and may end with a to-many relationship, whose members are listed too. Each step of a path is
-  /// prefetched. Prefetched records are used without reading the store, until the context moves to another commit or releases the records that
-  /// it keeps. Queries for IDs, values and counts don't prefetch. A path that leads through anything but relationships is a mistake, thrown when
-  /// the query is used.
+  /// A path goes through to-one relationships, and may end with a to-many relationship, whose members are listed too.
+  /// Each step of a path is prefetched. Prefetched records are used without reading the store, until the context moves
+  /// to another commit or releases the records that it keeps. Queries for IDs, values and counts don't prefetch. A path
+  /// that leads through anything but relationships is a mistake, thrown when the query is used.
   public func prefetching(_ keyPaths: PartialKeyPath<Root>...) -> From {
     var copy = self
     copy.untyped.prefetchedPaths += keyPaths.map { Root.names(of: $0) }
     return copy
   }
 
-  /// Fetches partial objects: faults that have the values of these properties, and read the others on access: `fetchingOnly(\.title, \.year)`.
+  /// Fetches partial objects: faults that have the values of these properties, and read the others on access:
+  /// `fetchingOnly(\.title, \.year)`.
   ///
-  /// The values are found as by ``select(_:)``: where an index has all that the query asks for, the records aren't read, and without any property the
-  /// objects are plain faults. For a few values of records that are read anyway, whole objects are as fast: their getters decode one value at a time.
+  /// The values are found as by ``select(_:)``: where an index has all that the query asks for, the records aren't
+  /// read, and without any property the objects are plain faults. For a few values of records that are read anyway,
+  /// whole objects are as fast: their getters decode one value at a time.
   ///
-  /// Attributes, to-one relationships, and embedded values, whole or a part, can be named; a path that goes through a relationship is a mistake, thrown
-  /// when the query is used. Values of an object that a context has already read stay. Only fetches of arrays make partial objects: batches, observers and
-  /// lists read whole records.
+  /// Attributes, to-one relationships, and embedded values, whole or a part, can be named; a path that goes through a
+  /// relationship is a mistake, thrown when the query is used. Values of an object that a context has already read
+  /// stay. Only fetches of arrays make partial objects: batches, observers and lists read whole records.
   public func fetchingOnly(_ keyPaths: PartialKeyPath<Root>...) -> From {
     var copy = self
     copy.untyped.fetchedProperties = keyPaths.map { Root.names(of: $0) }
@@ -209,8 +214,9 @@ public struct OrderBy<Root: PredicateRoot>: Sendable {
     OrderBy(names: Root.names(of: keyPath), isAscending: isAscending)
   }
 
-  /// The position in an ordered relationship, by its to-one end: `From<Track>().where { $0.album == album }.orderBy(.position(in: \.album))` finds
-  /// the tracks as `album.tracks` has them. With a limit and an offset a page of them is read without those before it.
+  /// The position in an ordered relationship, by its to-one end:
+  /// `From<Track>().where { $0.album == album }.orderBy(.position(in: \.album))` finds the tracks as `album.tracks` has
+  /// them. With a limit and an offset a page of them is read without those before it.
   ///
   /// A relationship that isn't ordered is a mistake, thrown when the query is used.
   public static func position<Owner: ManagedObject>(
@@ -231,15 +237,16 @@ public struct OrderBy<Root: PredicateRoot>: Sendable {
     return OrderBy(names: names, isAscending: isAscending)
   }
 
-  /// A key path as text, through to-one relationships, as a request from outside the program has it: `OrderBy(named: "album.title", ascending: false)`.
+  /// A key path as text, through to-one relationships, as a request from outside the program has it:
+  /// `OrderBy(named: "album.title", ascending: false)`.
   ///
   /// An unknown name is a mistake, thrown when the key is used.
   public init(named keyPath: String, ascending isAscending: Bool = true) {
     self.init(names: .success(DynamicQuery.names(keyPath)), isAscending: isAscending)
   }
 
-  /// The key of one of Foundation's sort descriptors. Strings are sorted by their bytes: `.lexical` is the only comparator of strings that a
-  /// descriptor can have on Linux.
+  /// The key of one of Foundation's sort descriptors. Strings are sorted by their bytes: `.lexical` is the only
+  /// comparator of strings that a descriptor can have on Linux.
   ///
   /// A descriptor whose comparator isn't that of its values is a mistake, thrown when the key is used.
   public init(_ descriptor: SortDescriptor<Root>) {

@@ -26,9 +26,9 @@ public struct Grouping<Root: ManagedObject, each Key: ColumnType>: Sendable {
 }
 
 extension From {
-  /// Puts these objects into groups. Objects of one group have the same values of some attributes, of their own or of objects that their
-  /// to-one relationships lead to, or refer to the same objects: `groupBy(\.origin?.objectID)`. nil equals nil and NaN equals NaN,
-  /// −0.0 equals 0.0, and strings are equal if their UTF-8 bytes are equal.
+  /// Puts these objects into groups. Objects of one group have the same values of some attributes, of their own or of
+  /// objects that their to-one relationships lead to, or refer to the same objects: `groupBy(\.origin?.objectID)`. nil
+  /// equals nil and NaN equals NaN, −0.0 equals 0.0, and strings are equal if their UTF-8 bytes are equal.
   ///
   /// ```swift
   /// let late = From<Flight>().groupBy(\.carrier).aggregate(.count, .average(\.arrDelay))
@@ -44,9 +44,11 @@ extension From {
   }
 }
 
-/// A query for groups of objects. The row of a group consists of the values that its objects have in common and of its aggregates.
+/// A query for groups of objects. The row of a group consists of the values that its objects have in common and of its
+/// aggregates.
 ///
-/// The request before the grouping says which objects take part: by its conditions, its limit and its offset. A value, like ``From``.
+/// The request before the grouping says which objects take part: by its conditions, its limit and its offset. A value,
+/// like ``From``.
 public struct GroupedQuery<Root: ManagedObject, Row>: Sendable {
   let request: From<Root>
   let keys: [Result<[String], QueryError>]
@@ -71,8 +73,8 @@ public struct GroupedQuery<Root: ManagedObject, Row>: Sendable {
     self.row = row
   }
 
-  /// Only groups for which the condition holds: `{ $0.count > 100 && $0.average(\.arrDelay) > 10 }`. Conditions add up. A condition
-  /// may use aggregates that aren't columns of the rows.
+  /// Only groups for which the condition holds: `{ $0.count > 100 && $0.average(\.arrDelay) > 10 }`. Conditions add up.
+  /// A condition may use aggregates that aren't columns of the rows.
   public func having(_ condition: (Group<Root>) -> Where<Group<Root>>) -> GroupedQuery {
     let group = Group<Root>(keys: keyNames)
     var copy = self
@@ -82,8 +84,9 @@ public struct GroupedQuery<Root: ManagedObject, Row>: Sendable {
     return copy
   }
 
-  /// Sorted by these keys, after the keys that the query already has. In ascending order nil comes first and NaN last. If groups are equal in these
-  /// keys, or there are none, groups are sorted by the values they have in common, ascending.
+  /// Sorted by these keys, after the keys that the query already has. In ascending order nil comes first and NaN last.
+  /// Groups that are equal in these keys, or all groups if there are no keys, are sorted by the values that their
+  /// objects have in common, ascending.
   public func orderBy(_ keys: GroupOrder<Root>...) -> GroupedQuery {
     var copy = self
     copy.sort += keys
@@ -200,7 +203,8 @@ struct TypedColumns {
     self.keyOrigins = keyOrigins
   }
 
-  /// - Throws: `corrupt` where the value isn't one of the type: nil, because an object on the way is missing, for a type without nil.
+  /// - Throws: `corrupt` where the value isn't one of the type: nil, because an object on the way is missing, for a
+  ///   type without nil.
   mutating func nextKey<Key: ColumnType>(_ type: Key.Type) throws(ContextError) -> Key {
     defer { place += 1 }
     return try checked(Key(_columnValue: values[place], of: keyOrigins[place]))

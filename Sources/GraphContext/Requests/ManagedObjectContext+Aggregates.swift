@@ -6,8 +6,9 @@ extension ManagedObjectContext {
   /// Several aggregates of the objects that the request describes, its limit and offset included:
   /// `let (flights, delay) = try context.aggregate(.count, .average(\.arrDelay), in: request)`.
   ///
-  /// Counts, and the least, greatest and middle value of an indexed attribute, are read from the index in O(log n). Other aggregates are
-  /// computed in one pass over the records' bytes. ``explain(_:in:analyze:)`` shows which are read and which are computed.
+  /// Aggregates that an index can tell are read there in O(log n): counts, and the least, greatest and middle value of
+  /// its attribute. Others are computed in one pass over the records' bytes. ``explain(_:in:analyze:)`` shows which are
+  /// read and which are computed.
   ///
   /// - Throws: What ``fetch(_:)-(From<Root>)`` throws.
   public func aggregate<Root: ManagedObject, each Value: AttributeType>(
@@ -23,7 +24,8 @@ extension ManagedObjectContext {
     return (repeat try next((each Value).self))
   }
 
-  /// One aggregate of the objects that the request describes: `try context.aggregate(.max(\.seconds), in: request) ?? 0`.
+  /// One aggregate of the objects that the request describes:
+  /// `try context.aggregate(.max(\.seconds), in: request) ?? 0`.
   ///
   /// - Throws: What ``fetch(_:)-(From<Root>)`` throws.
   public func aggregate<Root: ManagedObject, Value: AttributeType>(
@@ -52,11 +54,13 @@ extension ManagedObjectContext {
 
   /// The rows of the groups that the query describes, in its order.
   ///
-  /// If the query asks only for counts and an index begins with the groups' attributes, its entries are counted; else the records' bytes
-  /// are read in one pass. The memory grows with the number of groups. If all their attributes lie behind one relationship, there is also a number for each
-  /// object that the relationship leads to, because the attributes are then read once for each of these objects.
+  /// If the query asks only for counts and an index begins with the groups' attributes, its entries are counted; else
+  /// the records' bytes are read in one pass. The memory grows with the number of groups. If all their attributes lie
+  /// behind one relationship, there is also a number for each object that the relationship leads to, because the
+  /// attributes are then read once for each of these objects.
   ///
-  /// - Throws: What ``fetch(_:)-(From<Root>)`` throws; `corrupt` also where the store holds no value of a column's type.
+  /// - Throws: What ``fetch(_:)-(From<Root>)`` throws; `corrupt` also where the store holds no value of a column's
+  ///   type.
   public func fetch<Root: ManagedObject, Row>(
     _ groups: GroupedQuery<Root, Row>
   ) throws(ContextError) -> [Row] {
@@ -114,7 +118,8 @@ extension ManagedObjectContext {
 // MARK: - One aggregate
 
 extension ManagedObjectContext {
-  /// The sum of an attribute of the objects that the request describes; 0 without values, and nil only if its type can't hold it.
+  /// The sum of an attribute of the objects that the request describes; 0 without values, and nil only if its type
+  /// can't hold it.
   public func sum<Root: ManagedObject, Number: NumericAttribute>(
     of keyPath: KeyPath<Root, Number>,
     in request: From<Root> = From()
@@ -126,7 +131,8 @@ extension ManagedObjectContext {
     in request: From<Root> = From()
   ) throws(ContextError) -> Number._Average? { try aggregate(.average(keyPath), in: request) }
 
-  /// The least value; nil without values. O(log n) where an index begins with the attribute, or has it right after the properties that the conditions fix.
+  /// The least value; nil without values. O(log n) where an index begins with the attribute, or has it right after the
+  /// properties that the conditions fix.
   public func min<Root: ManagedObject, Value: AttributeType>(
     of keyPath: KeyPath<Root, Value>,
     in request: From<Root> = From()

@@ -1,8 +1,8 @@
 import Predicates
 
-// Queries. They see the context's snapshot with its unsaved changes worked in: a changed object is found by its new values,
-// a new one among the others, a deleted one not at all. For that, a query encodes those unsaved objects of its entity that
-// were changed since the last query, and tests the records of all of them.
+// Queries. They see the context's snapshot with its unsaved changes worked in: a changed object is found by its new
+// values, a new one among the others, a deleted one not at all. For that, a query encodes those unsaved objects of its
+// entity that were changed since the last query, and tests the records of all of them.
 
 extension ManagedObjectContext {
   /// The objects that the query describes, in its order.
@@ -10,8 +10,9 @@ extension ManagedObjectContext {
   /// An object that the context already has is returned itself. The others are faults that know where their
   /// records lie: a value is decoded only when it is read.
   ///
-  /// - Throws: `invalidQuery` for a mistake in the query; `store` or `corrupt` when the store can't be read; `cancelled` when the task is
-  ///   cancelled that it runs in. A query that reads many rows checks this every few thousand rows.
+  /// - Throws: `invalidQuery` for a mistake in the query; `store` or `corrupt` when the store can't be read;
+  ///   `cancelled` when the task is cancelled that it runs in. A query that reads many rows checks this every few
+  ///   thousand rows.
   public func fetch<Root: ManagedObject>(_ request: From<Root>) throws(ContextError) -> [Root] {
     let (query, entity) = try resolved(request)
     return try fetch(query, entity)
@@ -70,7 +71,8 @@ extension ManagedObjectContext {
     return hasAny ? UnsavedLayers(of: self) : nil
   }
 
-  /// The object of a row. If the row comes with a record, the source holds the record, as `ObjectSource.keep` has kept it.
+  /// The object of a row. If the row comes with a record, the source holds the record, as `ObjectSource.keep` has kept
+  /// it.
   func object<Root: ManagedObject>(
     _ row: QueryRow,
     _ entity: StoredEntity
@@ -98,7 +100,8 @@ extension ManagedObjectContext {
     return rows.map { id($0.number, entity) }
   }
 
-  /// How many objects the query describes. O(log n) where ranges of indexes are the answer; ``explain(_:analyze:)-(From<Root>,_)`` shows them.
+  /// How many objects the query describes. O(log n) where ranges of indexes are the answer;
+  /// ``explain(_:analyze:)-(From<Root>,_)`` shows them.
   public func count<Root: ManagedObject>(_ request: From<Root>) throws(ContextError) -> Int {
     try count(resolved(request).query)
   }
@@ -107,8 +110,8 @@ extension ManagedObjectContext {
     try source.count(of: query, over: layers(for: query))
   }
 
-  /// Whether there is any object that the query describes. O(log n) where ranges of indexes are the answer; else rows are read until one
-  /// is found, in whichever order costs least.
+  /// Whether there is any object that the query describes. O(log n) where ranges of indexes are the answer; else rows
+  /// are read until one is found, in whichever order costs least.
   public func exists<Root: ManagedObject>(_ request: From<Root>) throws(ContextError) -> Bool {
     var query = try resolved(request).query
     query.sort = []
@@ -116,7 +119,8 @@ extension ManagedObjectContext {
     return try count(query) > 0
   }
 
-  /// How ``fetch(_:)-(From<Root>)`` would answer the query: access path, ranges with their exact row counts, filter and order.
+  /// How ``fetch(_:)-(From<Root>)`` would answer the query: access path, ranges with their exact row counts, filter and
+  /// order.
   ///
   /// The counts are those of the snapshot; unsaved changes are not among them.
   ///

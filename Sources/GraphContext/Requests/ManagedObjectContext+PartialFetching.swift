@@ -1,6 +1,7 @@
 import Predicates
 
-// Partial objects: faults that already have some values, taken from the rows of a query for values. Where an index has all of these values, no record is read.
+// Partial objects: faults that already have some values, taken from the rows of a query for values. Where an index has
+// all of these values, no record is read.
 
 extension ManagedObjectContext {
   /// The objects that a query describes, in its order, with the values of the properties that it names.
@@ -82,7 +83,8 @@ private struct RowLoader: PropertyVisitor {
   let row: UnsafeMutablePointer<RowReader>
   let field: RowField
   let origin: ColumnOrigin
-  /// False where the class has no such property, and where the row holds no value of its type: the getter then reports the error.
+  /// False where the class has no such property, and where the row holds no value of its type: the getter then reports
+  /// the error.
   private(set) var isLoaded = Result<Bool, any Error>.success(false)
 
   init(row: UnsafeMutablePointer<RowReader>, field: RowField, origin: ColumnOrigin) {

@@ -1,6 +1,7 @@
 import Predicates
 
-// Reading the targets of relationships ahead of their use: all records of a step in one pass, in the order of their numbers.
+// Reading the targets of relationships ahead of their use: all records of a step in one pass, in the order of their
+// numbers.
 
 /// A step of a path that is prefetched.
 enum PrefetchStep {
@@ -80,7 +81,8 @@ extension ManagedObjectContext {
     return objects
   }
 
-  /// Reads the records of those of these numbers, which ascend, that are of stored objects whose records aren't at hand. O(n log n) in one pass.
+  /// Reads the records of those of these numbers, which ascend, that are of stored objects whose records aren't at
+  /// hand. O(n log n) in one pass.
   ///
   /// - Returns: the objects. The caller holds them for as long as it needs their records.
   func readRecords(

@@ -3,15 +3,16 @@ import Predicates
 // Queries for records. They see unsaved changes as those for objects of models do.
 
 extension ManagedObjectContext {
-  /// The records that the query describes, in its order: as with ``fetch(_:)-(From<Root>)``, faults that know where their values lie.
+  /// The records that the query describes, in its order: as with ``fetch(_:)-(From<Root>)``, faults that know where
+  /// their values lie.
   ///
   /// ```swift
   /// let long = try PredicateTree(format: "seconds > 180")
   /// let songs = try context.fetch(DynamicQuery("Song", where: long, sort: [.init("title")]))
   /// ```
   ///
-  /// - Throws: `invalidQuery` for a mistake in the query, or one for values or groups; `unknownEntity` when the store has no such entity, or
-  ///   the container has a class for it; else what ``fetch(_:)-(From<Root>)`` throws.
+  /// - Throws: `invalidQuery` for a mistake in the query, or one for values or groups; `unknownEntity` when the store
+  ///   has no such entity, or the container has a class for it; else what ``fetch(_:)-(From<Root>)`` throws.
   public func fetch(_ query: DynamicQuery) throws(ContextError) -> [ManagedRecord] {
     let (query, entity) = try resolvedForRecords(query)
     return try fetch(query, entity)
@@ -23,7 +24,8 @@ extension ManagedObjectContext {
   /// let songs = try context.fetch(DynamicQuery("Song", where: PredicateTree(format: text)), as: Song.self)
   /// ```
   ///
-  /// - Throws: `unknownEntity` when the query is for another entity than that of the class; else what ``fetch(_:)-(DynamicQuery)`` throws.
+  /// - Throws: `unknownEntity` when the query is for another entity than that of the class; else what
+  ///   ``fetch(_:)-(DynamicQuery)`` throws.
   public func fetch<Root: ManagedObject>(
     _ query: DynamicQuery,
     as type: Root.Type
@@ -40,7 +42,8 @@ extension ManagedObjectContext {
     return try fetch(resolved, entity)
   }
 
-  /// How many objects the query describes: records, or objects of a class. O(log n) where ranges of indexes are the answer.
+  /// How many objects the query describes: records, or objects of a class. O(log n) where ranges of indexes are the
+  /// answer.
   public func count(_ query: DynamicQuery) throws(ContextError) -> Int { try count(resolved(query).query) }
 
   /// How ``fetch(_:)-(DynamicQuery)`` would answer the query.
@@ -57,8 +60,8 @@ extension ManagedObjectContext {
     ObjectBatches { self.stream(query, batchCount: count) }
   }
 
-  /// Calls `body` with each record that the query describes, in its order. The values of at most `count` records, which is at least one, are in
-  /// memory at a time.
+  /// Calls `body` with each record that the query describes, in its order. The values of at most `count` records, which
+  /// is at least one, are in memory at a time.
   ///
   /// The set of records is determined at the start, as ``ObjectBatches`` says. The body may change and save.
   ///

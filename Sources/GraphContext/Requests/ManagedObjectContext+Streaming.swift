@@ -3,8 +3,9 @@ import Predicates
 // Queries whose results are read in small batches.
 
 extension ManagedObjectContext {
-  /// The objects that the query describes, in batches of this size: `for try await songs in context.fetch(request, inBatchesOf: 500) { … }`.
-  /// A size below 1 is a mistake, thrown when the program asks for the first batch.
+  /// The objects that the query describes, in batches of this size:
+  /// `for try await songs in context.fetch(request, inBatchesOf: 500) { … }`. A size below 1 is a mistake, thrown when
+  /// the program asks for the first batch.
   public func fetch<Root: ManagedObject>(
     _ request: From<Root>,
     inBatchesOf count: Int
@@ -12,8 +13,8 @@ extension ManagedObjectContext {
     ObjectBatches { self.stream(request, batchCount: count) }
   }
 
-  /// Calls `body` with each object that the query describes, in its order. The records of at most `count` objects, which is at least one, are in
-  /// memory at a time.
+  /// Calls `body` with each object that the query describes, in its order. The records of at most `count` objects,
+  /// which is at least one, are in memory at a time.
   ///
   /// The set of objects is determined at the start, as ``ObjectBatches`` says. The body may change and save.
   ///
@@ -32,11 +33,11 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Calls `body` with each row of values that the selection describes, in its order. Rows that come in the order of an index, or in no
-  /// other than that of their objects, are read one by one; others are sorted first.
+  /// Calls `body` with each row of values that the selection describes, in its order. Rows that come in the order of an
+  /// index, or in no other than that of their objects, are read one by one; others are sorted first.
   ///
-  /// The stored rows are those at the start. An object with unsaved changes is read when its row is reached, so the body shouldn't change such
-  /// objects that the selection describes.
+  /// The stored rows are those at the start. An object with unsaved changes is read when its row is reached, so the
+  /// body should leave those alone that the selection describes.
   public func forEach<Root: ManagedObject, each Value: ColumnType>(
     _ selection: Selection<Root, repeat each Value>,
     _ body: (repeat each Value) throws -> Void

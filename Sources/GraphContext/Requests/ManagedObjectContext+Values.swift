@@ -1,12 +1,13 @@
 import Predicates
 
-// Queries for values. They see unsaved changes as fetches do, and make no objects. The memory that they read into is released when they end.
+// Queries for values. They see unsaved changes as fetches do, and make no objects. The memory that they read into is
+// released when they end.
 
 extension ManagedObjectContext {
   /// The rows of values that the selection describes, in its order: tuples of as many elements as it has columns.
   ///
-  /// - Throws: What ``fetch(_:)-(From<Root>)`` throws; `corrupt` also where the store holds no value of a column's type: nil, because an object
-  ///   on the way is missing, for a type without nil.
+  /// - Throws: What ``fetch(_:)-(From<Root>)`` throws; `corrupt` also where the store holds no value of a column's
+  ///   type: nil, because an object on the way is missing, for a type without nil.
   public func fetch<Root: ManagedObject, each Value: ColumnType>(
     _ selection: Selection<Root, repeat each Value>
   ) throws(ContextError) -> [(repeat each Value)] {
@@ -71,7 +72,8 @@ extension ManagedObjectContext {
     }
   }
 
-  /// How the source answers a request. Uses a source of its own, so that the memory that the query keeps is released with it.
+  /// How the source answers a request. Uses a source of its own, so that the memory that the query keeps is released
+  /// with it.
   func explain(_ request: ResolvedRequest, analyze: Bool) throws(ContextError) -> QueryPlan {
     try source.another().explain(request, over: layers(for: request.query), analyze: analyze)
   }

@@ -38,16 +38,16 @@ struct ObjectSubject: PredicateSubject {
 }
 
 extension ManagedObject {
-  /// The object's number. For an object that has none yet, a number that no stored object has, and that no other such object has while
-  /// both exist.
+  /// The object's number. For an object that has none yet, a number that no stored object has, and that no other such
+  /// object has while both exist.
   fileprivate var identity: ObjectNumber {
     if !_$state.number.isNone { return _$state.number }
     let address = UInt64(UInt(bitPattern: ObjectIdentifier(self)))
     guard let place = _$objectModel.classes.firstIndex(where: { $0.type == type(of: self) }) else {
       return ObjectNumber(rawValue: address | 1 << 63)
     }
-    // The number contains the class, as any number does. Objects lie 16 bytes apart, so the rest of an address has 44 bits. No store has
-    // given out half of all numbers.
+    // The number contains the class, as any number does. Objects lie 16 bytes apart, so the rest of an address has 44
+    // bits. No store has given out half of all numbers.
     return ObjectNumber(rawValue: address >> 4 | 1 << 49).tagged(UInt16(place))
   }
 

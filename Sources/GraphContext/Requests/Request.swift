@@ -3,7 +3,8 @@ import Predicates
 
 /// A query for objects of any model: the content of ``From`` without its type.
 ///
-/// It isn't generic. So code of an app's module, into which the functions of `From` are inlined, passes it on without type metadata.
+/// It isn't generic. So code of an app's module, into which the functions of `From` are inlined, passes it on without
+/// type metadata.
 @usableFromInline
 package struct Request: Sendable {
   package private(set) var condition = Condition.everything

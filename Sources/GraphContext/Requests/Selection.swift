@@ -32,7 +32,8 @@ public struct Selection<Root: ManagedObject, each Value: ColumnType>: Sendable {
 extension From {
   /// The values of some attributes, of these objects or of those that their to-one relationships lead to:
   /// `select(\.flight, \.origin?.name)` gives rows of type `(Int, String?)`. An object itself is selected by its ID:
-  /// `select(\.objectID, \.origin?.objectID)`. Only the selected values are read, and only an index where one has all of them.
+  /// `select(\.objectID, \.origin?.objectID)`. Only the selected values are read, and only an index where one has all
+  /// of them.
   public func select<each Value: ColumnType>(
     _ keyPaths: repeat KeyPath<Root, each Value>
   ) -> Selection<Root, repeat each Value> {

@@ -4,8 +4,8 @@ import Predicates
 extension Where where Root: ManagedObject {
   /// Returns whether the condition holds for an object, in a context or in none, as a query over it would decide.
   ///
-  /// The object's values are those that it has now, unsaved ones too; relationships are followed in its context, or to the
-  /// objects that it was given. Names are looked up in the model and those that it leads to. For many objects,
+  /// The object's values are those that it has now, unsaved ones too; relationships are followed in its context, or to
+  /// the objects that it was given. Names are looked up in the model and those that it leads to. For many objects,
   /// `filter(matching:)` does that once.
   ///
   /// - Throws: `QueryError`, the first mistake in the condition.
@@ -33,8 +33,8 @@ private struct ObjectCondition<Root: ManagedObject> {
   private let tree: PredicateTree
   private let schema: Schema
   private let entity: EntitySchema
-  /// The store that the last object is in. `predicate` is for objects of this store, because the numbers of the objects that the
-  /// condition names have a meaning only there.
+  /// The store that the last object is in. `predicate` is for objects of this store, because the numbers of the objects
+  /// that the condition names have a meaning only there.
   private var store: UUID?
   private var predicate: ResolvedPredicate
 
@@ -61,7 +61,8 @@ private struct ObjectCondition<Root: ManagedObject> {
     return predicate.matches(ObjectSubject(object))
   }
 
-  /// The schema of the store that an object is in: its class tags are those in the numbers of the store's objects. Nil where there are none.
+  /// The schema of the store that an object is in: its class tags are those in the numbers of the store's objects. Nil
+  /// where there are none.
   private static func known(by object: Root) -> (Schema, EntitySchema)? {
     guard let context = object._$state.host as? ManagedObjectContext, context.coordinator.hasHierarchies,
       let entity = context.coordinator.entity(of: Root.self)

@@ -215,7 +215,8 @@ extension ManagedObjectContext {
     return try source.contains(number, of: entity)
   }
 
-  /// Returns whether an object is there, and the context hasn't deleted it. A new object that is deleted leaves the context.
+  /// Returns whether an object is there, and the context hasn't deleted it. A new object that is deleted leaves the
+  /// context.
   fileprivate func isUndeleted(_ number: ObjectNumber, _ entity: StoredEntity) throws(ContextError) -> Bool {
     if let object = knownObject(number, of: entity) { return object._$state.phase != .deleted }
     return try source.contains(number, of: entity)

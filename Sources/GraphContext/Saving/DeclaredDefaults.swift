@@ -44,7 +44,8 @@ struct DeclaredDefaults {
 extension AttributeType {
   /// Returns true if a stored value is equal to this one.
   ///
-  /// Equal values may have different encodings: the JSON of a set has its elements in any order. If the type isn't Equatable, encoded values can't be compared, and the result is true.
+  /// Equal values may have different encodings: the JSON of a set has its elements in any order. If the type isn't
+  /// Equatable, encoded values can't be compared, and the result is true.
   fileprivate func isEqual(toStored value: AttributeValue) -> Bool {
     if _attributeValue == value { return true }
     guard let own = self as? any Equatable else { return Self._attributeKind == .coded && !value.isNull }

@@ -109,7 +109,8 @@ struct SaveRequest {
   var pairs: [PairChanges] = []
   /// The commit of the snapshot that the changes were made on. A record changed by a later one is a conflict.
   var baseCommit: UInt64
-  /// Changes of other contexts that ``baseCommit`` has already, of objects that this save changes, by the entity's ordinal.
+  /// Changes of other contexts that ``baseCommit`` has already, of objects that this save changes, by the entity's
+  /// ordinal.
   var conflicts: [[ObjectNumber: ForeignChange]]
   /// Objects that the context's parent has deleted, by the entity's ordinal.
   var deletedInParent: [Set<ObjectNumber>]

@@ -48,7 +48,8 @@ extension ManagedObjectContext {
     guard let object = knownObject(number, of: entity), object._$state.hasChanges,
       object._$state.phase == .persistent || object._$state.phase == .deleted
     else { return }
-    // All values are kept as bases, because the program may still change more of the object. Of the external ones, only those that were changed are read.
+    // All values are kept as bases, because the program may still change more of the object. Of the external ones, only
+    // those that were changed are read.
     let slots = ~entity.externalSlots | object._$state.changed
     let bases = values(in: slots, of: number, entity)
     entities[entity.ordinal].noteConflict(number, ForeignChange(isDeleted: true, bases: bases))
@@ -169,7 +170,8 @@ extension ManagedObjectContext {
 
   // MARK: Objects that are back
 
-  /// Notes the objects that another context had deleted and has brought back. A value of theirs that differs from before counts as changed by that context.
+  /// Notes the objects that another context had deleted and has brought back. A value of theirs that differs from
+  /// before counts as changed by that context.
   func noteRevivals() {
     for ordinal in entities.indices {
       for (number, change) in entities[ordinal].conflicts where change.isDeleted {

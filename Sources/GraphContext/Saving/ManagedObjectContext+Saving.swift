@@ -10,14 +10,15 @@ extension ManagedObjectContext {
   /// A save that succeeds leaves the context at the newest commit. A save that fails leaves it as it was before, except
   /// for changes by hooks, and its error lists all failures in ``ContextError/failures``.
   ///
-  /// Waits for its turn to write for as long as ``saveTimeout`` says; then it throws a ``ContextError`` whose `storeError`
-  /// has the code `timedOut`, and nothing has happened.
+  /// Waits for its turn to write for as long as ``saveTimeout`` says; then it throws a ``ContextError`` whose
+  /// `storeError` has the code `timedOut`, and nothing has happened.
   ///
   /// A child saves to its parent: in memory, without waiting. Rules that need the store are checked when the outermost
   /// context saves.
   ///
   /// - Parameters:
-  ///   - policy: what happens to new objects with unique values of existing ones, if not what each constraint declares. Of no effect for a child.
+  ///   - policy: what happens to new objects with unique values of existing ones, if not what each constraint declares.
+  ///     Of no effect for a child.
   ///   - durability: when the save counts as done, if not as the container's options say. A child's save has none.
   public func save(ifExists policy: UniquePolicy? = nil, durability: Durability? = nil) throws(ContextError) {
     if let parent { return try save(to: parent) }
@@ -146,20 +147,20 @@ extension ManagedObjectContext {
     deferred.clear()
   }
 
-  /// ``save(ifExists:durability:)`` for a context whose thread must not wait: the main actor's, while others write or the disk is
-  /// slow. The actor continues with other work meanwhile; changes that this work makes in the context before the save
-  /// has begun are saved too.
+  /// ``save(ifExists:durability:)`` for a context whose thread must not wait: the main actor's, while others write or
+  /// the disk is slow. The actor continues with other work meanwhile; changes that this work makes in the context
+  /// before the save has begun are saved too.
   ///
   /// It waits in the same queue as every other save, and for as long as ``saveTimeout`` says. When its turn comes, the
-  /// changes are encoded and saved in one step on the actor. An actor that is busy for too long then has to wait for another
-  /// turn, while others write.
+  /// changes are encoded and saved in one step on the actor. An actor that is busy for too long then has to wait for
+  /// another turn, while others write.
   ///
   /// The actor waits while the changes are written into the file, and before that for a write of others that is under
-  /// way, with its sync. It doesn't wait until the changes are durable. Hooks and listeners are called once they are
-  /// durable, or with those of a later save of the context that is done earlier.
+  /// way, with its sync. It doesn't wait until the changes are durable. Hooks and listeners are called once the changes
+  /// are, or with those of a later save of the context that is done earlier.
   ///
-  /// If the disk fails after the save has been made and before it is durable, this throws `outcomeUnknown`, and the context
-  /// counts as saved.
+  /// If the disk fails after the save has been made and before it is durable, this throws `outcomeUnknown`, and the
+  /// context counts as saved.
   public nonisolated(nonsending) func saveWithoutBlocking(
     ifExists policy: UniquePolicy? = nil,
     durability: Durability? = nil
@@ -196,7 +197,8 @@ extension ManagedObjectContext {
     listings.removeAll()
     guard hasChanges else { return true }
     var request: SaveRequest?
-    // Others can write while a thread that waits anyway encodes. One that doesn't wait encodes only once it has the turn.
+    // Others can write while a thread that waits anyway encodes. One that doesn't wait encodes only once it has the
+    // turn.
     if case .waiting = turn {
       let encoded = try ChangeEncoder(self, hooks.failures).encode()
       if encoded.isEmpty {

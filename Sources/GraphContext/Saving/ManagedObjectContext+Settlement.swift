@@ -7,7 +7,8 @@ struct SaveSettlement {
   /// Objects that are stored otherwise than the context shows them: some values aren't stored, or more are changed. By
   /// the entity's ordinal; empty for none.
   var reverted: [Set<ObjectNumber>] = []
-  /// New objects that are not stored, and the existing ones that they stand for, by the entity's ordinal; empty for none.
+  /// New objects that are not stored, and the existing ones that they stand for, by the entity's ordinal; empty for
+  /// none.
   var aliases: [[ObjectNumber: ObjectNumber]] = []
   /// Stored objects that get values of new ones, by the entity's ordinal; empty for none.
   var owners: [Set<ObjectNumber>] = []
@@ -132,7 +133,8 @@ extension ManagedObjectContext {
 // MARK: - In a child
 
 extension ManagedObjectContext {
-  /// Called after the parent's save has settled new objects with existing ones: unsaved links of this context to them lead to the existing objects.
+  /// Called after the parent's save has settled new objects with existing ones: unsaved links of this context to them
+  /// lead to the existing objects.
   func parentDidSettle(_ owners: [[ObjectNumber: ObjectNumber]]) {
     undoManager?.forgetGroups(touching: owners, coordinator.schema)
     undoManager?.redirectReferences(owners, coordinator.schema)
@@ -199,7 +201,8 @@ extension ManagedObjectContext {
       let element = object(link.element, of: self.entity(link.toMany.destination))
       add(element, to: object(link.owner, of: link.entity), toMany: link.toMany.ordinal)
     }
-    // Members of a list keep their order. `redirected` has an entry for each end of a link, so each call gives the link its place at one end.
+    // Members of a list keep their order. `redirected` has an entry for each end of a link, so each call gives the link
+    // its place at one end.
     for link in redirected {
       guard let place = link.place, let keeper = relationships.order(of: link.toMany) else { continue }
       let owner = object(link.owner, of: link.entity)

@@ -44,8 +44,8 @@ public struct MergeConflict: Sendable {
   /// Leaves the store's value of a property, or of every property that isn't settled yet.
   public mutating func keepTheirs(_ name: String? = nil) { choose(.theirs, name) }
 
-  /// Stores another value in an attribute. Nothing is settled if the attribute isn't in conflict. A relationship takes either side's object
-  /// only.
+  /// Stores another value in an attribute. Nothing is settled if the attribute isn't in conflict. A relationship takes
+  /// either side's object only.
   public mutating func settle(_ name: String, with value: some AttributeType) {
     choose(.value(value._attributeValue), name)
   }
@@ -54,7 +54,8 @@ public struct MergeConflict: Sendable {
   /// `conflict.settle(\Account.balance) { $1 + $2 - ($0 ?? 0) }`.
   ///
   /// - Parameters:
-  ///   - attribute: the attribute, of the model of the object or one that it inherits from. Nothing is settled if the object is of another.
+  ///   - attribute: the attribute, of the model of the object or one that it inherits from. Nothing is settled if the
+  ///     object is of another.
   ///   - merge: gets ``Property/base``, ``Property/mine`` and ``Property/theirs``.
   public mutating func settle<Root: ManagedObject, Value: AttributeType>(
     _ attribute: KeyPath<Root, Value>,

@@ -1,10 +1,11 @@
-/// The rule by which a save settles an object that another context has changed in the store since the saving context read it.
+/// The rule by which a save settles an object that another context has changed in the store since the saving context
+/// read it.
 ///
-/// Two contexts that changed different properties of one object don't conflict: the store has both changes afterwards, with the policy
-/// ``error`` and those "by property". Docs/Contexts.md has the outcome of every case.
+/// Two contexts that changed different properties of one object don't conflict: the store has both changes afterwards,
+/// with the policy ``error`` and those "by property". Docs/Contexts.md has the outcome of every case.
 ///
-/// The names are those of Core Data's policies. A policy decides about values; unique values and references to deleted objects are
-/// refused under each.
+/// The names are those of Core Data's policies. A policy decides about values; unique values and references to deleted
+/// objects are refused under each.
 public struct MergePolicy: Sendable, Hashable {
   enum Rule: Sendable, Hashable {
     case error
@@ -38,8 +39,9 @@ public struct MergePolicy: Sendable, Hashable {
   /// }
   /// ```
   ///
-  /// It runs where the save runs, while others can write. If they change the same objects again, it is asked again; after ten times the save throws
-  /// `conflict`. An object that either side has deleted is deleted, and links are merged as by ``mergeByPropertyObjectTrump``.
+  /// It runs where the save runs, while others can write. If they change the same objects again, it is asked again;
+  /// after ten times the save throws `conflict`. An object that either side has deleted is deleted, and links are
+  /// merged as by ``mergeByPropertyObjectTrump``.
   ///
   /// - Parameter settle: called for each object with conflicts. It must not use objects of a context. Its error is the
   ///   `underlyingError` of the `conflict` that the save throws.

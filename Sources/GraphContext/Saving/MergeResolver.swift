@@ -7,8 +7,8 @@ import Predicates
 /// Runs in the writer's turn and above the engine: it reads the newest state, and leaves a request without conflicts
 /// with that state. The context itself doesn't move, so that a save that fails later leaves it as it was.
 ///
-/// A one-to-one relationship is stored at both ends, and a change of it is made of up to four slots: those of the new pair, and those of the partners
-/// that both had before. Either all of them are stored or none.
+/// A one-to-one relationship is stored at both ends, and a change of it is made of up to four slots: those of the new
+/// pair, and those of the partners that both had before. Either all of them are stored or none.
 ///
 /// An embedded value is merged by its parts, but as a whole where either side has set it to nil, or from nil to a
 /// value.
@@ -31,8 +31,8 @@ struct MergeResolver {
   private(set) var request: SaveRequest
   /// Objects that are stored otherwise than the context shows them: see ``SaveSettlement/reverted``.
   private(set) var reverted: [Set<ObjectNumber>]
-  /// Objects that get values which the saving context hasn't shown together: the request changes them, and so have others since the base, or a policy has settled
-  /// something.
+  /// Objects that get values which the saving context hasn't shown together: the request changes them, and so have
+  /// others since the base, or a policy has settled something.
   private(set) var merged: [ObjectKey] = []
 
   init(
@@ -228,8 +228,8 @@ struct MergeResolver {
     try forgetEqualAttributes(in: both, of: patch.number, entity)
   }
 
-  /// Resolves objects that either side has deleted: they stay deleted, because other objects that the deletion has
-  /// taken along would not come back.
+  /// Resolves the deletions of a request. An object that either side has deleted is deleted, because bringing it back
+  /// would not bring back the objects that its deletion has taken along.
   private mutating func resolveDeleted(_ changes: EntityChanges) throws(ContextError) {
     var deleted: [ObjectNumber] = []
     for number in changes.deleted {
@@ -412,7 +412,8 @@ struct MergeResolver {
     reverted[entity.ordinal].insert(patch.number)
   }
 
-  /// Takes slots out of an object's patch, and with each slot of a one-to-one relationship the others of the same change.
+  /// Takes slots out of an object's patch, and with each slot of a one-to-one relationship the others of the same
+  /// change.
   private mutating func drop(
     _ slots: UInt64,
     of number: ObjectNumber,

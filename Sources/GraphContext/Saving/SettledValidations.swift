@@ -1,8 +1,8 @@
 import Foundation
 import Predicates
 
-/// An object that gets values in a save which its validation hasn't seen together: those of new objects that the save settles with it, or those of this and
-/// of another context.
+/// An object that gets values in a save which its validation hasn't seen together: those of new objects that the save
+/// settles with it, or those of this and of another context.
 struct SettledOwner {
   let entity: StoredEntity
   let number: ObjectNumber
@@ -21,7 +21,8 @@ struct SettledOwner {
 /// values that the validation hasn't seen, and the save takes another turn. Others may have changed the object by then,
 /// so an outcome counts only for the values that the validation has seen.
 struct SettledValidations {
-  /// The number of times that a save validates before it throws `conflict`. Many writers of one object often find that it has changed once more.
+  /// The number of times that a save validates before it throws `conflict`. Many writers of one object often find that
+  /// it has changed once more.
   static let roundLimit = 100
 
   private struct Outcome {

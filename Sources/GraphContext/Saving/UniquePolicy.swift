@@ -1,16 +1,17 @@
 import Predicates
 
-/// What a save does with a new object that has a unique value of an object that exists: one in the store, or one that was inserted earlier in the
-/// same save.
+/// What a save does with a new object that has a unique value of an object that exists: one in the store, or one that
+/// was inserted earlier in the same save.
 ///
-/// With each policy but ``error`` the new object is not stored. References and links that led to it lead to the existing object, whose ID stays
-/// as it is; the new object leaves the context as a deleted one does. ``ManagedObjectContext/aliases`` has both IDs. An existing object that gets other
-/// values is validated: the save calls its `validateForUpdate` with those values, in a context that only reads and outside of the writer's turn; `validateForInsert`
-/// if the same save inserts it.
+/// With each policy but ``error`` the new object is not stored. References and links that led to it lead to the
+/// existing object, whose ID stays as it is; the new object leaves the context as a deleted one does.
+/// ``ManagedObjectContext/aliases`` has both IDs. An existing object that gets other values is validated: the save
+/// calls its `validateForUpdate` with those values, in a context that only reads and outside of the writer's turn;
+/// `validateForInsert` if the same save inserts it.
 ///
-/// A model declares the policy of a constraint, `@Attribute(.unique(ifExists: .merge))` or `#Unique<Song>([\.album, \.track], ifExists: .keep)`, and
-/// ``ManagedObjectContext/save(ifExists:durability:)`` replaces it for one save. The policy belongs to the program, and
-/// is not stored.
+/// A model declares the policy of a constraint, `@Attribute(.unique(ifExists: .merge))` or
+/// `#Unique<Song>([\.album, \.track], ifExists: .keep)`, and ``ManagedObjectContext/save(ifExists:durability:)``
+/// replaces it for one save. The policy belongs to the program, and is not stored.
 ///
 /// A policy applies to new objects. Two stored objects that are given the same value are refused under each policy, and
 /// so is a new object that has unique values of two existing ones.
@@ -21,8 +22,9 @@ public enum UniquePolicy: String, Sendable, Hashable, CaseIterable {
   case keep
   /// The existing object gets all attributes and to-one relationships of the new one, nil and defaults included.
   case replace
-  /// The existing object gets the values of the new one that are neither nil nor the default of their attribute, of an embedded value all parts if one of them is such a
-  /// value. It keeps its value of an attribute whose first value differs from object to object (`= UUID()`, `.perInsert`).
+  /// The existing object gets the values of the new one that are neither nil nor the default of their attribute, of an
+  /// embedded value all parts if one of them is such a value. It keeps its value of an attribute whose first value
+  /// differs from object to object (`= UUID()`, `.perInsert`).
   case merge
 }
 

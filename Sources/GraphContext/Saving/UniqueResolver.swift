@@ -5,7 +5,7 @@ import Predicates
 ///
 /// Runs in the writer's turn and above the engine, after the merge with the changes that other contexts have saved: it
 /// leaves a request without the settled objects, whose values and links are those of the existing objects. The engine
-/// refuses objects that it can't settle as not unique.
+/// refuses objects that the resolver can't settle, as not unique.
 struct UniqueResolver {
   private let coordinator: StoreCoordinator
   private let schema: StoredSchema
@@ -39,7 +39,8 @@ struct UniqueResolver {
   }
 
   /// - Parameters:
-  ///   - reverted: objects that the store has with other values than the context shows, as far as they are known; empty for none.
+  ///   - reverted: objects that the store has with other values than the context shows, as far as they are known; empty
+  ///     for none.
   ///   - source: the state that the request is based on.
   init(
     _ request: SaveRequest,
@@ -106,7 +107,8 @@ struct UniqueResolver {
       let changes = request.entities[entity.ordinal]
       var owners = UniqueOwners(changes, policies.settling(entity), source)
       try owners.claimUpdated()
-      // Objects that earlier passes have settled: their owners were given values, so the owners' keys differ from those of their records.
+      // Objects that earlier passes have settled: their owners were given values, so the owners' keys differ from those
+      // of their records.
       let given = settled.filter { $0.entity.ordinal == entity.ordinal }
       for object in given {
         let owner = owner(object.number, entity.ordinal)
@@ -410,9 +412,11 @@ private struct UniqueOwners {
     if constraints.count > 1 { keys[place][number] = key }
   }
 
-  /// Notes that an object gets values of a record, and that its own keys of them are free. By the only constraint of an entity it has the record's key already.
+  /// Notes that an object gets values of a record, and that its own keys of them are free. By the only constraint of an
+  /// entity it has the record's key already.
   ///
-  /// - Parameter slots: bits of the slots whose values it gets. A key of which it gets some values only belongs to no object until the store checks it.
+  /// - Parameter slots: bits of the slots whose values it gets. A key of which it gets some values only belongs to no
+  ///   object until the store checks it.
   mutating func give(_ bytes: UnsafeRawBufferPointer, to owner: ObjectNumber, in slots: UInt64) {
     if constraints.count == 1 { return }
     for (place, _) in constraints {

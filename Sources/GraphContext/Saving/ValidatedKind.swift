@@ -28,7 +28,8 @@ struct ValidatedKind: Hashable {
   }
 }
 
-/// The kinds that were found to have no rules in code. A program has few: so they are a list, whose last one is most often asked for.
+/// The kinds that were found to have no rules in code. A program has few: so they are a list, whose last one is most
+/// often asked for.
 struct UnruledKinds {
   private var kinds: [ValidatedKind] = []
 

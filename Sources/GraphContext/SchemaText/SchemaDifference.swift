@@ -1,7 +1,8 @@
 /// The differences of two schemas: a change for each entity, class, property and index that differs.
 ///
-/// An element of the new schema is compared with the element that has its name in the old schema or, if there is none, its original name. If the destination of a relationship or a property of an index was only renamed, that is no difference. The order of
-/// declaration doesn't count, and neither do original names and defaults.
+/// An element of the new schema is compared with the element of the old schema that has its name or, if there is none,
+/// its original name. If the destination of a relationship or a property of an index was only renamed, that is no
+/// difference. The order of declaration doesn't count, and neither do original names and defaults.
 public struct SchemaDifference: Sendable, Hashable, Codable {
   /// By the entities' names; in an entity itself, classes, properties, indexes.
   public let changes: [Change]
@@ -39,7 +40,8 @@ public struct SchemaDifference: Sendable, Hashable, Codable {
     public var entity: String
     /// The property's or the index's name, the new one unless it is removed; nil for an entity.
     public var name: String?
-    /// The added or removed element, as in ``Schema/description``; nil for an entity, and for an element that has changed.
+    /// The added or removed element, as in ``Schema/description``; nil for an entity, and for an element that has
+    /// changed.
     public var definition: String?
     /// The aspects that have changed; empty for an element that was added or removed.
     public var aspects: [Aspect]
@@ -91,7 +93,8 @@ public struct SchemaDifference: Sendable, Hashable, Codable {
   public struct Aspect: Sendable, Hashable, Codable {
     /// The meaning of the change for the stored data.
     public var effect: Effect
-    /// `name`, `kind`, `optional`, `derived`, `destination`, `cardinality`, `inverse`, `delete rule`, `ordered`, `unique`, `superclass`, `abstract` or `properties`.
+    /// `name`, `kind`, `optional`, `derived`, `destination`, `cardinality`, `inverse`, `delete rule`, `ordered`,
+    /// `unique`, `superclass`, `abstract` or `properties`.
     public var name: String
     /// The aspect in the old schema.
     public var old: String

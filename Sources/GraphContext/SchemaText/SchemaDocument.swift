@@ -1,9 +1,11 @@
 import Foundation
 import Predicates
 
-/// A schema in a form that people write and programs exchange, such as JSON: `cambium schema --json` prints it, and `cambium migrate` reads it.
+/// A schema in a form that people write and programs exchange, such as JSON: `cambium schema --json` prints it, and
+/// `cambium migrate` reads it.
 ///
-/// It contains everything that a ``Schema`` has, original names and defaults included. A value that is left out is that of a new description.
+/// It contains everything that a ``Schema`` has, original names and defaults included. A value that is left out is that
+/// of a new description.
 public struct SchemaDocument: Sendable, Hashable, Codable {
   /// The version of the schema, if it has one.
   public var version: Schema.Version?
@@ -48,9 +50,11 @@ public struct SchemaDocument: Sendable, Hashable, Codable {
     public var kind: String
     /// Whether nil is a value; nil is no. Not given for a to-many relationship.
     public var isOptional: Bool?
-    /// For a part of an embedded value that may be nil: true if the part may not be nil where the value is there. Nil for any other attribute.
+    /// For a part of an embedded value that may be nil: true if the part may not be nil where the value is there. Nil
+    /// for any other attribute.
     public var isRequiredPart: Bool?
-    /// The value for objects that were stored before the attribute existed. A number, a string, true or false; a date in ISO 8601, data in Base64.
+    /// The value for objects that were stored before the attribute existed. A number, a string, true or false; a date
+    /// in ISO 8601, data in Base64.
     public var defaultValue: AttributeValue?
     /// The property's name in an earlier version of the schema.
     public var originalName: String?

@@ -1,6 +1,7 @@
 import Predicates
 
-/// The names of the entities and properties of an old catalogue in a new one of the same store. They are matched by number, which never changes.
+/// The names of the entities and properties of an old catalogue in a new one of the same store. They are matched by
+/// number, which never changes.
 struct SchemaRenaming {
   /// The old names of entities, by their new names.
   private var origins: [String: String] = [:]
@@ -74,8 +75,9 @@ struct SchemaRenaming {
 }
 
 extension CataloguedSchema {
-  /// Returns whether the other schema may be a later state of this one in the same store: each layout that both know has the same fields. Two copies of a
-  /// store that were changed in different ways have given the same numbers to different entities and properties.
+  /// Returns whether the other schema may be a later state of this one in the same store: each layout that both know
+  /// has the same fields. Two copies of a store that were changed in different ways have given the same numbers to
+  /// different entities and properties.
   package func canBecome(_ other: CataloguedSchema) -> Bool {
     let later = other.entities.dictionary(by: \.number)
     return nextNumber <= other.nextNumber
@@ -86,10 +88,11 @@ extension CataloguedSchema {
       }
   }
 
-  /// The description of the schema. The original name of each element is its name in `old`. The default of an attribute is the value that objects got when
-  /// the attribute was added.
+  /// The description of the schema. The original name of each element is its name in `old`. The default of an attribute
+  /// is the value that objects got when the attribute was added.
   ///
-  /// - Throws: `SchemaError` if the catalogue holds something that can't be declared, or if several changes have exchanged names, or used a name again.
+  /// - Throws: `SchemaError` if the catalogue holds something that can't be declared, or if several changes have
+  ///   exchanged names, or used a name again.
   package func schema(following old: CataloguedSchema) throws(SchemaError) -> Schema {
     let renaming = SchemaRenaming(from: old, to: self)
     let known = entitiesByName
@@ -119,7 +122,8 @@ extension CataloguedSchema {
 }
 
 extension SchemaRenaming {
-  /// A sentence for each old name for which the other renaming finds another new name: names were exchanged, or used again.
+  /// A sentence for each old name whose new name in the other renaming is a different one: names were exchanged, or
+  /// used again.
   fileprivate func names(of old: CataloguedSchema, thatDifferIn other: SchemaRenaming) -> [String] {
     func problem(_ name: String, _ new: String?, _ found: String?) -> [String] {
       if new == found { return [] }

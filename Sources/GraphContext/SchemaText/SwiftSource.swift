@@ -2,9 +2,10 @@ import Predicates
 
 /// A schema as Swift source: the classes that `@Model` makes it from.
 ///
-/// The text compiles without changes. A property whose initial value can be written down has that value. Other properties are parameters of the initialiser, except
-/// optionals and to-many relationships. A relationship names its inverse at one end of the pair: at the to-one end, else at the end that
-/// comes first by the names of entity and property. The type of a relationship to objects of a hierarchy is the class that declares its inverse, else the
+/// The text compiles without changes. A property whose initial value can be written down has that value. Other
+/// properties are parameters of the initialiser, except optionals and to-many relationships. A relationship names its
+/// inverse at one end of the pair: at the to-one end, else at the end that comes first by the names of entity and
+/// property. The type of a relationship to objects of a hierarchy is the class that declares its inverse, else the
 /// root: a schema keeps no other class.
 public struct SwiftSource: Sendable, Hashable, CustomStringConvertible {
   /// The text, with an end of line after the last one.
@@ -230,7 +231,8 @@ private struct SwiftClass {
     return "\(name)(\(arguments.joined(separator: ", "))) "
   }
 
-  /// Whether a list needs the mark `@Attribute`. Without it, the macro reads `[UInt8]` as bytes, and a list of a type with a module name as a relationship.
+  /// Whether a list needs the mark `@Attribute`. Without it, the macro reads `[UInt8]` as bytes, and a list of a type
+  /// with a module name as a relationship.
   private func isMarkedList(_ property: PropertyDescription) -> Bool {
     guard let kind = property.attribute?.elementKind else { return false }
     return kind == .uint8 || SwiftText.type(of: kind, in: schema).contains(".")

@@ -12,13 +12,13 @@ import Predicates
 /// and what a child saves. It includes no change by another context. If another context has changed the same property
 /// in between, undoing overwrites that value only where this context had an unsaved or later saved change.
 ///
-/// Undoing after a save changes the objects again, for the next save to store; a deleted object comes back with its ID. A rollback and a reset
-/// forget all groups.
+/// Undoing after a save changes the objects again, for the next save to store; a deleted object comes back with its ID.
+/// A rollback and a reset forget all groups.
 public final class ContextUndoManager {
   /// The greatest number of groups that are kept; 0 for any number. The oldest ones go first.
   public var levelsOfUndo = 0 { didSet { trim() } }
-  /// The greatest number of bytes that groups may take in memory, about; 64 MiB unless it is set. The oldest ones go first. A group that needs
-  /// more by itself can't be undone.
+  /// The greatest number of bytes that groups may take in memory, about; 64 MiB unless it is set. The oldest ones go
+  /// first. A group that needs more by itself can't be undone.
   public var byteLimit = 64 << 20 { didSet { trim() } }
   /// False while changes are not registered. Changes made meanwhile are in no group, and undoing leaves them alone
   /// where it can.
@@ -48,7 +48,8 @@ public final class ContextUndoManager {
   /// Makes a manager, to be set as the ``ManagedObjectContext/undoManager`` of a context.
   public init() {}
 
-  /// True if ``ManagedObjectContext/undo()`` takes something back. A change that makes no difference counts until its turn is over.
+  /// True if ``ManagedObjectContext/undo()`` takes something back. A change that makes no difference counts until its
+  /// turn is over.
   public var canUndo: Bool { !undoGroups.isEmpty || !open.isEmpty }
   /// True if ``ManagedObjectContext/redo()`` makes something again.
   public var canRedo: Bool { !redoGroups.isEmpty && open.isEmpty }
@@ -68,7 +69,8 @@ public final class ContextUndoManager {
     context?.outermost.scheduleEvent?()
   }
 
-  /// Begins a group that ends with ``endUndoGrouping()``, however many turns pass. Groups may be nested: an inner one is a part of the outermost.
+  /// Begins a group that ends with ``endUndoGrouping()``, however many turns pass. Groups may be nested: an inner one
+  /// is a part of the outermost.
   public func beginUndoGrouping() {
     if depth == 0 {
       let name = open.isEmpty ? open.name : nil
@@ -176,8 +178,8 @@ extension ContextUndoManager {
     redoGroups.forget(throughLast: { $0.touches(settled, schema) })
   }
 
-  /// Replaces settled objects by the existing ones among the targets of references that the groups have set. Called after ``noteSave(in:)``, which notes the targets
-  /// of the open group as they were before the save.
+  /// Replaces settled objects by the existing ones among the targets of references that the groups have set. Called
+  /// after ``noteSave(in:)``, which notes the targets of the open group as they were before the save.
   func redirectReferences(_ settled: [[ObjectNumber: ObjectNumber]], _ schema: StoredSchema) {
     undoGroups.redirectReferences(settled, schema)
     redoGroups.redirectReferences(settled, schema)

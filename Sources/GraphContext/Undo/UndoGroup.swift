@@ -1,6 +1,7 @@
 import Predicates
 
-/// The changes that one undo takes back: the earlier values of changed objects, the pairs that were linked and unlinked, and the earlier places of links.
+/// The changes that one undo takes back: the earlier values of changed objects, the pairs that were linked and
+/// unlinked, and the earlier places of links.
 struct UndoGroup {
   /// A change of a many-to-many link, seen from the owner. The other end is a pair of its own.
   struct Pair {
@@ -158,7 +159,8 @@ struct UndoGroup {
     }
   }
 
-  /// Notes which objects the delete rules of a save have deleted in the store: that is the group's work, too. O(images).
+  /// Notes which objects the delete rules of a save have deleted in the store: that is the group's work, too.
+  /// O(images).
   mutating func noteDeletions(by rules: RuleChanges, _ schema: StoredSchema) {
     for key in images.keys
     where rules.objects[schema.entities[key.entity].number]?.deleted.contains(key.number) == true {
@@ -237,7 +239,8 @@ struct UndoGroup {
 }
 
 extension UndoGroup.Image {
-  /// Notes what a replay has to know of the references of an object that it deletes. Called before each save in the group, and at its end.
+  /// Notes what a replay has to know of the references of an object that it deletes. Called before each save in the
+  /// group, and at its end.
   fileprivate mutating func noteReferences(of object: any ManagedObject, in context: ManagedObjectContext) {
     if object._$state.phase == .deleted {
       decidedReferences = context.decidedReferences(ofDeleted: object)
@@ -271,7 +274,8 @@ extension UndoGroup.Image {
   ) {
     let entity = context.entity(key.entity)
     guard entity.externalSlots & slots != 0, let values else { return }
-    // Others may have replaced what the group hadn't changed yet and the image refers to: until then the context has shown theirs.
+    // Others may have replaced what the group hadn't changed yet and the image refers to: until then the context has
+    // shown theirs.
     let unchanged = values.isSaved ? entity.externalSlots & ~values.changed & ~savedSlots : 0
     var encoder = RecordEncoder(layout: entity.layout)
     // The encoder owns the bytes that are copied: it must not end before.

@@ -58,7 +58,8 @@ struct UndoReplay {
       && context.isThere(ObjectKey(entity: destination, number: pair.element))
   }
 
-  /// Returns whether the context shows the link. An unsaved link, its own or its parent's, is shown although another context has deleted the object.
+  /// Returns whether the context shows the link. An unsaved link, its own or its parent's, is shown although another
+  /// context has deleted the object.
   private func isShown(_ pair: PairEnd) -> Bool {
     let links = context.entity(pair.entity).toManys[pair.position].links
     let own = context.pendingLinks(in: links)?.isLinked(pair.owner, pair.element)
@@ -95,7 +96,8 @@ struct UndoReplay {
     values.record.withUnsafeBytes { context.enter($0, key.number, entity, reviving: object) }
   }
 
-  /// Returns whether the source has an object whose deletion the context has handed over: the parent has taken it back since.
+  /// Returns whether the source has an object whose deletion the context has handed over: the parent has taken it back
+  /// since.
   private func isThere(_ number: ObjectNumber, _ entity: StoredEntity) -> Bool {
     context.deferringError(false) { () throws(ContextError) in
       try context.source.contains(number, of: entity)
@@ -164,7 +166,8 @@ extension ManagedObjectContext {
   @discardableResult
   public func undo() -> Bool { replaying { $0.undo(in: self) } }
 
-  /// Makes the changes again that ``undo()`` has taken back last. Returns false if there are none, or if anything else was changed since.
+  /// Makes the changes again that ``undo()`` has taken back last. Returns false if there are none, or if anything else
+  /// was changed since.
   @discardableResult
   public func redo() -> Bool { replaying { $0.redo(in: self) } }
 

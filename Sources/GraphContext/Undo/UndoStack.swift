@@ -2,7 +2,8 @@ import Predicates
 
 /// The groups that can be undone, or redone, the oldest first.
 ///
-/// Adding one and forgetting the oldest take constant time, on average: a program that saves often keeps hundreds of thousands.
+/// Adding one and forgetting the oldest take constant time, on average: a program that saves often keeps hundreds of
+/// thousands.
 struct UndoStack {
   private var groups: [UndoGroup] = []
   /// The number of groups at the beginning that are forgotten, and empty.

@@ -1,7 +1,7 @@
 import Predicates
 
-/// The to-one relationships that an undo has to check after it has restored objects: another object may lead to a restored partner by now, and a restored
-/// reference may lead to a deleted object.
+/// The to-one relationships that an undo has to check after it has restored objects: another object may lead to a
+/// restored partner by now, and a restored reference may lead to a deleted object.
 struct UndonePartners {
   /// An object that leads to another one by a one-to-one relationship, before the undo.
   private struct Link {
@@ -25,7 +25,8 @@ struct UndonePartners {
 
   init(_ context: ManagedObjectContext) { self.context = context }
 
-  /// Notes the references that the undo restores in an object, and the links that they replace. Called before the undo changes anything.
+  /// Notes the references that the undo restores in an object, and the links that they replace. Called before the undo
+  /// changes anything.
   mutating func note(_ key: ObjectKey, _ values: UndoGroup.Values, in slots: UInt64) {
     let entity = context.entity(key.entity)
     for toOne in entity.toOnes where slots & 1 << UInt64(toOne.slot) != 0 {
@@ -46,7 +47,8 @@ struct UndonePartners {
     }
   }
 
-  /// Clears restored references to deleted objects, and one-to-one references whose target doesn't lead back. Called after the undo has restored all objects.
+  /// Clears restored references to deleted objects, and one-to-one references whose target doesn't lead back. Called
+  /// after the undo has restored all objects.
   func part() {
     for reference in references
     where context.isThere(reference.owner) && !context.isThere(reference.target) {

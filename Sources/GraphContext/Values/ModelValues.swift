@@ -2,9 +2,9 @@ import Predicates
 
 /// The values of an object of a model, apart from the object: `Song.Values`.
 ///
-/// `@Model` writes one for each model. It has a property for each attribute and each embedded value, of the same name and type, and one for each to-one
-/// relationship: the ID of the object that it leads to. To-many relationships, derived attributes, transient properties
-/// and externally stored attributes are left out.
+/// `@Model` writes one for each model. It has a property for each attribute and each embedded value, of the same name
+/// and type, and one for each to-one relationship: the ID of the object that it leads to. To-many relationships,
+/// derived attributes, transient properties and externally stored attributes are left out.
 ///
 /// ```swift
 /// let songs = try context.fetch(From<Song>().where { $0.year > 1970 }.values())
@@ -13,20 +13,23 @@ import Predicates
 /// try context.apply(values, since: songs[0])
 /// ```
 ///
-/// Values are `Sendable`: they cross tasks and actors. They have no context, so nothing that happens to the object changes them.
+/// Values are `Sendable`: they cross tasks and actors. They have no context, so nothing that happens to the object
+/// changes them.
 ///
 /// ## Equality
 /// Values are equal when they have equal IDs and equal values; equality of values is that of a store.
 /// ``differences(from:)`` leaves the ID aside.
 ///
 /// ## JSON
-/// Values are `Codable`, as an object whose keys are the names of the properties, and `objectID`; a key is left out for nil. Every value is read back
-/// exactly, as far as the coder's strategies for dates and data let it; by default they do. An embedded value is an object of its parts. Numbers that are infinite or not a number are
-/// the strings `Infinity`, `-Infinity` and `NaN`. Lists are lists, a `CodableAttribute` encodes itself, and any other
-/// attribute is coded as its raw value. IDs are their URIs; a provisional ID can't be encoded.
+/// Values are `Codable`, as an object whose keys are the names of the properties, and `objectID`; a key is left out for
+/// nil. Every value is read back exactly, as far as the coder's strategies for dates and data let it; by default they
+/// do. An embedded value is an object of its parts. Numbers that are infinite or not a number are the strings
+/// `Infinity`, `-Infinity` and `NaN`. Lists are lists, a `CodableAttribute` encodes itself, and any other attribute is
+/// coded as its raw value. IDs are their URIs; a provisional ID can't be encoded.
 ///
 /// ## Models that inherit
-/// The values of a subclass contain those of its superclass, whose properties are theirs too: `values.name` for `values.superclassValues.name`.
+/// The values of a subclass contain those of its superclass, whose properties are theirs too: `values.name` for
+/// `values.superclassValues.name`.
 ///
 /// ```swift
 /// var values = Dog.Values(Animal.Values(name: "Rex"), isGood: true)
@@ -37,7 +40,8 @@ import Predicates
 /// `Dog.Values(dog)` makes them of an object. The `Animal.Values` of a dog are the values that it has as an animal.
 ///
 /// ## Without the macro
-/// A model written by hand can have one too: a struct with the requirements of this protocol, and a conformance of the class to ``ModelWithValues``, if it is final.
+/// A model written by hand can have one too: a struct with the requirements of this protocol, and a conformance of the
+/// class to ``ModelWithValues``, if it is final.
 public protocol ModelValues<_$Model>: Sendable, Hashable, Codable {
   /// The class.
   associatedtype _$Model: ManagedObject
@@ -54,8 +58,9 @@ public protocol ModelValues<_$Model>: Sendable, Hashable, Codable {
   func _$visit<Visitor: ValuesVisitor>(_ visitor: inout Visitor)
 }
 
-/// A model that has a type for the values of its objects. `@Model` writes the conformance, unless the class has a type named `Values` already. A subclass has the
-/// conformances of its superclass and can't have another type of values by them, so models that inherit from each other have the type without the conformance.
+/// A model that has a type for the values of its objects. `@Model` writes the conformance, unless the class has a type
+/// named `Values` already. A subclass has the conformances of its superclass and can't have another type of values by
+/// them, so models that inherit from each other have the type without the conformance.
 public protocol ModelWithValues: ManagedObject {
   /// The type.
   associatedtype Values: ModelValues where Values._$Model == Self

@@ -1,7 +1,8 @@
 import Predicates
 
 extension ModelValues {
-  /// The values that an object has now, with its unsaved changes. Reads what isn't loaded yet, and leaves it unloaded. O(size of the values).
+  /// The values that an object has now, with its unsaved changes. Reads what isn't loaded yet, and leaves it unloaded.
+  /// O(size of the values).
   ///
   /// A new object's values have no ID; where it leads to objects in no context, their IDs are provisional. For a value
   /// that can't be read, this takes the value that its getter gives: see ``ManagedObject``.

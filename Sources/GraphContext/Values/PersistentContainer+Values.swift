@@ -4,8 +4,8 @@ extension PersistentContainer {
   /// Inserts an object for each of these values, and returns their IDs. No object is made, and the IDs of the values
   /// are ignored.
   ///
-  /// Everything else is as with ``batchInsert(_:from:_:chunkSize:ifExists:durability:author:)``, a column for each property of the values. So a model with a
-  /// relationship that is one to one can't be inserted in this way.
+  /// Everything else is as with ``batchInsert(_:from:_:chunkSize:ifExists:durability:author:)``, a column for each
+  /// property of the values. So a model with a relationship that is one to one can't be inserted in this way.
   ///
   /// - Parameters:
   ///   - values: the values, iterated once, on a background queue.

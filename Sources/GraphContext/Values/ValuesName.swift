@@ -6,7 +6,8 @@ struct ValuesName {
   init(_ name: String) { path = name.split(separator: ".").map(String.init) }
 
   var property: String { path[0] }
-  /// The names of the embedded values that the part is in, from that of the property on. Empty for the name of a property.
+  /// The names of the embedded values that the part is in, from that of the property on. Empty for the name of a
+  /// property.
   var owners: ArraySlice<String> { path.dropLast() }
   var last: String { path[path.count - 1] }
   var isPart: Bool { path.count > 1 }

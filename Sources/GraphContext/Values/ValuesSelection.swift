@@ -45,7 +45,8 @@ extension ValuesSelection {
 extension ManagedObjectContext {
   /// Returns the values of the objects that the query describes, in its order, with unsaved changes.
   ///
-  /// - Throws: What ``fetch(_:)-(From<Root>)`` throws; `corrupt` also where the store holds no value of a property's type.
+  /// - Throws: What ``fetch(_:)-(From<Root>)`` throws; `corrupt` also where the store holds no value of a property's
+  ///   type.
   public func fetch<Values: ModelValues>(
     _ selection: ValuesSelection<Values>
   ) throws(ContextError) -> [Values] {
@@ -57,7 +58,8 @@ extension ManagedObjectContext {
     return all
   }
 
-  /// Calls `body` with the values of each object that the query describes, in its order. The stored rows are those of the start, as with a selection of columns.
+  /// Calls `body` with the values of each object that the query describes, in its order. The stored rows are those of
+  /// the start, as with a selection of columns.
   public func forEach<Values: ModelValues>(
     _ selection: ValuesSelection<Values>,
     _ body: (Values) throws -> Void

@@ -8,9 +8,10 @@ extension ManagedObjectContext {
   /// The class's initialisers are not called; attributes that the values leave out begin as in their declaration, else
   /// as nil, or as an empty value if they can't be nil. Otherwise the insertion is like any other.
   ///
-  /// - Throws: `unknownEntity` when the container was made without the model, `abstractClass` for a class that has no objects. For the ID of a relationship:
-  ///   `objectNotFound`, `provisionalID`, `unknownEntity` or `wrongDestination`. `wrongValue` for a value that can't be
-  ///   encoded, or that its type can't read back from the stored form. Nothing has changed then.
+  /// - Throws: `unknownEntity` when the container was made without the model, `abstractClass` for a class that has no
+  ///   objects. For the ID of a relationship: `objectNotFound`, `provisionalID`, `unknownEntity` or `wrongDestination`.
+  ///   `wrongValue` for a value that can't be encoded, or that its type can't read back from the stored form. Nothing
+  ///   has changed then.
   @discardableResult
   public func insert<Values: ModelValues>(_ values: Values) throws(ContextError) -> Values._$Model {
     typealias Model = Values._$Model
@@ -120,9 +121,9 @@ extension ManagedObject {
   ///
   /// The ID of the values is ignored.
   ///
-  /// - Throws: For the ID of a relationship that is set: `objectNotFound`, `provisionalID`, `unknownEntity` or `wrongDestination`; `otherContext` where this
-  ///   object is in no context. `wrongValue` for a value that can't be encoded, or that its type can't read back from
-  ///   the stored form. No property is set then.
+  /// - Throws: For the ID of a relationship that is set: `objectNotFound`, `provisionalID`, `unknownEntity` or
+  ///   `wrongDestination`; `otherContext` where this object is in no context. `wrongValue` for a value that can't be
+  ///   encoded, or that its type can't read back from the stored form. No property is set then.
   public func apply<Values: ModelValues>(_ values: Values, since base: Values? = nil) throws(ContextError)
   where Values._$Model == Self {
     let (new, old, now) = (values.list, base?.list, Values(self).list)
@@ -226,12 +227,14 @@ extension ManagedObject {
 }
 
 extension ManagedObject {
-  /// Returns true if the property wrappers of a new object have set the attribute already. They do so without an initialiser of the class.
+  /// Returns true if the property wrappers of a new object have set the attribute already. They do so without an
+  /// initialiser of the class.
   fileprivate static func hasInitialValue(of attribute: AttributeDescription) -> Bool {
     attribute.initialValue != nil && self is StoredObject.Type
   }
 
-  /// Makes an object in no context without an initialiser of its class: attributes begin as in their declaration, as far as the model's description says.
+  /// Makes an object in no context without an initialiser of its class: attributes begin as in their declaration, as
+  /// far as the model's description says.
   static func _$makeNew() -> Self {
     let model = _$model
     var lacking = model._$insertionSlots

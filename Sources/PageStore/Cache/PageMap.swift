@@ -50,8 +50,8 @@ struct PageMap: @unchecked Sendable {
     return try fetch(reference, identity: identity)
   }
 
-  /// Asks the processor for the header of the page that the reference at `bytes` leads to, and for its first slots. They come while the caller
-  /// goes on. Does nothing for a page that isn't in memory.
+  /// Prefetches the header of the page that the reference at `bytes` leads to, and its first slots. The
+  /// processor loads them while the caller continues. Does nothing for a page that isn't in memory.
   @inline(__always)
   func prefetch(referredToAt bytes: UnsafeRawPointer) {
     let location = PageLocation(rawValue: bytes.loadLittle(0))

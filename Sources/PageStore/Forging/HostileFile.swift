@@ -20,7 +20,8 @@ public enum HostileFile: String, CaseIterable, Sendable {
   case sharedPages
   /// Six pages, each of which refers to the next many times, with an empty leaf.
   case sharedEmptyPages
-  /// Six pages of the catalogue, each of which refers to the next many times. Only the first reference tells the number of entries.
+  /// Six pages of the catalogue, each of which refers to the next many times. Only the first reference tells
+  /// the number of entries.
   case sharedCatalogue
   /// The names of the catalogue descend, and the log drops a tree.
   case unsortedCatalogue

@@ -86,7 +86,8 @@ struct StoreForgery {
     )
   }
 
-  /// Returns the headers of a log extent of `byteCount` bytes; nil for as many as its use claims.
+  /// Returns the headers of a log extent of `byteCount` bytes. If `byteCount` is nil, the extent has as many
+  /// bytes as its use claims.
   func logExtentHeaders(of use: LogExtentUse, byteCount: UInt64? = nil) -> [Block] {
     let extent = Extent(offset: use.extent.offset, byteCount: byteCount ?? use.extent.byteCount)
     let header = ExtentHeader(kind: .log, extent: extent, salt: 4, commit: 0)

@@ -28,8 +28,9 @@ struct LogExtentTable {
       .min { $0.extent.offset < $1.extent.offset }?.extent
   }
 
-  /// Keeps free extents of up to `byteCount` bytes together, removes the others, and returns their last uses.
-  /// Extents are kept in the order of their offsets, if they fit; the first extent of the file always stays.
+  /// Keeps free extents of up to `byteCount` bytes together, removes the other free ones, and returns their
+  /// last uses. Extents are kept in the order of their offsets, if they fit; the first extent of the file
+  /// always stays.
   mutating func giveUp(keeping byteCount: UInt64) -> [LogExtentUse] {
     var kept: UInt64 = 0
     var givenUp: [LogExtentUse] = []

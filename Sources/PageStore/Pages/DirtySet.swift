@@ -44,7 +44,8 @@ final class DirtySet {
 
   deinit { reader?.leave() }
 
-  /// Begins a read section, unless one has begun. The editors of a transaction share it. Returns whether the caller has to end it.
+  /// Begins a read section, unless one has begun. The editors of a transaction share it. Returns whether the
+  /// caller has to end it.
   @inline(__always)
   func beginReading() -> Bool {
     if isReading { return false }
@@ -195,7 +196,8 @@ final class DirtySet {
     if !written.blobs.isEmpty { blobs.removeAll(where: written.blobs.contains) }
   }
 
-  /// Frees the frames and buffers that the transaction no longer needs, as soon as no ``FoundValue`` protects them.
+  /// Frees the frames and buffers that the transaction no longer needs, as soon as no ``FoundValue`` protects
+  /// them.
   func freeSpares() {
     var spares = Written()
     spares.frames.formUnion(spareFrames)

@@ -118,8 +118,8 @@ struct PageWriter {
     }
   }
 
-  /// Keeps or frees the frame of an image that was passed to the sink, and notes how the old frame is used
-  /// now.
+  /// Keeps or frees the frame of an image that was passed to the sink, and notes whether the old frame has
+  /// become the image, is replaced, or stays.
   private mutating func keep(
     _ frame: UInt64,
     as written: ChildReference,

@@ -64,8 +64,8 @@ struct ExtentHeaders {
   /// Notes that an earlier process may have written a header and not synced it.
   mutating func doubtDurability() { isDurable = false }
 
-  /// Rewrites the header of an existing extent, perhaps with another length or kind, without a sync. Throws `numbersUsedUp`, with nothing written, after the
-  /// last possible revision.
+  /// Rewrites the header of an existing extent, perhaps with another length or kind, without a sync. Throws
+  /// `numbersUsedUp`, with nothing written, after the last possible revision.
   mutating func rewrite(_ extent: Extent) throws(StoreError) {
     try makeDurable()
     let last = changes.first { $0.extent.offset == extent.offset }

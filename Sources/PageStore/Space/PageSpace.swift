@@ -417,7 +417,8 @@ struct PageSpace {
   /// Rewrites the headers of page extents according to the last checkpoint: a crash, or a failed sync, may
   /// have come between that checkpoint and the headers. No page extent reaches over a log extent.
   ///
-  /// - Parameter wasClosed: true to rewrite only headers of former log extents that still say "log". Closing a store may leave one, because it gives log extents up.
+  /// - Parameter wasClosed: true to rewrite only headers of former log extents that still say "log". Closing a
+  ///   store may leave one, because it gives log extents up.
   mutating func mendHeaders(_ logExtents: [Extent], wasClosed: Bool) throws(StoreError) {
     var walk = try ExtentWalk(file, headers.identity, from: FileLayout.firstExtentOffset(pageSize: pageSize))
     while let found = try walk.next(), found.header.extent.offset < end {

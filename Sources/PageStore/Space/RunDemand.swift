@@ -17,8 +17,8 @@ struct RunDemand: Hashable {
     longest = max(longest, count)
   }
 
-  /// Removes an overflow of `count` pages. Afterwards ``longest`` may be more than the pages of any other
-  /// overflow, but it is never more than the pages of all others together.
+  /// Removes an overflow of `count` pages. Afterwards ``longest`` may be more than the pages of any remaining
+  /// overflow, but it is never more than the pages of all remaining ones together.
   mutating func remove(overflowOf count: UInt64) {
     guard count > 1 else { return }
     pageCount -= min(pageCount, count)

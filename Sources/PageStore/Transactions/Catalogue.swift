@@ -75,7 +75,8 @@ enum Catalogue {
     }
   }
 
-  /// Reads all trees of the catalogue, in order of the names' bytes. Throws `corrupt` if the entries have another order, or if two trees have one name or number.
+  /// Reads all trees of the catalogue, in order of the names' bytes. Throws `corrupt` if the entries have
+  /// another order, or if two trees have one name or number.
   static func read(_ root: TreeRoot, pool: PagePool) throws(StoreError) -> Content {
     guard root.height <= TreeLimits.height else { throw damaged("it claims \(root.height) levels") }
     var content = Content()

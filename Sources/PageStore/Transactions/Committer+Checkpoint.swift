@@ -223,7 +223,8 @@ extension Committer {
     pagesWritten += pages.count
   }
 
-  /// Returns the record of a checkpoint. Its replay begins at `replayStart`; nil for the record after it.
+  /// Returns the record of a checkpoint. Its replay begins at `replayStart`, or, if that is nil, at the record
+  /// after it.
   func record(_ draft: Draft, _ written: WrittenCheckpoint, replayStart: LogTail? = nil) -> CheckpointRecord {
     CheckpointRecord(
       commit: draft.commit,

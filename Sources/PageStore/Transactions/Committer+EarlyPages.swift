@@ -1,9 +1,11 @@
-/// Pages that a transaction writes to the file before it is committed, because it takes more memory than it may.
+/// Pages that a transaction writes to the file before it is committed, because it takes more memory than it
+/// may.
 ///
-/// They go to free pages that no checkpoint records, so nothing has to be undone after a crash. The steps, for one batch of
-/// subtrees after another: (1) Its pages are counted, and room is taken for them. (2) They are written. (3) The trees refer
-/// to the pages of the file, and the frames are part of the cache. The transaction is committed as a checkpoint
-/// (``checkpoint(including:timestamp:)``), whose sync makes the pages durable.
+/// They go to free pages that no checkpoint records, so nothing has to be undone after a crash. The steps, for
+/// one batch of subtrees after another: (1) Its pages are counted, and room is taken for them. (2) They are
+/// written. (3) The trees refer to the pages of the file, and the frames are part of the cache. The
+/// transaction is committed as a checkpoint (``checkpoint(including:timestamp:)``), whose sync makes the pages
+/// durable.
 extension Committer {
   /// Writes the pages that a transaction has in memory to the file. Stops while a checkpoint is being
   /// written, or if the disk has no room. If it throws, the trees can't be used any more. Called by the
@@ -50,8 +52,8 @@ extension Committer {
     return batches.filter { !$0.subtrees.isEmpty }
   }
 
-  /// Takes pages, and makes sure that as much is left as accepted commits need. Nil, with nothing taken, if the disk has no
-  /// room for that.
+  /// Takes pages, and makes sure that as much is left as accepted commits need. Nil, with nothing taken, if
+  /// the disk has no room for that.
   private func takeEarlyPages(_ demand: PageDemand, _ dirty: DirtySet) throws(StoreError) -> PageSpace.Taken?
   {
     do throws(StoreError) {

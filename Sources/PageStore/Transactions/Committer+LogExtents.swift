@@ -24,8 +24,9 @@ extension Committer {
   /// Begins a use of a small log extent, for recovery's checkpoint. Afterwards the replayed extents are free,
   /// so a larger one would be zeroed and synced in vain.
   ///
-  /// - Parameter run: the extents of the run that recovery has followed. The newest checkpoint may say that the first of them are free. But the newest durable anchor may be that of an
-  ///   earlier checkpoint, and a second recovery would then follow the run again. So they aren't taken.
+  /// - Parameter run: the extents of the run that recovery has followed. The newest checkpoint may say that
+  ///   the first of them are free. But the newest durable anchor may be that of an earlier checkpoint, and a
+  ///   second recovery would then follow the run again. So they aren't taken.
   func smallLogExtent(forRecord byteCount: Int, besides run: [Extent]) throws(StoreError) -> LogExtentUse {
     try checkSpace()
     let needed = Self.smallLogExtentByteCount(forRecord: byteCount)
@@ -35,8 +36,8 @@ extension Committer {
     return try newLogExtent(byteCount: needed)
   }
 
-  /// Begins a use of a small log extent when the file can't grow: in adjacent pages that were set aside, or,
-  /// if there are none, in any free extent.
+  /// Begins a use of a small log extent when the file can't grow: of a new one in adjacent free pages, or, if
+  /// there are none, of any free log extent.
   func logExtentOnFullDisk(forRecord byteCount: Int) throws(StoreError) -> LogExtentUse {
     let needed = Self.smallLogExtentByteCount(forRecord: byteCount)
     do throws(StoreError) {

@@ -1,7 +1,7 @@
 /// The pages of the file that a transaction has written before it is committed.
 ///
-/// Only the transaction's own trees refer to them. A checkpoint that is written meanwhile doesn't record them, so after a
-/// crash they are free.
+/// Only the transaction's own trees refer to them. A checkpoint that is written meanwhile doesn't record them,
+/// so after a crash they are free.
 struct EarlyPages {
   /// The pages that the transaction's trees reach.
   private(set) var reached = PageBitmap()
@@ -25,8 +25,8 @@ struct EarlyPages {
     counts.merge(added, uniquingKeysWith: +)
   }
 
-  /// Notes that a tree doesn't reach the pages of `run` any more. Returns false, with nothing changed, if the transaction
-  /// hasn't written them.
+  /// Notes that a tree doesn't reach the pages of `run` any more. Returns false, with nothing changed, if the
+  /// transaction hasn't written them.
   mutating func retire(_ run: Range<UInt64>, treeID: UInt32) -> Bool {
     guard !reached.isEmpty, reached.contains(run.lowerBound) else { return false }
     // In a forged file a reference may claim more pages than were written.

@@ -12,7 +12,8 @@ extension Store {
   /// `inputOutput`.
   ///
   /// The `logger` gets the store's events: recovery, checkpoints, failures. A store that the process has open
-  /// already keeps the logger that it has. It is called with locks of the store held, so its handler mustn't use the store.
+  /// already keeps the logger that it has. It is called with locks of the store held, so its handler mustn't
+  /// use the store.
   public static func open(
     at path: String,
     options: StoreOptions = .init(),

@@ -57,8 +57,8 @@ final class VersionTable: Sendable {
   }
 
   /// Replaces the newest version, `base`, by one with the same contents. The new version is durable and
-  /// published as soon as `base` would be. False, with nothing changed, if `base` isn't the newest version
-  /// any more, because it was taken back.
+  /// published as soon as `base` is. False, with nothing changed, if `base` isn't the newest version any more,
+  /// because it was taken back.
   func supersede(_ base: Version, with version: Version) -> Bool {
     state.withLock { state in
       guard state.latest === base else { return false }
@@ -205,7 +205,7 @@ final class VersionTable: Sendable {
   var hasEndedLeases: Bool { state.withLock { $0.limited.contains { $0.stage == .ended } } }
 
   /// Returns the next deadline, if the caller has to set a timer for it; otherwise nil. If the deadline has
-  /// passed and a reader still uses the version, the timer is set a little later.
+  /// passed while a reader still uses the version, returns a slightly later time.
   func takeNextDeadline() -> ContinuousClock.Instant? {
     state.withLock { state in
       let deadlines = state.limited.lazy.filter { $0.stage != .ended }.map(\.expiry.deadline)

@@ -97,7 +97,8 @@ final class WriterLock: @unchecked Sendable {
   /// Takes the lock if it is free. Never waits.
   func acquireIfFree() -> Bool { monitor.withLock { takeIfFree() } }
 
-  /// Waits until no thread sleeps in the queue for the lock, or for `limit`. Used for work that can wait.
+  /// Waits until no thread sleeps in the queue for the lock, or until `limit` has passed. Used for work that
+  /// can wait.
   func letOthersGoFirst(for limit: Duration) {
     guard sleeperCount > 0 else { return }
     let end = ContinuousClock.now + limit

@@ -25,8 +25,8 @@ extension TreeCore {
   private static let groupCount = 16
 
   /// Calls `body` with the position of each key among the keys and its value, or nil for a key that the tree
-  /// doesn't have. The calls are in the order of the keys, until `body` returns false. A value is valid
-  /// during the call.
+  /// doesn't have. The calls are in the order in which the keys are given, until `body` returns false. A value
+  /// is valid during the call.
   ///
   /// A lookup waits for memory most of the time: for the leaf's heads, then for the entry. Here the leaves of
   /// a group of keys are prefetched together, and then their entries. So the group waits about as long as one
@@ -102,8 +102,8 @@ extension TreeCore {
 
 extension OrderedTree {
   /// Calls `body` with the position of each of several keys of eight bytes and its value, or nil for a key
-  /// that the tree doesn't have. The calls are in the order of the keys, until `body` returns false. A value
-  /// is valid during the call.
+  /// that the tree doesn't have. The calls are in the order in which the keys are given, until `body` returns
+  /// false. A value is valid during the call.
   ///
   /// The keys may be in any order. Several keys are looked up side by side. Where the tree is larger than the
   /// processor's caches, this takes a fraction of the time of as many single lookups.

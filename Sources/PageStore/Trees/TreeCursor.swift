@@ -101,8 +101,9 @@ public struct TreeCursor: ~Copyable {
     }
   }
 
-  /// Notes that the cursor is about to step over the end of its leaf. Throws `corrupt` if it has passed more entries than the tree has: pages of a forged file may be referred
-  /// to many times, and a walk through them would not end.
+  /// Notes that the cursor is about to step over the end of its leaf. Throws `corrupt` if it has passed more
+  /// entries than the tree has: pages of a forged file may be referred to many times, and a walk through them
+  /// would not end.
   mutating func notePassing(_ after: Bool) throws(StoreError) {
     if after != passesUpwards { forgetPassed(upwards: after) }
     passedCount &+= UInt64(leaf.count)

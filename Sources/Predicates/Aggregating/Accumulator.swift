@@ -1,14 +1,15 @@
 import Foundation
 
-/// The state of an aggregate: of rows, of groups, or of the elements of a collection in a predicate. Values are added one after the
-/// other.
+/// The state of an aggregate: of rows, of groups, or of the elements of a collection in a predicate. Values are
+/// added one after the other.
 ///
-/// All uses of aggregates share this type, so that their results are equal: ``AggregateStep`` adds the values of rows, ``add(_:to:)``
-/// adds other values.
+/// All uses of aggregates share this type, so that their results are equal: ``AggregateStep`` adds the values of
+/// rows, ``add(_:to:)`` adds other values.
 struct Accumulator {
   /// The number of values that took part.
   private(set) var count = 0
-  /// None or one: an array, so that it takes a pointer where nothing is kept, and is copied together with the accumulator.
+  /// None or one: an array, so that it takes a pointer where nothing is kept, and is copied together with the
+  /// accumulator.
   private var kept: [Kept] = []
   /// A sum of integers, which no number of values overflows; or the word of the least or greatest value.
   private var whole: Int128 = 0
@@ -103,7 +104,8 @@ extension Accumulator {
 // MARK: - Values
 
 extension Accumulator {
-  /// Adds a value. nil takes no part, and NaN takes part only in a count. Both count for the aggregates that ask for a position.
+  /// Adds a value. nil takes no part, and NaN takes part only in a count. Both count for the aggregates that ask
+  /// for a position.
   mutating func add(_ value: AttributeValue, to aggregate: PredicateAggregate) {
     switch aggregate {
     case .element(let index):

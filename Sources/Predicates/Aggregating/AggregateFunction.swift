@@ -1,11 +1,13 @@
 /// A function that computes one value from many values of an attribute.
 ///
-/// nil takes part in none of them, and NaN only in the count. A sum of nothing is 0; an average, a least or greatest value and a median of nothing are nil.
+/// nil takes part in none of them, and NaN only in the count. A sum of nothing is 0; an average, a least or
+/// greatest value and a median of nothing are nil.
 public enum AggregateFunction: String, Sendable, Hashable, Codable, CaseIterable {
   /// The number of rows; for an attribute, the number of values.
   case count
-  /// The sum of numbers; nil where `NumericAttribute._Sum` can't hold it. It is exact for integers. For Float and Double it is a
-  /// Double, with compensation of the rounding of each step. For Decimals it is the Decimal nearest to the exact sum.
+  /// The sum of numbers; nil where `NumericAttribute._Sum` can't hold it. It is exact for integers. For Float and
+  /// Double it is a Double, with compensation of the rounding of each step. For Decimals it is the Decimal nearest
+  /// to the exact sum.
   case sum
   /// The average of numbers, as a Double; for Decimals as a Decimal.
   case average = "avg"
@@ -13,7 +15,8 @@ public enum AggregateFunction: String, Sendable, Hashable, Codable, CaseIterable
   case minimum = "min"
   /// The greatest value.
   case maximum = "max"
-  /// The middle one of the sorted values, or the mean of the two in the middle: for numbers as a Double, for Decimals as a Decimal.
+  /// The middle one of the sorted values, or the mean of the two in the middle: for numbers as a Double, for
+  /// Decimals as a Decimal.
   case median
 }
 

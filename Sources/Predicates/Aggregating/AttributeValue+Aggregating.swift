@@ -1,8 +1,8 @@
 import Foundation
 
 extension AttributeValue {
-  /// Returns the number half way between two, as a Double, or as a Decimal if both are Decimals. For integers and Decimals, it is the exact
-  /// result, rounded once. For other numbers, it lies between the two.
+  /// Returns the number half way between two, as a Double, or as a Decimal if both are Decimals. For integers and
+  /// Decimals, it is the exact result, rounded once. For other numbers, it lies between the two.
   package static func mean(_ first: AttributeValue, _ second: AttributeValue) -> AttributeValue {
     if case .decimal(let a) = first, case .decimal(let b) = second {
       guard let a = DecimalParts(a), let b = DecimalParts(b) else { return .null }
@@ -15,7 +15,8 @@ extension AttributeValue {
     return .double(sum.isFinite ? sum / 2 : a / 2 + b / 2)
   }
 
-  /// The value that aggregates have for all values that are equal to it: 0.0 for −0.0, and a Decimal without zeros at its end.
+  /// The value that aggregates have for all values that are equal to it: 0.0 for −0.0, and a Decimal without zeros
+  /// at its end.
   package var withOneSpelling: AttributeValue {
     switch self {
     case .double(0): .double(0)

@@ -1,4 +1,5 @@
-/// The columns of rows that aren't objects, as predicates find them: by name, and `origin.name` by its two names as well.
+/// The columns of rows that aren't objects, as predicates find them: by name, and `origin.name` by its two names as
+/// well.
 package struct GroupColumns: SchemaProviding {
   package struct Column: Sendable {
     package var name: String

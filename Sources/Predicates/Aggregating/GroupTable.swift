@@ -1,8 +1,9 @@
 /// Numbers byte strings in the order in which they are first seen: a hash table with open addressing.
 struct GroupTable {
   private(set) var count = 0
-  /// For each slot of the table, the upper half of a hash and its number plus 1; 0 if the slot is free. At most half of the slots
-  /// are used. The upper half also determines the first slot of a search, so the table can grow without reading the byte strings.
+  /// For each slot of the table, the upper half of a hash and its number plus 1; 0 if the slot is free. At most
+  /// half of the slots are used. The upper half also determines the first slot of a search, so the table can grow
+  /// without reading the byte strings.
   private var places: [UInt64] = Array(repeating: 0, count: 64)
   /// The end of each number's bytes in `bytes`; they begin at the end of the bytes before.
   private var ends: [Int] = []

@@ -1,8 +1,8 @@
-/// A sum of Doubles that compensates the rounding of each step (Neumaier, Zeitschrift für angewandte Mathematik und Mechanik 54,
-/// 1974).
+/// A sum of Doubles that compensates the rounding of each step (Neumaier, Zeitschrift für angewandte Mathematik und
+/// Mechanik 54, 1974).
 ///
-/// An intermediate sum may exceed the greatest Double: only the result must not. Infinities among the values add up as IEEE 754
-/// says.
+/// An intermediate sum may exceed the greatest Double: only the result must not. Infinities among the values add up
+/// as IEEE 754 says.
 struct RealSum {
   private var total = 0.0
   /// The accumulated rounding error of `total`.

@@ -1,5 +1,5 @@
-/// A cache of the groups of rows by the object that they refer to: the group's fields are read once for each object instead of for
-/// each row.
+/// A cache of the groups of rows by the object that they refer to: the group's fields are read once for each object
+/// instead of for each row.
 struct ReferencedGroups {
   private let reference: RowField
   private var objects = GroupTable()

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Groups rows by the values of some fields: nil is a value, −0.0 equals 0.0, 1.00 equals 1, all NaNs are equal, and strings are
-/// compared by their bytes.
+/// Groups rows by the values of some fields: nil is a value, −0.0 equals 0.0, 1.00 equals 1, all NaNs are equal,
+/// and strings are compared by their bytes.
 package struct RowGroups {
   private let fields: [RowField]
   /// The groups of the objects that a reference led to, if all fields lie behind one reference of the row.

@@ -1,9 +1,9 @@
 /// A predicate compiled for records: a flat list of tests. Each test names the next one for either outcome.
 ///
-/// A test loads a value from its position in the record's bytes and compares it with constants that the compiler laid
-/// out. Nothing is allocated or decoded, except for strings that must be folded and aren't ASCII, and for calculated
-/// values. Conditions on the elements of collections are steps of the same list; a step for the collection runs them for
-/// each element. The results are those of ``ValueComparison``.
+/// A test loads a value from its position in the record's bytes and compares it with constants that the compiler
+/// laid out. Nothing is allocated or decoded, except for strings that must be folded and aren't ASCII, and for
+/// calculated values. Conditions on the elements of collections are steps of the same list; a step for the
+/// collection runs them for each element. The results are those of ``ValueComparison``.
 package struct FilterProgram: Sendable {
   /// The outcome of a finished program, in place of a step.
   enum Outcome {
@@ -25,7 +25,7 @@ package struct FilterProgram: Sendable {
     case calculated(Range<Int>, Test, folding: StringOptions)
     /// Two calculated values.
     case values(Range<Int>, ComparisonOperator, Range<Int>, StringOptions)
-    /// True if a loop reaches an element that counts.
+    /// The test whether a loop reaches an element that counts.
     case exists(loop: Int)
   }
 

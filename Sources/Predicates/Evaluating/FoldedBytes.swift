@@ -45,8 +45,8 @@ enum ASCIIBytes {
     return union & highBits == 0
   }
 
-  /// Writes the bytes, in lower case, to the start of the buffer, which has room for them. Returns false if a byte is not
-  /// ASCII; the buffer's content is then meaningless.
+  /// Writes the bytes, in lower case, to the start of the buffer, which has room for them. Returns false if a byte
+  /// is not ASCII; the buffer's content is then meaningless.
   static func lowercase(_ bytes: UnsafeRawBufferPointer, into buffer: UnsafeMutableRawBufferPointer) -> Bool {
     var position = 0
     var union: UInt64 = 0
@@ -65,8 +65,8 @@ enum ASCIIBytes {
     return union & highBits == 0
   }
 
-  /// Returns the lower case of eight bytes below 0x80. One sum sets the high bit of a byte that is at least A, the other that of
-  /// a byte greater than Z; neither carries into the next byte.
+  /// Returns the lower case of eight bytes below 0x80. One sum sets the high bit of a byte that is at least A, the
+  /// other that of a byte greater than Z; neither carries into the next byte.
   @inline(__always)
   private static func lowercase(_ word: UInt64) -> UInt64 {
     let fromA = word &+ ones &* UInt64(0x80 - UInt8(ascii: "A"))

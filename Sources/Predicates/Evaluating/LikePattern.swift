@@ -1,5 +1,5 @@
-/// A pattern of `LIKE`: `?` stands for one character, `*` for any run of them, none included, and `\` takes the character
-/// after it for itself. A backslash at the end stands for itself.
+/// A pattern of `LIKE`: `?` stands for one character, `*` for any run of them, none included, and `\` takes the
+/// character after it for itself. A backslash at the end stands for itself.
 ///
 /// A character is a Unicode scalar here, as it is everywhere in the order of strings: “é” in two scalars fits `??`, and
 /// `?` once an option has composed it. Matching takes O(text × pattern) at worst, O(text) as a rule, and no memory.

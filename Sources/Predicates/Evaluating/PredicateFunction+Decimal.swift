@@ -1,7 +1,7 @@
 import Foundation
 
-// Arithmetic on Decimals, and on Decimals and integers, is exact, and its result is rounded once, to the nearest Decimal. A function
-// without such a result, such as a square root, is calculated with Doubles.
+// Arithmetic on Decimals, and on Decimals and integers, is exact, and its result is rounded once, to the nearest
+// Decimal. A function without such a result, such as a square root, is calculated with Doubles.
 
 extension PredicateFunction {
   /// The value for two Decimals, nil (`null`) beyond the greatest Decimal; nil where Doubles have to do.

@@ -206,8 +206,8 @@ extension AttributeValue {
 }
 
 extension AttributeKind {
-  /// The kind of the sum of several numbers: Double if there is one among them, else Decimal if there is one, else that of the integers
-  /// whose sum may have any 64 bits.
+  /// The kind of the sum of several numbers: Double if there is one among them, else Decimal if there is one, else
+  /// that of the integers whose sum may have any 64 bits.
   fileprivate static func ofNumbers(_ values: some Collection<AttributeValue>) -> AttributeKind {
     var kind = AttributeKind.uint64
     for value in values {

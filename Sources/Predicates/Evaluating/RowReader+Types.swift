@@ -1,8 +1,8 @@
 import Foundation
 
 extension RowReader {
-  /// Returns the value of a field as a type of a column. Nil if the value isn't of the type: it is missing and the type has no
-  /// nil, or it is a raw value that no case has.
+  /// Returns the value of a field as a type of a column. Nil if the value isn't of the type: it is missing and the
+  /// type has no nil, or it is a raw value that no case has.
   package mutating func value<Value: ColumnType>(
     of field: RowField,
     as type: Value.Type,

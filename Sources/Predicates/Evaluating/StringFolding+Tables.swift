@@ -9,10 +9,10 @@ extension StringFolding {
 
 /// Determines the Unicode version of some tables.
 ///
-/// The standard library doesn't give its version, but the version in which each scalar was added. The newest scalar gives
-/// the version of the tables. Every version of the last ten years whose scalars matter to folding has brought many columns
-/// of sixteen scalars in the first planes, so the first scalar of every second column is enough (Docs/Decisions/0024).
-/// Looking at every scalar takes most of the time in which a small store opens.
+/// The standard library doesn't give its version, but the version in which each scalar was added. The newest scalar
+/// gives the version of the tables. Every version of the last ten years whose scalars matter to folding has brought
+/// many columns of sixteen scalars in the first planes, so the first scalar of every second column is enough
+/// (Docs/Decisions/0024). Looking at every scalar takes most of the time in which a small store opens.
 enum UnicodeTables {
   /// Two columns of the code charts, by which scalars are assigned.
   static let usualStep = 32

@@ -9,11 +9,12 @@ import Foundation
 /// | `[d]` | NFC(strip(NFD(text))), without nonspacing marks (general category Mn) |
 /// | `[cd]` | NFC(fold(strip(NFD(text)))) |
 ///
-/// So canonically equivalent strings fold to the same bytes whatever the options, and folding twice changes nothing. The
-/// tables are those of the Unicode version that the running standard library knows: “Straße”, “STRASSE” and “strasse” are
-/// equal by `[c]`, and so are “É” in one scalar and “é” in two; “Ångström” and “Angstrom” are by `[d]`. A letter with a
-/// stroke (ø, ł) has no mark to strip. Nothing depends on a locale: the Turkish dotless ı stays apart from i. (Cherokee
-/// letters fold to small ones here, to capital ones in Unicode's table: the same letters are equal.)
+/// So canonically equivalent strings fold to the same bytes whatever the options, and folding twice changes
+/// nothing. The tables are those of the Unicode version that the running standard library knows: “Straße”,
+/// “STRASSE” and “strasse” are equal by `[c]`, and so are “É” in one scalar and “é” in two; “Ångström” and
+/// “Angstrom” are by `[d]`. A letter with a stroke (ø, ł) has no mark to strip. Nothing depends on a locale: the
+/// Turkish dotless ı stays apart from i. (Cherokee letters fold to small ones here, to capital ones in Unicode's
+/// table: the same letters are equal.)
 package enum StringFolding {
   /// O(length). Text in ASCII is folded without a table.
   package static func fold(_ text: String, _ options: StringOptions) -> String {

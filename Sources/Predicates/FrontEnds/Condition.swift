@@ -1,6 +1,7 @@
 /// A condition on objects of any type: ``Where`` without its type.
 ///
-/// It isn't generic, so that code of an app's module passes it on without type metadata; the functions of `Where` become part of that code.
+/// It isn't generic, so that code of an app's module passes it on without type metadata; the functions of `Where`
+/// become part of that code.
 @usableFromInline
 package struct Condition: Sendable {
   package let content: Result<PredicateTree, QueryError>
@@ -98,7 +99,8 @@ extension Condition {
 
   /// Returns the depth that the condition gives to the condition that it is joined in.
   ///
-  /// A side of the same kind is taken apart, not nested; counting it in full overestimates only when the two kinds alternate.
+  /// A side of the same kind is taken apart, not nested. Counting it in full overestimates the depth only when the
+  /// two kinds alternate, which is when conditions nest.
   private func depth(in other: Result<PredicateTree, QueryError>) -> Int {
     isJoined(like: other) ? depth : depth + 1
   }

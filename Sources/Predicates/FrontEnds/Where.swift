@@ -48,11 +48,12 @@ public struct Where<Root>: Sendable {
 // MARK: - Combining
 
 extension Where {
-  /// Both. To join many, ``all(_:)`` takes time in proportion to them; ``maximumJoinedCount`` is the most that operators join.
+  /// Both. To join many, ``all(_:)`` takes time in proportion to them; ``maximumJoinedCount`` is the most that
+  /// operators join.
   public static func && (left: Where, right: Where) -> Where { Where(left.condition && right.condition) }
 
-  /// One of the two, or both. To join many, ``any(_:)`` takes time in proportion to them; ``maximumJoinedCount`` is the most that
-  /// operators join.
+  /// One of the two, or both. To join many, ``any(_:)`` takes time in proportion to them; ``maximumJoinedCount`` is
+  /// the most that operators join.
   public static func || (left: Where, right: Where) -> Where { Where(left.condition || right.condition) }
 
   /// Every one of the conditions; of none, all objects. O(conditions).

@@ -36,7 +36,8 @@ public enum AttributeKind: UInt8, Sendable, Hashable, Codable, CaseIterable {
   case decimal = 17
   /// A value that its type has encoded, as JSON in UTF-8: ``CodableAttribute``. It can only be compared with nil.
   case coded = 18
-  /// The position of an object in an ordered relationship: ``ListPlace``. The values of an object's own attributes are of the other kinds.
+  /// The position of an object in an ordered relationship: ``ListPlace``. The values of an object's own attributes
+  /// are of the other kinds.
   case place = 19
   /// Text of which long values are stored outside of records. It can only be compared with nil.
   case externalString = 20

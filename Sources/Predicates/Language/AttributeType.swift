@@ -15,8 +15,8 @@ import Foundation
 /// }
 /// ```
 ///
-/// A type without a raw value conforms once it is given one. Equal values must have equal raw values, and a raw value must give back the
-/// value that it was made from:
+/// A type without a raw value conforms once it is given one. Equal values must have equal raw values, and a raw
+/// value must give back the value that it was made from:
 ///
 /// ```swift
 /// extension Version: RawRepresentable, AttributeType {
@@ -30,8 +30,8 @@ import Foundation
 ///
 /// A stored value whose raw value is refused makes its object's next fetch or save throw `corrupt`.
 ///
-/// The requirements with an underscore are for the library itself: types of a program get them from their raw values. A program may declare only
-/// `tracerValue`.
+/// The requirements with an underscore are for the library itself: types of a program get them from their raw
+/// values. A program may declare only `tracerValue`.
 public protocol AttributeType: ColumnType, PredicateArgument {
   /// The type without nil: for an optional its wrapped type, else the type itself.
   associatedtype _Present: AttributeType = Self
@@ -49,12 +49,13 @@ public protocol AttributeType: ColumnType, PredicateArgument {
   ///
   /// The default uses ``init(_attributeValue:)``; types with a fixed width read their bytes.
   init?(_record record: borrowing RecordView, slot: Int)
-  /// Any value. An attribute of a tracer object has it while a key path is converted into names, and a getter returns it if the
-  /// store fails and the type has no nil. It is never stored.
+  /// Any value. An attribute of a tracer object has it while a key path is converted into names, and a getter
+  /// returns it if the store fails and the type has no nil. It is never stored.
   ///
-  /// Nil if the type's initialiser accepts none of the values that the default tries: for a `RawRepresentable` type that refuses its
-  /// raw type's zero or empty value, and isn't an enum. No container accepts a model with such an attribute, so the type must
-  /// declare a value itself: `static var tracerValue: Email? { Email(rawValue: "a@b.c") }`.
+  /// Nil if the type's initialiser accepts none of the values that the default tries: for a `RawRepresentable` type
+  /// that refuses its raw type's zero or empty value, and isn't an enum. No container accepts a model with such an
+  /// attribute, so the type must declare a value itself:
+  /// `static var tracerValue: Email? { Email(rawValue: "a@b.c") }`.
   static var tracerValue: Self? { get }
 }
 
@@ -325,16 +326,16 @@ extension AttributeType where Self: RawRepresentable, RawValue: AttributeType {
     self.init(rawValue: rawValue)
   }
 
-  /// The value of the raw type's zero; for an enum that has no such case, its first case. Nil for a type that refuses zero and holds
-  /// more than plain bytes.
+  /// The value of the raw type's zero; for an enum that has no such case, its first case. Nil for a type that
+  /// refuses zero and holds more than plain bytes.
   public static var tracerValue: Self? {
     if let value = RawValue.tracerValue.flatMap(Self.init(rawValue:)) { return value }
     return zeroBytes()
   }
 }
 
-/// Returns the value whose bytes are all zero: the first case of an enum, or a struct of zeros. It is only passed to a key path, never stored.
-/// Nil for a type that is more than plain bytes.
+/// Returns the value whose bytes are all zero: the first case of an enum, or a struct of zeros. It is only passed
+/// to a key path, never stored. Nil for a type that is more than plain bytes.
 func zeroBytes<Value>(of type: Value.Type = Value.self) -> Value? {
   guard _isPOD(type) else { return nil }
   return withUnsafeTemporaryAllocation(

@@ -1,7 +1,8 @@
 import Foundation
 
 extension AttributeValue: Codable {
-  /// The value as one string, which every coder keeps: the case, a colon, the value. Decoding gives exactly the same value.
+  /// The value as one string, which every coder keeps: the case, a colon, the value. Decoding gives exactly the
+  /// same value.
   ///
   /// | case | text |
   /// |---|---|

@@ -15,15 +15,17 @@ import Foundation
 /// }
 /// ```
 ///
-/// The type is a value type: its content doesn't change without the object's setter. Queries can ask whether such an attribute is nil, and select
-/// it; they don't compare, sort or group it, and no index is of it. For a type that queries should compare, declare a raw value instead: see
-/// ``AttributeType``.
+/// The type is a value type: its content doesn't change without the object's setter. Queries can ask whether such
+/// an attribute is nil, and select it; they don't compare, sort or group it, and no index is of it. For a type that
+/// queries should compare, declare a raw value instead: see ``AttributeType``.
 ///
-/// Dates keep all their digits, and numbers that are infinite or not a number are strings in the JSON. A save refuses a value that can't be encoded. A
-/// stored value that the type can't decode reads as nil, or as ``AttributeType/tracerValue`` where nil is none, and makes its object's next fetch or
-/// save throw `corrupt`: so a type that gets another property later decodes values without it.
+/// Dates keep all their digits, and numbers that are infinite or not a number are strings in the JSON. A save
+/// refuses a value that can't be encoded. A stored value that the type can't decode reads as nil, or as
+/// ``AttributeType/tracerValue`` where nil is none, and makes its object's next fetch or save throw `corrupt`: so a
+/// type that gets another property later decodes values without it.
 ///
-/// A getter decodes the value once, and a save encodes what was set. Both take time and memory in proportion to the value.
+/// A getter decodes the value once, and a save encodes what was set. Both take time and memory in proportion to the
+/// value.
 public protocol CodableAttribute: AttributeType, Codable {}
 
 extension CodableAttribute {
@@ -49,8 +51,8 @@ extension CodableAttribute {
     self = value
   }
 
-  /// The value that a decoder makes of zeros, empty strings, empty lists and nil; nil if the type refuses those, for example an enum whose cases
-  /// have payloads on the heap. Such a type must declare a value itself.
+  /// The value that a decoder makes of zeros, empty strings, empty lists and nil; nil if the type refuses those,
+  /// for example an enum whose cases have payloads on the heap. Such a type must declare a value itself.
   public static var tracerValue: Self? { try? PlaceholderDecoder().value(Self.self) }
 }
 

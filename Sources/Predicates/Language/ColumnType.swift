@@ -10,7 +10,7 @@ public protocol ColumnType: Sendable {
 
 /// Information about a column that its values don't contain: the entity of its references.
 public struct ColumnOrigin: Sendable, Hashable {
-  /// The entity's name of the objects that the column refers to; nil for values.
+  /// The name of the entity whose objects the column refers to; nil for values.
   public let entityName: String?
   /// The ID of the store that the row comes from.
   public let storeID: UUID

@@ -78,8 +78,8 @@ package enum DecimalKey {
 // MARK: - Reading
 
 extension DecimalKey {
-  /// The value at the start of the bytes, and how many of them it takes. Nil when they are not what ``withBytes(of:_:)``
-  /// writes.
+  /// The value at the start of the bytes, and how many of them it takes. Nil when they are not what
+  /// ``withBytes(of:_:)`` writes.
   package static func read(_ bytes: UnsafeRawBufferPointer) -> (value: Decimal, byteCount: Int)? {
     guard bytes.count >= 2 else { return nil }
     let word = UInt16(bigEndian: bytes.loadUnaligned(as: UInt16.self))

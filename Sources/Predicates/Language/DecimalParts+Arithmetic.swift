@@ -1,8 +1,8 @@
 import Foundation
 
-// Foundation's operators round differently where one number is spelled differently: 1e100 / 1874 has 35 digits, and 38 where the
-// mantissa of 1e100 ends in zeros. Equal numbers must have equal results, so the results here are the Decimals nearest to the
-// exact ones. All are nil beyond the greatest Decimal.
+// Foundation's operators round differently where one number is spelled differently: 1e100 / 1874 has 35 digits, and
+// 38 where the mantissa of 1e100 ends in zeros. Equal numbers must have equal results, so the results here are the
+// Decimals nearest to the exact ones. All are nil beyond the greatest Decimal.
 
 extension DecimalParts {
   static func sum(_ a: DecimalParts, _ b: DecimalParts) -> Decimal? {
@@ -25,8 +25,8 @@ extension DecimalParts {
   static func quotient(_ a: DecimalParts, _ b: DecimalParts) -> Decimal? {
     var (whole, rest) = a.mantissa.quotientAndRemainder(dividingBy: b.mantissa)
     var digits = String(whole)
-    // After up to 38 zeros there are more digits than a mantissa has; the rest only decides on which side of a half the number
-    // is.
+    // After up to 38 zeros there are more digits than a mantissa has; the rest only decides on which side of a half
+    // the number is.
     let step = powersOfTen.count - 1
     for _ in 0..<3 {
       (whole, rest) = b.mantissa.dividingFullWidth(rest.multipliedFullWidth(by: powersOfTen[step]))

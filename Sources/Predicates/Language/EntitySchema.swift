@@ -1,5 +1,5 @@
-/// The description of an entity for predicates and plans. GraphContext makes it from the model. It is a plain value, and its copies share
-/// the derived layout and indexes, which every query needs.
+/// The description of an entity for predicates and plans. GraphContext makes it from the model. It is a plain
+/// value, and its copies share the derived layout and indexes, which every query needs.
 public struct EntitySchema: Sendable {
   private final class Shape: Sendable {
     let id: EntityID
@@ -15,7 +15,8 @@ public struct EntitySchema: Sendable {
     /// The selected classes among those whose objects have records of this form; empty for all.
     let classes: [SchemaClass]
     let shorthands: [String: [String]]
-    /// The unique attributes by name; empty for an entity of several classes, because its conditions also test the class.
+    /// The unique attributes by name; empty for an entity of several classes, because its conditions also test the
+    /// class.
     let uniqueAttributes: [String: UniqueAttribute]
     /// Bits of the slots that objects of these classes have.
     let visibleSlots: UInt64
@@ -105,7 +106,8 @@ public struct EntitySchema: Sendable {
 
   private init(_ shape: Shape) { self.shape = shape }
 
-  /// Returns the schema of some classes of an entity's objects, which the class tags of their numbers distinguish from the others.
+  /// Returns the schema of some classes of an entity's objects, which the class tags of their numbers distinguish
+  /// from the others.
   ///
   /// - Parameters:
   ///   - name: that of the class that the others are below.

@@ -1,7 +1,7 @@
 import Foundation
 
-/// JSON of any content, as an attribute whose content queries can't test. A program that knows the content's type declares a ``CodableAttribute``
-/// instead: both are stored in the same way.
+/// JSON of any content, as an attribute whose content queries can't test. A program that knows the content's type
+/// declares a ``CodableAttribute`` instead: both are stored in the same way.
 public struct JSONText: Sendable, Hashable {
   /// The JSON.
   public let text: String

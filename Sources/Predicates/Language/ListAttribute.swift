@@ -1,7 +1,7 @@
 import Foundation
 
-// Lists and sets of values as attributes: `var tags: [String] = []`. They are stored as JSON, like a `CodableAttribute`; the schema has the kind of the
-// elements, so conditions can test them.
+// Lists and sets of values as attributes: `var tags: [String] = []`. They are stored as JSON, like a
+// `CodableAttribute`; the schema has the kind of the elements, so conditions can test them.
 
 extension Array: ColumnType where Element: AttributeType {}
 
@@ -13,7 +13,8 @@ extension Array: AttributeType where Element: AttributeType {
   /// No elements.
   public static var tracerValue: [Element]? { [] }
 
-  /// The JSON of the elements in their order; data without bytes, which no attribute of the kind takes, if one can't be encoded.
+  /// The JSON of the elements in their order; data without bytes, which no attribute of the kind takes, if one
+  /// can't be encoded.
   public var _attributeValue: AttributeValue {
     guard Element._attributeKind == .coded else {
       return .string(ListText.json(of: lazy.map { $0._attributeValue }, Element._attributeKind))
@@ -45,7 +46,8 @@ extension Set: AttributeType where Element: AttributeType {
   /// No elements.
   public static var tracerValue: Set<Element>? { [] }
 
-  /// The JSON of the elements, in the order of their own JSON: equal sets have equal bytes. Data without bytes if one can't be encoded.
+  /// The JSON of the elements, in the order of their own JSON: equal sets have equal bytes. Data without bytes if
+  /// one can't be encoded.
   public var _attributeValue: AttributeValue {
     let values = map { $0._attributeValue }
     if Element._attributeKind == .coded, values.contains(where: \.isUnencodable) { return .data(Data()) }

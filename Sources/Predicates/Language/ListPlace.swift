@@ -2,9 +2,10 @@ import Foundation
 
 /// The position of an object in an ordered relationship: the object with the least place is the first.
 ///
-/// A place is a whole number and a fraction, encoded as bytes with the same order. So there is room before the first place, after the last one and
-/// between any two, and an object can get another place without changes of the others. By default an object has the place of its number, so
-/// objects are in the order of their insertion until the program changes the order.
+/// A place is a whole number and a fraction, encoded as bytes with the same order. So there is room before the
+/// first place, after the last one and between any two, and an object can get another place without changes of the
+/// others. By default an object has the place of its number, so objects are in the order of their insertion until
+/// the program changes the order.
 ///
 /// | bytes | what |
 /// |---|---|
@@ -103,7 +104,8 @@ extension ListPlace {
 
   private typealias Parts = (whole: Int64, fraction: [UInt8])
 
-  /// Whole numbers at equal distances where there are enough, else the first ones in the middle, and the others in the middles of the halves.
+  /// Whole numbers at equal distances where there are enough, else the first ones in the middle, and the others in
+  /// the middles of the halves.
   private static func places(_ count: Int, between lower: Parts, _ upper: Parts) -> [ListPlace]? {
     let (distance, overflow) = upper.whole.subtractingReportingOverflow(lower.whole)
     if !overflow, distance < 0 { return nil }

@@ -2,8 +2,9 @@ import Foundation
 
 /// The JSON of a list of values, as an attribute stores it: `["jazz","live"]`.
 ///
-/// Each element is the JSON value for its kind: a Boolean, a number, a string. Dates are seconds since the reference date, UUIDs, data (in Base64)
-/// and numbers that are infinite or not a number are strings, and elements of the kind `coded` are their own JSON. nil is `null`.
+/// Each element is the JSON value for its kind: a Boolean, a number, a string. Dates are seconds since the
+/// reference date, UUIDs, data (in Base64) and numbers that are infinite or not a number are strings, and elements
+/// of the kind `coded` are their own JSON. nil is `null`.
 package enum ListText {
   /// The JSON of the values, all of the kind or nil.
   package static func json(of values: some Sequence<AttributeValue>, _ kind: AttributeKind) -> String {

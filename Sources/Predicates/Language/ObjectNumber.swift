@@ -6,10 +6,11 @@
 /// | 50..<62 | the class tag: 0 without entity inheritance; with it, the concrete class |
 /// | 62..<64 | zero |
 ///
-/// A reference tells the class of its object without a read, and the objects of one class are a range of keys. Numbers order by
-/// class tag first, then by sequence.
+/// A reference tells the class of its object without a read, and the objects of one class are a range of keys.
+/// Numbers order by class tag first, then by sequence.
 ///
-/// `init(rawValue:)` takes any 64 bits, because numbers come from disk. A store gives only numbers that ``init(sequence:classTag:)`` makes.
+/// `init(rawValue:)` takes any 64 bits, because numbers come from disk. A store gives only numbers that
+/// ``init(sequence:classTag:)`` makes.
 @frozen
 public struct ObjectNumber: RawRepresentable, Sendable, Hashable, Codable {
   /// The class tag and the sequence.
@@ -76,7 +77,8 @@ extension ObjectNumber: CustomStringConvertible {
 }
 
 extension ObjectNumber {
-  /// True if the number can be that of an object of some entity: it has a sequence, and no bit is set that means nothing.
+  /// True if the number can be that of an object of some entity: it has a sequence, and no bit is set that means
+  /// nothing.
   @inlinable
   package var isSound: Bool { sequence > 0 && rawValue >> 62 == 0 }
 

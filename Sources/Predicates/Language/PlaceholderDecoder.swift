@@ -23,7 +23,8 @@ struct PlaceholderDecoder: Decoder {
     return nested
   }
 
-  /// A value of a type. Where the type refuses placeholders, it is the one whose bytes are zero, if the type is made of plain bytes.
+  /// A value of a type. Where the type refuses placeholders, it is the one whose bytes are zero, if the type is
+  /// made of plain bytes.
   func value<Value: Decodable>(_ type: Value.Type) throws -> Value {
     if let attribute = type as? any AttributeType.Type, !(attribute is any CodableAttribute.Type),
       let value = attribute.tracerValue as? Value

@@ -1,5 +1,6 @@
-/// A value that can replace a `%@` in a format string, or be a value in a dictionary: every ``AttributeType``, arrays, sets
-/// and ranges of them, objects and their IDs, and nil. Arguments are values: they are never read as text of the language.
+/// A value that can replace a `%@` in a format string, or be a value in a dictionary: every ``AttributeType``,
+/// arrays, sets and ranges of them, objects and their IDs, and nil. Arguments are values: they are never read as
+/// text of the language.
 public protocol PredicateArgument {
   /// The argument taken apart.
   var _predicateArgument: FormatArgument { get }

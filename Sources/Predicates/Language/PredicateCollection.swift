@@ -1,5 +1,5 @@
-/// Several values that belong to one object: the elements of a to-many relationship, those of them that meet a condition,
-/// or a property of each.
+/// Several values that belong to one object: the elements of a to-many relationship, those of them that meet a
+/// condition, or a property of each.
 public struct PredicateCollection: Sendable, Hashable {
   /// Which elements count.
   public struct Filter: Sendable, Hashable {
@@ -45,8 +45,8 @@ public struct PredicateCollection: Sendable, Hashable {
 
 /// A function that computes one value from several.
 ///
-/// nil takes no part, and NaN takes part only in ``count``. Without values, the count and the sum are 0, everything else
-/// is nil.
+/// nil takes no part, and NaN takes part only in ``count``. Without values, the count and the sum are 0, everything
+/// else is nil.
 public enum PredicateAggregate: Sendable, Hashable {
   /// The number of elements, or of values that aren't nil.
   case count

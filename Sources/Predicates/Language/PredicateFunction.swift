@@ -1,7 +1,7 @@
 /// A function of values.
 ///
-/// No argument traps. The result is nil for nil among the arguments, for an integer result that 64 bits can't hold, and for
-/// a division by zero; ``ComparisonOperator/equal`` and the like then compare with nil.
+/// No argument causes a trap. The result is nil for nil among the arguments, for an integer result that 64 bits
+/// can't hold, and for a division by zero; ``ComparisonOperator/equal`` and the like then compare with nil.
 public enum PredicateFunction: String, Sendable, Hashable, CaseIterable {
   // MARK: Numbers
 
@@ -43,7 +43,8 @@ public enum PredicateFunction: String, Sendable, Hashable, CaseIterable {
   case bitwiseOr
   /// The bits that are set in exactly one of two integers.
   case bitwiseXor
-  /// The first integer shifted to the left by the second; nil unless that is 0 to 63, and where 64 bits don't hold the result.
+  /// The first integer shifted to the left by the second; nil unless that is 0 to 63, and where 64 bits don't hold
+  /// the result.
   case leftShift
   /// The first integer shifted to the right by the second, keeping its sign; nil unless that is 0 to 63.
   case rightShift

@@ -7,7 +7,8 @@ public protocol PredicateRoot {
   ///
   /// - Throws: `QueryError` of code `keyPath` when the key path is not a persistent property.
   static func predicatePath(of keyPath: AnyKeyPath) throws(QueryError) -> [String]
-  /// The name that conditions on the class of an object have for this type; nil for a type that is no class of stored objects.
+  /// The name that conditions on the class of an object have for this type; nil for a type that is no class of
+  /// stored objects.
   static var predicateClassName: String? { get }
 }
 
@@ -22,11 +23,12 @@ public struct ObjectReference: Sendable, Codable {
   public var entity: String
   /// The object's number within the entity: what a `reference` holds.
   public var number: ObjectNumber
-  /// The store that the object is in; nil where it is not known, for example in a text, which stands for an object of any
-  /// store. A query over another store is a mistake. The store takes no part in equality, and isn't archived.
+  /// The store that the object is in; nil where it is not known, for example in a text, which stands for an object
+  /// of any store. A query over another store is a mistake. The store takes no part in equality, and isn't
+  /// archived.
   public var store: UUID?
-  /// The number of the entity in that store, which stays when the entity is renamed; nil where it is not known. It takes no part in equality,
-  /// and isn't archived, because it has no meaning in another store.
+  /// The number of the entity in that store, which stays when the entity is renamed; nil where it is not known. It
+  /// takes no part in equality, and isn't archived, because it has no meaning in another store.
   package var entityNumber: UInt32?
 
   private enum CodingKeys: CodingKey { case entity, number }

@@ -8,9 +8,9 @@ extension PredicateTree {
   /// let long = try template.replacingVariables(["LONG": 600, "ALBUMS": [blue, hejira]])
   /// ```
   ///
-  /// A list or a range can replace a variable only on the right side of `IN` or `BETWEEN`; `BETWEEN` takes two values or a
-  /// closed range. Variables of conditions on elements are not replaced. Other variables may be left for a later
-  /// replacement.
+  /// A list or a range can replace a variable only on the right side of `IN` or `BETWEEN`; `BETWEEN` takes two
+  /// values or a closed range. Variables of conditions on elements are not replaced. Other variables may be left
+  /// for a later replacement.
   ///
   /// - Throws: `arguments` where a value isn't allowed. O(size of the tree).
   public func replacingVariables(

@@ -21,8 +21,9 @@ public enum PredicateTree: Sendable, Hashable {
   /// Any of them; of none, false.
   case or([PredicateTree])
 
-  /// The greatest nesting depth of a tree that text, archives and operators accept. A level of `NOT`, `AND` or `OR` counts 1,
-  /// one of a calculation 2, one of a condition on elements 8. Code that walks a tree recurses, on stacks of 512 KiB too.
+  /// The greatest nesting depth of a tree that text, archives and operators accept. A level of `NOT`, `AND` or `OR`
+  /// counts 1, one of a calculation 2, one of a condition on elements 8. Code that walks a tree recurses, on stacks
+  /// of 512 KiB too.
   public static let maximumDepth = 100
 }
 

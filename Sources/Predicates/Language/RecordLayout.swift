@@ -15,8 +15,8 @@
 ///
 /// Reading one value touches the bitmap, the value and at most two ends.
 ///
-/// The slots in this table are the store's. A model that declares its properties in another order counts them in its own;
-/// a layout knows the *place* of each, which is its slot in the store.
+/// The slots in this table are the store's. A model that declares its properties in another order counts them in
+/// its own; a layout knows the *place* of each, which is its slot in the store.
 public struct RecordLayout: Sendable, Hashable {
   /// Bytes before the null bitmap.
   public static let headerByteCount = 16
@@ -49,8 +49,8 @@ public struct RecordLayout: Sendable, Hashable {
   public let number: UInt32
   /// In the order of the model's slots.
   public let fields: [Field]
-  // Safety: memory of `table`, which lives as long as a copy of the layout. A view that held the layout itself would count references for each value that
-  // an object reads.
+  // Safety: memory of `table`, which lives as long as a copy of the layout. A view that held the layout itself
+  // would count references for each value that an object reads.
   @usableFromInline nonisolated(unsafe) let fieldsStart: UnsafePointer<Field>
   @usableFromInline let fieldCount: Int
   private let table: FieldTable

@@ -87,7 +87,8 @@ public struct RecordView {
     return UnsafeRawBufferPointer(rebasing: bytes[base + start..<base + end])
   }
 
-  /// The value at the slot. Allocates for strings over 15 bytes and for data. Bytes that are no decimal are read as NaN.
+  /// The value at the slot. Allocates for strings over 15 bytes and for data. Bytes that are no decimal are read as
+  /// NaN.
   ///
   /// A value that is stored externally reads as `null`: the record doesn't have it.
   public func value(_ slot: Int) -> AttributeValue {

@@ -1,12 +1,12 @@
 /// An index whose properties were found in the schema: a declared one, or the one that every to-one relationship has.
 ///
-/// Its entries are ordered by the encoded values in the order of the columns, each ascending with nil first and NaN last,
-/// ties by object ID. It is made once for each schema, and shared.
+/// Its entries are ordered by the encoded values in the order of the columns, each ascending with nil first and NaN
+/// last, ties by object ID. It is made once for each schema, and shared.
 public final class ResolvedIndex: Sendable {
   /// The origin of an index.
   public enum Origin: Sendable, Hashable {
-    /// An index that the model declares. Every object has an entry; in an index whose first column is of elements, it has one for each different element
-    /// of its list.
+    /// An index that the model declares. Every object has an entry; in an index whose first column is of elements,
+    /// it has one for each different element of its list.
     case declared
     /// The to-one relationship of the index's name. Objects that refer to nothing have no entry.
     case relationship
@@ -32,8 +32,8 @@ public final class ResolvedIndex: Sendable {
 
   /// The identifier of the index in its schema.
   public let id: IndexID
-  /// The name in messages and plans, unique within the entity's indexes of one origin: the names of the properties joined by
-  /// a comma, such as `month,day`, and the folding: `title[cd]`.
+  /// The name in messages and plans, unique within the entity's indexes of one origin: the names of the properties
+  /// joined by a comma, such as `month,day`, and the folding: `title[cd]`.
   public let name: String
   /// The origin of the index.
   public let origin: Origin

@@ -15,8 +15,8 @@ package enum ResolvedPredicate: Sendable, Hashable {
   /// The value equals one of these; `includesNull` says whether nil is among them.
   indirect case among(ResolvedPath, [AttributeValue], includesNull: Bool, StringOptions)
   indirect case within(ResolvedPath, ValueRange)
-  /// A comparison of two expressions, at least one of which is calculated. nil equals nil; else false with a nil, except
-  /// `notEqual`.
+  /// A comparison of two expressions, at least one of which is calculated. nil equals nil; else false with a nil,
+  /// except `notEqual`.
   indirect case compareValues(ResolvedExpression, ComparisonOperator, ResolvedExpression, StringOptions)
   /// An element of the collection meets its condition.
   indirect case exists(ResolvedCollection)

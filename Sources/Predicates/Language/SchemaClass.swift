@@ -1,4 +1,5 @@
-/// A class of the objects of an entity, as queries see it: the class tag of an object's number tells it, so no record is read.
+/// A class of the objects of an entity, as queries see it: the class tag of an object's number tells it, so no
+/// record is read.
 package struct SchemaClass: Sendable, Hashable {
   package let name: String
   /// Its own tag.
@@ -26,7 +27,8 @@ extension EntitySchema {
     return Normaliser.combine([Normaliser.normalise(condition), predicate], .all)
   }
 
-  /// The condition on a number that the object is of the class or of one below it; nil for the root and where there are no classes.
+  /// The condition on a number that the object is of the class or of one below it; nil for the root and where there
+  /// are no classes.
   private var classCondition: ResolvedPredicate? {
     guard let own = classes.first(where: { $0.name == name }), own.tag != 0 else { return nil }
     let path = ResolvedPath(hops: [], leaf: .objectID, isOptional: false, name: "objectID")
@@ -35,7 +37,8 @@ extension EntitySchema {
 }
 
 extension ResolvedPath {
-  /// The predicate that holds where the path, which ends at an object, leads to one whose number has one of these class tags.
+  /// The predicate that holds where the path, which ends at an object, leads to one whose number has one of these
+  /// class tags.
   func hasClass(in tags: [UInt16]) -> ResolvedPredicate {
     var ranges: [ClosedRange<UInt16>] = []
     for tag in tags.sorted() {

@@ -1,7 +1,7 @@
 /// The folding of strings before they are compared.
 ///
-/// With any of the options, canonically equivalent strings are equal: “é” in one scalar and in two. Nothing depends on a
-/// locale.
+/// With any of the options, canonically equivalent strings are equal: “é” in one scalar and in two. Nothing depends
+/// on a locale.
 public struct StringOptions: OptionSet, Sendable, Hashable, Codable {
   /// The options as bits.
   public let rawValue: UInt8

@@ -1,12 +1,13 @@
 /// The cost of a plan, in units of a record that a full scan reads.
 ///
-/// Row counts are exact, except those of intersections. The model adds the cost of a row, which depends on how the row is reached. The weights hold
-/// for trees whose pages are in memory: an index entry is smaller than a record and needs no test. Looking up a record by ID costs a step from its
-/// neighbour if IDs come ascending, and a descent if they don't.
+/// Row counts are exact, except those of intersections. The model adds the cost of a row, which depends on how the
+/// row is reached. The weights hold for trees whose pages are in memory: an index entry is smaller than a record
+/// and needs no test. Looking up a record by ID costs a step from its neighbour if IDs come ascending, and a
+/// descent if they don't.
 struct CostModel {
   static let indexEntry = 0.2
-  /// An entry whose components are read. Decoding them costs no less than finding fields of a record; a whole index still
-  /// goes before the records, because groups can be counted in it without reading the entries.
+  /// An entry whose components are read. Decoding them costs no less than finding fields of a record; a whole index
+  /// still goes before the records, because groups can be counted in it without reading the entries.
   static let coveringEntry = 0.95
   /// An entry of several ranges that are merged: its object is sorted in, or looked up among others.
   static let mergedEntry = 0.4
@@ -42,7 +43,8 @@ struct CostModel {
     return best
   }
 
-  /// Returns the plan to change to if the plan's estimate is wrong; nil if the plan has no estimate, or can't lose much.
+  /// Returns the plan to change to if the plan's estimate is wrong; nil if the plan has no estimate, or can't lose
+  /// much.
   func fallback(from plan: PlannedQuery, among candidates: [PlannedQuery]) -> Fallback? {
     guard isGuess(plan) else { return nil }
     let others = candidates.filter { !isGuess($0) }
@@ -59,7 +61,8 @@ struct CostModel {
     candidates.contains(where: isGuess) && !candidates.allSatisfy(isGuess)
   }
 
-  /// Returns whether the plan reads rows in order until it has enough, so that the number of rows to read is an estimate.
+  /// Returns whether the plan reads rows in order until it has enough, so that the number of rows to read is an
+  /// estimate.
   private func isGuess(_ plan: PlannedQuery) -> Bool {
     guard needsRecords, query.limit != nil, plan.residual != .constant(true), case .access = plan.order,
       plan.access.entriesBefore == 0
@@ -67,7 +70,8 @@ struct CostModel {
     return true
   }
 
-  /// Returns whether an intersection with the range could cost less than testing the records of the smallest range, if it spared all of them.
+  /// Returns whether an intersection with the range could cost less than testing the records of the smallest range,
+  /// if it spared all of them.
   func couldPay(_ scan: IndexScan, after smallest: IndexScan) -> Bool {
     Double(scan.rowCount + smallest.rowCount) * Self.mergedEntry
       < Double(smallest.rowCount) * (Self.indexEntry + Self.neighbour)

@@ -28,8 +28,8 @@ extension ForeignLookup {
     return isExact ? rewritten : .all([rewritten, .test(.exists(collection), isNegated: false)])
   }
 
-  /// `ANY tags BEGINSWITH "jazz"`: the few objects that an index of elements finds. A condition that asks for a single value is left to the plan,
-  /// which may read the index itself.
+  /// `ANY tags BEGINSWITH "jazz"`: the few objects that an index of elements finds. A condition that asks for a
+  /// single value is left to the plan, which may read the index itself.
   private mutating func rewrite(
     _ column: ResolvedIndex.Column,
     _ set: ValueSet,
@@ -75,7 +75,8 @@ extension ForeignLookup {
     return numbers
   }
 
-  /// Returns whether each step leads to objects and starts at the element before, and whether the query sees the stored links and records.
+  /// Returns whether each step leads to objects and starts at the element before, and whether the query sees the
+  /// stored links and records.
   func isVisible(_ collection: ResolvedCollection) -> Bool {
     collection.steps.allSatisfy { step in
       guard let (relationship, destination) = step.objects else { return false }
@@ -84,8 +85,8 @@ extension ForeignLookup {
       && collection.steps.dropFirst().allSatisfy { $0.owner.hops.isEmpty && $0.owner.leaf == .objectID }
   }
 
-  /// Returns the elements that meet the condition, by the index that finds fewest, or those that the condition names; and
-  /// whether they meet the whole condition.
+  /// Returns the elements that meet the condition, by the index that finds fewest, or those that the condition
+  /// names; and whether they meet the whole condition.
   private mutating func elements(
     where condition: NormalPredicate,
     of entity: EntitySchema,

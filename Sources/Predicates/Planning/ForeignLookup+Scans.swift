@@ -1,7 +1,7 @@
 // Conditions on the elements of collections that no index answers, answered by one pass over all the elements.
 extension ForeignLookup {
-  /// Returns the predicate with every such condition replaced that few elements meet, if the pass costs no more than reading the
-  /// elements of each row.
+  /// Returns the predicate with every such condition replaced that few elements meet, if the pass costs no more
+  /// than reading the elements of each row.
   ///
   /// - Parameter rowCount: the number of rows that would be tested.
   mutating func rewriteByScans(
@@ -21,8 +21,8 @@ extension ForeignLookup {
     }
   }
 
-  /// Returns the objects that have an element which meets the collection's condition; nil if they are many, or the pass isn't
-  /// worth its cost.
+  /// Returns the objects that have an element which meets the collection's condition; nil if they are many, or the
+  /// pass isn't worth its cost.
   private mutating func ownersByScan(
     of collection: ResolvedCollection,
     sparing rowCount: Double

@@ -44,7 +44,8 @@ struct ColumnConditions {
 }
 
 extension NormalPredicate {
-  /// The column of elements and their values, if the predicate asks for an element of a list of the fetched record with such a value, and nothing else.
+  /// The column of elements and their values, if the predicate asks for an element of a list of the fetched record
+  /// with such a value, and nothing else.
   var elementCondition: (column: ResolvedIndex.Column, set: ValueSet)? {
     guard case .test(.exists(let collection), isNegated: false) = self else { return nil }
     return collection.elementCondition
@@ -52,7 +53,8 @@ extension NormalPredicate {
 }
 
 extension ResolvedCollection {
-  /// The column and the values that ``NormalPredicate/elementCondition`` tells, of a collection that has to have an element.
+  /// The column and the values that ``NormalPredicate/elementCondition`` tells, of a collection that has to have an
+  /// element.
   var elementCondition: (column: ResolvedIndex.Column, set: ValueSet)? {
     guard steps.count == 1, case .values(let kind) = steps[0].elements, let slot = steps[0].owner.ownSlot,
       case .values(let path, let set) = Normaliser.normalise(condition), path.scope == steps[0].scope
@@ -131,9 +133,9 @@ struct OrderMatch {
 
   /// - Parameter columns: the columns by which the rows come ordered, ascending, before their object ID.
   ///
-  /// Columns and keys whose value is fixed play no part. What remains must be the same, in one direction, because the
-  /// end of an index key is the object ID, which decides between equals. A folded column is in no order that a sort asks
-  /// for.
+  /// Columns and keys whose value is fixed play no part. What remains must be the same, in one direction, because
+  /// the end of an index key is the object ID, which decides between equals. A folded column is in no order that a
+  /// sort asks for.
   init?(_ columns: [ResolvedIndex.Column], _ query: ResolvedQuery, _ conditions: ColumnConditions) {
     // The usual case, for which nothing has to be collected.
     if query.sort.isEmpty {

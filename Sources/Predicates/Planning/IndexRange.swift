@@ -1,5 +1,5 @@
-/// Neighbouring entries of an index: those whose first columns equal `prefix`, and whose next column is in `next`. Values
-/// are folded as the columns are.
+/// Neighbouring entries of an index: those whose first columns equal `prefix`, and whose next column is in `next`.
+/// Values are folded as the columns are.
 package struct IndexRange: Sendable, Hashable {
   /// The values of the first columns; `null` for nil.
   package var prefix: [AttributeValue]
@@ -25,10 +25,11 @@ package protocol IndexCounting {
   func count(_ range: IndexRange, in index: ResolvedIndex) throws -> Int
   /// The objects of the range's entries. O(entries); asked for few only.
   func objectIDs(_ range: IndexRange, in index: ResolvedIndex) throws -> [ObjectNumber]
-  /// The objects that have one of these as an element of a to-many relationship, each once, ascending. O(elements · log n);
-  /// asked for few only.
+  /// The objects that have one of these as an element of a to-many relationship, each once, ascending. O(elements ·
+  /// log n); asked for few only.
   func owners(of elements: [ObjectNumber], in relationship: ToManyID) throws -> [ObjectNumber]
-  /// The objects of an entity that meet a condition, ascending, found by a pass over all of them; nil where they are more than `limit`.
+  /// The objects of an entity that meet a condition, ascending, found by a pass over all of them; nil where they
+  /// are more than `limit`.
   ///
   /// - Parameter scope: that of the condition's paths.
   func objectIDs(

@@ -38,8 +38,9 @@ package struct PlannedQuery: Sendable {
 
 /// The second-best plan, and when to change to it.
 ///
-/// A plan that reads rows in order until it has enough is chosen by an estimate. When it has cost as much as the other plan
-/// would cost, the executor changes to the other plan. So both together cost at most twice as much as the better one.
+/// A plan that reads rows in order until it has enough is chosen by an estimate. When it has cost as much as the
+/// other plan would cost, the executor changes to the other plan. So both together cost at most twice as much as
+/// the better one.
 package struct Fallback: Sendable {
   /// The number of rows to read before the change.
   package var rowBudget: Int

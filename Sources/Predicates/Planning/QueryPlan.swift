@@ -40,8 +40,8 @@ public struct QueryPlan: Sendable, Hashable, Codable {
 
   /// The number of matching rows, estimated from a sample.
   ///
-  /// The number of rows that meet two conditions can't be counted. If a choice depends on it, some rows are tested, spread
-  /// over the smallest range.
+  /// The number of rows that meet two conditions can't be counted. If a choice depends on it, some rows are tested,
+  /// spread over the smallest range.
   public struct Estimate: Sendable, Hashable, Codable {
     /// The estimated number of matching rows.
     public var rowCount: Int
@@ -73,7 +73,7 @@ public struct QueryPlan: Sendable, Hashable, Codable {
   public struct Fallback: Sendable, Hashable, Codable {
     /// The source of the rows of that plan.
     public var access: Access
-    /// The greatest number of rows that that plan reads.
+    /// The greatest number of rows that the other plan reads.
     public var rowCount: Int
     /// The number of rows that are read before the change.
     public var rowBudget: Int

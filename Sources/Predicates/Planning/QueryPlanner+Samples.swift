@@ -1,6 +1,7 @@
 // Choices that depend on the rows that meet several conditions, which can't be counted.
 extension QueryPlanner {
-  /// Tests some rows of the smallest range, if that could lead to a better plan; adds intersections that may be better plans.
+  /// Tests some rows of the smallest range, if that could lead to a better plan; adds intersections that may be
+  /// better plans.
   ///
   /// - Returns: the number of matching rows; nil if nothing depends on it.
   func learn(
@@ -24,8 +25,9 @@ extension QueryPlanner {
     return estimates.first
   }
 
-  /// Returns the number of rows of a plan that are tested by the elements of a collection, estimated by a sample if other conditions
-  /// exclude some rows. Nil if there are no or few such rows, or if the plan stops early, after an unknown number of rows.
+  /// Returns the number of rows of a plan that are tested by the elements of a collection, estimated by a sample if
+  /// other conditions exclude some rows. Nil if there are no or few such rows, or if the plan stops early, after an
+  /// unknown number of rows.
   func rowsWithElements(of plan: PlannedQuery) throws -> Double? {
     guard plan.residual.isAboutElements, plan.access.isSampled else { return nil }
     if plan.limit != nil, case .access = plan.order { return nil }
@@ -42,8 +44,8 @@ extension QueryPlanner {
     var coveredPlaces: [Int]
   }
 
-  /// Returns, for each index that narrows the query down, its ranges and the conjuncts that they express wholly. Empty if there is only
-  /// one index, because it makes no chain.
+  /// Returns, for each index that narrows the query down, its ranges and the conjuncts that they express wholly.
+  /// Empty if there is only one index, because it makes no chain.
   private func ranges(
     of candidates: PlanCandidates,
     _ conditions: ColumnConditions
@@ -57,8 +59,8 @@ extension QueryPlanner {
     }
   }
 
-  /// Returns the two smallest ranges, the three smallest and so on, as long as each further range narrows the rows down, and its entries
-  /// could cost less than the records that they spare.
+  /// Returns the two smallest ranges, the three smallest and so on, as long as each further range narrows the rows
+  /// down, and its entries could cost less than the records that they spare.
   private func chains(
     of ranges: [(scan: IndexScan, coveredPlaces: [Int])],
     _ model: CostModel

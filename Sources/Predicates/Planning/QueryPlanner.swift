@@ -40,7 +40,8 @@ package struct QueryPlanner {
   ///   - query: the query.
   ///   - purpose: the purpose for which the rows are read.
   ///   - hiddenEntities: entities with unsaved changes. Conditions on them through relationships are tested row by row.
-  ///   - hiddenRelationships: to-many relationships with unsaved links. Conditions on their elements are tested row by row.
+  ///   - hiddenRelationships: to-many relationships with unsaved links. Conditions on their elements are tested row
+  ///     by row.
   package func plan(
     _ query: ResolvedQuery,
     for purpose: Purpose = .objects,

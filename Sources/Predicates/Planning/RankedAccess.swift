@@ -1,5 +1,5 @@
-/// Entries of one tree that are a query's results in its order, for any content of the store. With them, the position of an object is
-/// counted instead of searched for.
+/// Entries of one tree that are a query's results in its order, for any content of the store. With them, the
+/// position of an object is counted instead of searched for.
 package struct RankedAccess: Sendable {
   /// The tree that has the entries.
   package enum Source: Sendable {
@@ -15,10 +15,11 @@ package struct RankedAccess: Sendable {
 }
 
 extension ResolvedQuery {
-  /// The entries that are the results, without the query's limit and offset; nil where a row has to be tested, or results have to be sorted.
+  /// The entries that are the results, without the query's limit and offset; nil where a row has to be tested, or
+  /// results have to be sorted.
   ///
-  /// Unlike a plan it doesn't depend on the content of the store: it includes ranges of values that no object has, and no condition on
-  /// other entities' objects is looked up.
+  /// Unlike a plan it doesn't depend on the content of the store: it includes ranges of values that no object has,
+  /// and no condition on other entities' objects is looked up.
   package var rankedAccess: RankedAccess? {
     let draft = PlanDraft(self, .objects, where: predicate)
     // An index of elements has several entries for an object, and that of a relationship keys of another form.

@@ -2,7 +2,8 @@
 package struct ResolvedQuery: Sendable {
   package var entity: EntitySchema
   package var predicate: NormalPredicate { didSet { key = nil } }
-  /// The unique attribute and its value, if the query was recognised by its names as a lookup of one object. The ``predicate`` says the same.
+  /// The unique attribute and its value, if the query was recognised by its names as a lookup of one object. The
+  /// ``predicate`` says the same.
   package internal(set) var key: UniqueKey?
   package var sort: [ResolvedSort]
   package var limit: Int?
@@ -43,7 +44,8 @@ package struct ResolvedQuery: Sendable {
     self.offset = max(0, offset)
   }
 
-  /// A query for those of the objects with these numbers that meet the condition, in the order of their IDs. O(n log n).
+  /// A query for those of the objects with these numbers that meet the condition, in the order of their IDs. O(n
+  /// log n).
   package func restricted(to numbers: some Collection<ObjectNumber>) -> ResolvedQuery {
     let identity = ResolvedPath(hops: [], leaf: .objectID, isOptional: false, name: "objectID")
     let set = ValueSet(.reference, anyOf: numbers.map { .reference($0) })

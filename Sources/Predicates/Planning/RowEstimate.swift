@@ -46,8 +46,8 @@ extension RowSampling {
     }
   }
 
-  /// Returns one rank in each of `count` equal parts. The position differs among the parts, because rows often repeat at even
-  /// distances. Equal counts give equal ranks, so that plans are reproducible.
+  /// Returns one rank in each of `count` equal parts. The position differs among the parts, because rows often
+  /// repeat at even distances. Equal counts give equal ranks, so that plans are reproducible.
   private static func ranks(_ count: Int, of total: Int) -> [Int] {
     (0..<count).map { part in
       let start = part * total / count

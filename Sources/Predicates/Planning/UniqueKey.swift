@@ -13,7 +13,8 @@ struct UniqueAttribute: Sendable {
   let index: ResolvedIndex
   let path: ResolvedPath
 
-  /// Nil for an index over several columns, one whose strings are folded, and one of a kind whose values have to be converted.
+  /// Nil for an index over several columns, one whose strings are folded, and one of a kind whose values have to be
+  /// converted.
   init?(_ index: ResolvedIndex, of stored: [StoredProperty]) {
     guard index.isUnique, index.columns.count == 1, let column = index.columns.first,
       column == ResolvedIndex.Column(slot: column.slot)

@@ -3,8 +3,8 @@ import Foundation
 /// Reads instants that are written as ISO 8601: `2013-01-01T10:00:00Z`, with a fraction of a second, an
 /// offset such as `+01:00` for `Z`, a blank for `T`, or the date alone for midnight UTC.
 ///
-/// A time without `Z` or an offset is refused: it would mean another instant on another machine. The calendar is the proleptic
-/// Gregorian one.
+/// A time without `Z` or an offset is refused: it would mean another instant on another machine. The calendar is
+/// the proleptic Gregorian one.
 package enum ISO8601Text {
   /// Nil for anything else, such as the 30th of February. O(length).
   package static func date(_ text: String) -> Date? {

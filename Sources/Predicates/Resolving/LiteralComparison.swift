@@ -57,8 +57,8 @@ extension PredicateOperand {
     }
   }
 
-  /// Returns the same value as ``literalValue``, with two exceptions. Beside a Decimal, digits become a Decimal, and a Double
-  /// becomes the Decimal of its shortest digits. Beside an integer, digits are placed exactly.
+  /// Returns the same value as ``literalValue``, with two exceptions. Beside a Decimal, digits become a Decimal,
+  /// and a Double becomes the Decimal of its shortest digits. Beside an integer, digits are placed exactly.
   fileprivate func literalValue(beside other: PredicateOperand) -> AttributeValue? {
     switch (content, other.content) {
     case (_, .value(.decimal)): nearestDecimal.map(AttributeValue.decimal) ?? literalValue
@@ -77,8 +77,8 @@ extension PredicateOperand {
 }
 
 extension DecimalDigits {
-  /// A value that is equal to the integers that the number is equal to, and above and below those that it is: the integer, or one half
-  /// more than that below it.
+  /// A value that is equal to the integers that the number is equal to, and above and below those that it is: the
+  /// integer, or one half more than that below it.
   var amongIntegers: AttributeValue {
     guard let (floor, isExact) = floor, let whole = floor.exactDecimal else {
       return .double(isNegative ? -.infinity : .infinity)

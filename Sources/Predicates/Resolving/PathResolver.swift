@@ -1,4 +1,5 @@
-/// A resolver that converts names into slots: paths from a fetched entity, or from the element of a collection, through relationships.
+/// A resolver that converts names into slots: paths from a fetched entity, or from the element of a collection,
+/// through relationships.
 package struct PathResolver {
   package let entity: EntitySchema
   package let schema: any SchemaProviding
@@ -54,7 +55,8 @@ package struct PathResolver {
   /// Follows the names to an attribute, a to-one relationship or, as `objectID`, an object's own identity.
   ///
   /// - Parameter allowsClass: whether the path may ask for a class.
-  /// - Throws: `unknownName`, or `typeMismatch` where the path goes through an attribute or to many objects, or asks for a class.
+  /// - Throws: `unknownName`, or `typeMismatch` where the path goes through an attribute or to many objects, or
+  ///   asks for a class.
   package func resolve(
     _ names: [String],
     at location: SourceLocation? = nil,
@@ -128,7 +130,8 @@ package struct PathResolver {
   /// The result of following names up to the first to-many relationship.
   private enum Walk {
     case value(Destination)
-    /// The name at the first place is the to-many relationship with the second ordinal of the owner that the path leads to.
+    /// The name at the first place is the to-many relationship with the second ordinal of the owner that the path
+    /// leads to.
     case toMany(Int, Int, owner: ResolvedPath, of: EntitySchema)
   }
 
@@ -211,8 +214,8 @@ extension EntitySchema {
     storedProperty(named: name)?.destination ?? toManyOrdinal(named: name).map { toMany[$0].destination }
   }
 
-  /// The attribute or to-one relationship that names lead to from a place on, and the place of its last name: that of a part of an embedded value
-  /// has several.
+  /// The attribute or to-one relationship that names lead to from a place on, and the place of its last name: that
+  /// of a part of an embedded value has several.
   fileprivate func storedProperty(of names: PathNames, at place: Int) -> (StoredProperty, last: Int)? {
     let first = storedProperty(named: names[place])
     if let first, first.destination != nil || place == names.count - 1 { return (first, place) }

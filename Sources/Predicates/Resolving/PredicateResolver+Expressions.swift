@@ -167,8 +167,8 @@ extension PredicateResolver {
     }
   }
 
-  /// A date or UUID may be written as a string, a Bool as 0 or 1; beside a Decimal a number is the Decimal of its digits, and beside an
-  /// integer digits are placed exactly.
+  /// A date or UUID may be written as a string, a Bool as 0 or 1; beside a Decimal a number is the Decimal of its
+  /// digits, and beside an integer digits are placed exactly.
   private func convertLiteral(of side: inout TypedExpression, to type: ExpressionType) throws(QueryError) {
     guard case .literal(let value) = side.expression else { return }
     if type == .integer, case .digits(let digits) = side.operand.content {
@@ -193,7 +193,8 @@ extension PredicateResolver {
     side = TypedExpression(expression: .literal(converted), type: type, operand: side.operand)
   }
 
-  /// Returns the test for an element that is equivalent to comparing a count with 0 or 1: it needn't count all elements.
+  /// Returns the test for an element that is equivalent to comparing a count with 0 or 1: it needn't count all
+  /// elements.
   private static func existence(
     _ left: ResolvedExpression,
     _ comparison: ComparisonOperator,

@@ -7,7 +7,8 @@ extension PredicateTree {
   /// agrees on them.
   ///
   /// - Parameter store: the queried store, which must contain the objects of the predicate.
-  /// - Throws: `unknownName`, `typeMismatch` or `tooComplex`; with the key path, and the column if the tree came from text.
+  /// - Throws: `unknownName`, `typeMismatch` or `tooComplex`; with the key path, and the column if the tree came
+  ///   from text.
   package func resolved(
     for entity: EntitySchema,
     in schema: some SchemaProviding,
@@ -136,8 +137,8 @@ struct PredicateResolver {
     }
   }
 
-  /// Returns the reference with the name that its entity has in the schema. Numbers of another store's objects would be mistaken
-  /// for those of objects in this store.
+  /// Returns the reference with the name that its entity has in the schema. Numbers of another store's objects
+  /// would be mistaken for those of objects in this store.
   static func known(
     _ object: ObjectReference,
     at location: SourceLocation?,

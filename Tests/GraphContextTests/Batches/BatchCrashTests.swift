@@ -6,7 +6,8 @@ import Testing
 
 @_spi(Testing) @testable import GraphContext
 
-/// The power fails, or the process ends, at every step of a change of the whole store: it has happened, or nothing of it has.
+/// The power fails, or the process ends, at every step of a change of the whole store. Afterwards the store has the
+/// whole change, or nothing of it.
 struct BatchCrashTests {
   enum Change: CaseIterable, Sendable {
     case reset, deletion, update, insertion
@@ -14,7 +15,7 @@ struct BatchCrashTests {
     func make(in library: PersistentContainer) async throws {
       switch self {
       case .reset: try await library.resetStore(author: "crash")
-      // Books go along, and links.
+      // The delete rules also delete books and links.
       case .deletion: try await library.batchDelete(From<Writer>(), author: "crash")
       case .update:
         try await library.batchUpdate(From<Book>(), .set(\.pages) { $0.pages + 1 }, author: "crash")
@@ -50,7 +51,7 @@ struct BatchCrashTests {
 
     var (beforeCount, afterCount) = (0, 0)
     for point in points.withLock({ $0 }) {
-      // Any of three for each moment, because each image is opened, compared and changed.
+      // One of three kinds of damage for each moment, because the test opens, compares and changes each image.
       let damage = generator.pick([Damage.allLost, .allKept, generator.pick(point.possibleDamage)])
       let image = SimulatedDisk(point.image(damage, seed: generator.next()))
       let found = try container(on: image, seed: generator.next())
@@ -59,7 +60,7 @@ struct BatchCrashTests {
       #expect(try isDone || dump(found) == before, "\(damage)")
       #expect(try await found.history(HistoryQuery(authors: ["crash"])).count == (isDone ? 1 : 0))
       #expect(try await found.verify() == [])
-      // No ID is used again, and what was cut short can be done.
+      // No ID is used again, and an interrupted change can be made again.
       let number = try await found.write { context in
         let writer = Writer("later")
         context.insert(writer)
@@ -72,7 +73,7 @@ struct BatchCrashTests {
       if change != .insertion { #expect(try dump(found) == after) }
     }
     #expect(beforeCount > 0 && afterCount > 0)
-    // What has returned is durable.
+    // A change whose call has returned is durable.
     let last = try container(on: SimulatedDisk(disk.crashPoint.image(.allLost, seed: 1)), seed: 1)
     #expect(try dump(last) == after)
   }

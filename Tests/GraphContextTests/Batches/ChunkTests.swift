@@ -31,7 +31,7 @@ struct ChunkTests {
     #expect(changed == Array(ids[..<7]))
     #expect(library.store.lastCommit == before + 3)
     before = library.store.lastCommit
-    // Which there are is settled at the start, by order and limit too.
+    // The objects to delete are determined at the start, also where the request has an order and a limit.
     let deleted = try await library.batchDelete(
       From<Writer>().orderBy(.descending(\.rank)).limit(4),
       chunkSize: 2

@@ -103,7 +103,7 @@ struct LargeDeletionTests {
   }
 }
 
-/// A context that is told what is deleted and changed.
+/// A context that keeps the last event about its deleted and changed objects.
 private final class Watcher {
   private let context: ManagedObjectContext
   private var subscription: ContextSubscription?
@@ -116,7 +116,7 @@ private final class Watcher {
 
   deinit { context.end() }
 
-  /// What the context is told of when it moves to the newest commit.
+  /// Moves the context to the newest commit, and returns the changes that its event reports.
   func changes() throws -> ObjectChanges {
     try context.refresh()
     return told
@@ -124,7 +124,7 @@ private final class Watcher {
 }
 
 enum StockCounts {
-  /// Items that were in memory and are no longer.
+  /// The number of items that were in memory and have been freed.
   static let freed = Atomic(0)
 }
 

@@ -40,7 +40,7 @@ struct MassChangeTests {
     let context = try container.context()
     defer { context.end() }
     for ware in try context.fetch(From<MassWare>()) { context.delete(ware) }
-    // There are as many as the context deletes, but not the ones that it deletes.
+    // The store then has as many objects as the context deletes, but not the same ones.
     try await container.performBackgroundTask { other in
       for ware in try other.fetch(From<MassWare>().limit(1)) { other.delete(ware) }
       other.insert(MassWare("other", rank: 1))
@@ -184,7 +184,7 @@ private struct MassTrial {
     }
   }
 
-  /// The rows of the store, which its indexes and relationships agree with.
+  /// Returns the rows of the store. Checks that its indexes and relationships agree with them.
   func stored() async throws -> [Row] {
     try await container.query { context in
       let wares = try context.fetch(From<MassWare>())

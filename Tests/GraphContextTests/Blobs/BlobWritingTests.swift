@@ -29,7 +29,7 @@ struct BlobWritingTests {
 
   private struct Stop: Error {}
 
-  /// A value in chunks of a size; an error after so many.
+  /// A value in chunks of a given size. The sequence throws an error after a given number of them.
   private struct Chunks: AsyncSequence, Sendable {
     let value: Data
     let size: Int
@@ -125,7 +125,7 @@ struct BlobWritingTests {
     #expect(try await container.verify().map(\.description) == [])
   }
 
-  /// Cut characters, bytes that begin none, too long spellings, surrogates, and what is above the last character.
+  /// Cut characters, bytes that begin no character, overlong encodings, surrogates, and values above the last character.
   @Test(
     arguments: [
       [0xE6, 0xBC], [0x80], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80], [0xFF],
@@ -213,7 +213,7 @@ struct BlobWritingTests {
     let error = #expect(throws: ContextError.self) { try writer.append(Self.bytes(30_001, 6)) }
     #expect(error?.code == .wrongValue)
     #expect(error?.context.entity == "Album" && error?.context.properties == ["cover"])
-    // What is refused is no part of the value.
+    // A refused chunk is no part of the value.
     try writer.append(Self.bytes(30_000, 6))
     try writer.storeParts()
     guard case .reference(let reference) = try writer.finish() else {

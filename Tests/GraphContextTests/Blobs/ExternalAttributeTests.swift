@@ -141,7 +141,8 @@ struct ExternalAttributeTests {
     try context.save()
   }
 
-  /// The group has an image of the album with a cover that another context replaces, and changes the cover or the album afterwards.
+  /// The undo group has an image of the album with its first cover. Another context replaces this cover, and then the
+  /// group changes the cover or deletes the album.
   @Test(arguments: [false, true], [90_000, 10, nil])
   func aGroupThatSpansAnothersCoverIsNoDamage(deletes: Bool, count: Int?) async throws {
     let theirs = count.map { Self.bytes($0, 2) }
@@ -167,7 +168,8 @@ struct ExternalAttributeTests {
     #expect(again.title == "A" && again.cover == theirs)
   }
 
-  /// The group has changed the cover itself: it gives the first one back, whatever others have stored in between.
+  /// The undo group has changed the cover itself. Undoing brings the first cover back, although another context has
+  /// stored another one in between.
   @Test func aGroupGivesTheCoverBackThatItHasReplaced() async throws {
     let context = try container.context()
     defer { context.end() }
@@ -205,7 +207,7 @@ struct ExternalAttributeTests {
       try context.save()
       let after = try container.statistics
       #expect(after.bytesLogged - before.bytesLogged <= 1_024)
-      // The store may sync what it notes some time after the commit before.
+      // The store may sync its own notes some time after the previous commit.
       #expect((1...2).contains(after.syncs - before.syncs))
       #expect(album.cover == Self.bytes(256 << 10, 7))
     }

@@ -164,7 +164,7 @@ struct ExternalOracleTests {
       try child.save()
     }
 
-    /// Sets a cover beside the context, which then moves on and forgets what it could undo.
+    /// Sets a cover without the context. The context then moves to the newest commit and forgets its undo groups.
     private mutating func stream() async throws {
       guard let title = any(), state == saved, !context.hasChanges else { return }
       note("stream \(title)")
@@ -207,7 +207,7 @@ struct ExternalOracleTests {
       try #require(shown == state, "\(difference(shown)) \(trace)")
     }
 
-    /// What differs, in numbers of bytes.
+    /// Describes the differences, in numbers of bytes.
     private func difference(_ found: State) -> [String] {
       Set(found.keys).union(state.keys).sorted().compactMap { title in
         if found[title] == state[title] { return nil }

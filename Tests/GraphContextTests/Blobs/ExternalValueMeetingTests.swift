@@ -17,7 +17,7 @@ import Testing
   }
 }
 
-/// What happens while an essay is validated in the preview of a save.
+/// A closure that runs while an essay is validated in the preview of a save.
 final class EssayCheck: @unchecked Sendable {
   // Tests use it on one thread.
   @TaskLocal static var current: EssayCheck?
@@ -42,7 +42,7 @@ struct ExternalValueMeetingTests {
     same = try theirs.existingObject(Essay.self, with: essay.objectID)
   }
 
-  /// An outcome counts for the text that the validation has seen.
+  /// The outcome of a validation is valid only for the text that the validation has read.
   @Test func anEssayIsValidatedAgainWhenItsTextIsRemovedMeanwhile() throws {
     same.title = "theirs"
     try theirs.save()
@@ -63,7 +63,7 @@ struct ExternalValueMeetingTests {
     #expect(!same.isPublished)
   }
 
-  /// The group refers to a text that goes with the object.
+  /// The undo group refers to a text that is deleted together with its object.
   @Test func aGroupGoesOnWhenBothDeleteItsObject() throws {
     mine.undoManager = ContextUndoManager()
     mine.undoManager?.beginUndoGrouping()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import GraphContext
 
-/// What a store with forged references and parts does: it says `corrupt`, and never traps.
+/// A store with forged references and parts throws `corrupt`, and never traps.
 struct ForgedBlobTests {
   typealias Album = ExternalAttributeTests.Album
 
@@ -31,7 +31,7 @@ struct ForgedBlobTests {
     parts = entity.blobTreeName(at: 1)
   }
 
-  /// Changes the record of the album A. The change gets the place of the reference, its tag included.
+  /// Changes the record of the album A. The closure gets the offset of the reference, which begins with its tag.
   private func forge(_ change: @escaping @Sendable (inout [UInt8], Int) -> Void) async throws {
     let tree = records
     try await container.store.write { transaction in

@@ -6,8 +6,8 @@ import Testing
 
 @_spi(Testing) @testable import GraphContext
 
-/// The change set of a commit is the difference between the store before it and after it, whatever the save has done: computed from all records
-/// and links, without change sets.
+/// The change set of a commit is the difference between the store before it and after it, for every kind of save. The
+/// tests compute this difference from all records and links, without change sets.
 struct ChangeSetTests {
   private static func schema() throws -> Schema {
     try Schema(entities: [
@@ -73,7 +73,7 @@ struct ChangeSetTests {
       }
       if found != expected { throw Difference("entity \(entity): \(found) instead of \(expected)") }
     }
-    // Each change of a link is told by one of the two ends.
+    // Each change of a link is listed at one of its two ends.
     var links = old.links
     for (relationship, found) in changes.links {
       for link in found.removed {
@@ -134,7 +134,8 @@ struct ChangeSetTests {
     }
   }
 
-  /// - Parameter seed: one with which two contexts set a reference to nil, each without the other's knowledge; nil for that of the run.
+  /// - Parameter seed: a seed with which two contexts both set a reference to nil before they see each other's change; nil for the seed
+  ///   of the run.
   @Test(arguments: [nil, 6_480_887_110_264_369_941])
   func aChangeSetIsTheDifferenceOfTwoCommits(seed: UInt64?) throws {
     var generator = seed.map { SeededGenerator(seed: $0) } ?? SeededGenerator()
@@ -168,7 +169,7 @@ struct ChangeSetTests {
     #expect(all.map(\.commit) == all.map(\.commit).sorted() && all.count >= seen)
   }
 
-  /// A value that is set to what it was is no change.
+  /// Setting a value to an equal one is no change.
   @Test func equalValuesAreNoChange() throws {
     let store = try Store.inMemory()
     let container = try PersistentContainer("songs", schema: Self.schema(), on: store)

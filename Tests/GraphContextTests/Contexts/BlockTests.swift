@@ -82,7 +82,7 @@ struct BlockTests {
 
   // MARK: Queries
 
-  /// Each of the two goes on only once the other has begun.
+  /// Each of the two queries continues only once the other one has begun.
   @Test func queriesRunSideBySide() async throws {
     let begun = [DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)]
     let met = try await withThrowingTaskGroup { group in

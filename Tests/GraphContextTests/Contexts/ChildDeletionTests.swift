@@ -36,7 +36,7 @@ struct ChildDeletionTests {
     #expect(try await library.verify().map(\.description) == [])
   }
 
-  /// Observers of what children show are looked after once, not once for each object.
+  /// Deleting many objects updates the observers of a child's relationships once, not once for each object.
   @Test func deletingManyListsAnObservedRelationshipOnce() async throws {
     let library = try await Library.open()
     let context = try library.context()

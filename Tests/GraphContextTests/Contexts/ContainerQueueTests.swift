@@ -46,7 +46,7 @@ struct ContainerQueueTests {
     #expect(try await library.batchUpdate(From<Writer>(), .set(\.rank, to: 1)).count == 2)
   }
 
-  /// Blocks that write take turns, so that all of a store run on one queue.
+  /// Blocks that write take turns: all writing blocks of a store run on one queue.
   @Test func theFirstContainerDecidesWhereBlocksWrite() async throws {
     let folder = try TemporaryFolder()
     let location = StoreLocation.file(URL(fileURLWithPath: folder.file("library.cambium")))

@@ -49,7 +49,7 @@ struct DiscardTests {
     #expect(try !hasAnythingToSave(context))
   }
 
-  /// Delete rules of a new object reach no stored one, and new ones leave with their owner.
+  /// Delete rules of a discarded new object reach no stored object. New objects that it owns are removed with it.
   @Test(arguments: [false, true]) func whatLedToANewObjectLeadsToWhatTheSnapshotHas(undoes: Bool) throws {
     let context = try library.context()
     defer { context.end() }
@@ -175,7 +175,7 @@ struct DiscardTests {
     #expect(try !hasAnythingToSave(context))
   }
 
-  /// Whatever is deleted and taken back, one after the other, the graph is the one before.
+  /// After random objects are deleted and their deletions discarded, one after the other, the graph is unchanged.
   @Test func deletionsAreTakenBack() throws {
     var random = SeededGenerator()
     let context = try library.context()
@@ -235,7 +235,7 @@ struct DiscardTests {
     #expect(try child.count(From<Reader>()) == 5)
     context.discardChanges(of: reader)
     #expect(try LibraryDump(child) == dump)
-    // And in a child, what its parent shows is what comes back.
+    // In a child, the values that its parent shows come back.
     let own = try child.fetch(From<Reader>())[0]
     child.delete(own)
     child.discardChanges(of: own)

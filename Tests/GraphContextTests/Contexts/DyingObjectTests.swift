@@ -20,14 +20,14 @@ final class DyingMember {
   deinit { lastRead.note(owner?.members.count, number) }
 }
 
-/// Keeps what the members read, so that reading isn't left out.
+/// Keeps the values that the members read, so that the compiler doesn't remove the reads.
 private let lastRead = LastRead()
 
 private final class LastRead: Sendable {
   func note(_ count: Int?, _ number: Int) { #expect((count ?? 0) >= 0) }
 }
 
-/// A model's `deinit` is code of the program: it may read, whoever frees the object.
+/// A model's `deinit` is code of the program. It may read properties, no matter which code frees the object.
 struct DyingObjectTests {
   private let container: PersistentContainer
 

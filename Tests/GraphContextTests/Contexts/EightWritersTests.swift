@@ -6,8 +6,9 @@ import Testing
 
 @testable import GraphContext
 
-/// Eight writers on one store at once, beside readers and a view context that follows, is observed and has changes of its own. Each write adds one to the
-/// rank of a writer and inserts a reader who admires them, so that in each state that anybody sees, ranks, readers and links have one sum.
+/// Eight writers on one store at once, beside readers and a view context that follows the store, is observed and has
+/// changes of its own. Each write adds one to the rank of a writer and inserts a reader who admires this writer. In
+/// each snapshot, the sum of the ranks, the number of readers and the number of links are therefore equal.
 ///
 /// `make sanitize` runs it under ThreadSanitizer; `CAMBIUM_WRITERS_SECONDS` makes it longer.
 struct EightWritersTests {
@@ -15,10 +16,10 @@ struct EightWritersTests {
   private static let duration = Duration.seconds(
     ProcessInfo.processInfo.environment["CAMBIUM_WRITERS_SECONDS"].flatMap(Double.init) ?? 1
   )
-  /// How many writers there are to add to: few, so that contexts get into each other's way.
+  /// The number of `Writer` objects whose ranks are raised: few, so that contexts conflict.
   private static let writerCount = 8
 
-  /// What the tasks share.
+  /// The state that the tasks share.
   private final class Run: Sendable {
     let library: PersistentContainer
     let end = ContinuousClock.now + EightWritersTests.duration
@@ -30,7 +31,8 @@ struct EightWritersTests {
 
     init(_ library: PersistentContainer) { self.library = library }
 
-    /// Whether there was enough writing: for the time, and beside other tests, which leave little of it, a number of writes.
+    /// True if the writers have run long enough and have made a minimum number of writes. Beside other tests, writers
+    /// get little time.
     var isEnough: Bool { ContinuousClock.now >= end && done >= 80 }
     var done: Int { doneCount.load(ordering: .sequentiallyConsistent) }
   }
@@ -48,7 +50,7 @@ struct EightWritersTests {
       links = writers.reduce(0) { $0 + $1.fans.count }
     }
 
-    /// The number of writes that it shows; nil if it shows a part of one.
+    /// The number of writes that the context shows; nil if it shows only a part of a write.
     var writeCount: Int? { ranks == readers && ranks == links ? ranks : nil }
   }
 
@@ -83,7 +85,7 @@ struct EightWritersTests {
     )
   }
 
-  /// Writes in the container's queue: nothing of it conflicts within the queue.
+  /// Writes in the container's queue. Writes of the queue don't conflict with each other.
   private static func queue(_ run: Run) async throws {
     repeat {
       try await increment(run) { body in
@@ -110,7 +112,7 @@ struct EightWritersTests {
     } while !run.isEnough
   }
 
-  /// Makes one write, as often as it takes until nobody else was faster.
+  /// Makes one write, and repeats it as long as it conflicts with the write of another context.
   private static func increment(
     _ run: Run,
     _ perform: (@Sendable @escaping (ManagedObjectContext) throws -> Void) async throws -> Void
@@ -133,7 +135,7 @@ struct EightWritersTests {
     }
   }
 
-  /// Reads the newest state again and again: it has what had returned before, and whole writes only.
+  /// Reads the newest state again and again. This state has every write that had returned before, and only whole writes.
   private static func read(_ run: Run) async throws {
     var last = 0
     repeat {
@@ -157,7 +159,7 @@ struct EightWritersTests {
       counter.onChange { told.count = $0 },
     ]
     defer { for subscription in subscriptions { subscription.cancel() } }
-    // An observer tells what differs from what it begins with: the writers may be done by now.
+    // An observer reports only differences from its first state, and the writers may have ended by now.
     (told.list, told.count) = (list.map(\.objectID), counter.count)
     var (last, round, saveCount) = (0, 0, 0)
     while true {
@@ -169,7 +171,7 @@ struct EightWritersTests {
       last = count
       if round % 5 == 0 || isLast {
         mine.name = "view \(saveCount + 1)"
-        // Others have changed the object's rank meanwhile, and nobody its name.
+        // Other contexts have changed the object's rank meanwhile, but not its name.
         try await context.saveWithoutBlocking()
         saveCount += 1
       }
@@ -185,7 +187,7 @@ struct EightWritersTests {
     return saveCount
   }
 
-  /// What the observers have told.
+  /// The last values that the observers have reported.
   private final class Told {
     var list: [ManagedObjectID] = []
     var count = 0

@@ -141,7 +141,7 @@ struct ExecutorContextTests {
     #expect(throws: ContextError.self) { try library.newBackgroundContext(executor: executor) }
   }
 
-  /// The actor's memory goes on its executor, with the objects of its context.
+  /// The actor's memory is freed on its executor, with the objects of its context.
   @Test func objectsLeaveWithTheContext() async throws {
     defer { executor.end() }
     var context: ExecutorContext? = try library.newBackgroundContext(executor: executor)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import GraphContext
 
-/// What becomes of objects that others delete while somebody here holds on to them.
+/// Objects that other contexts delete while this program still holds references to them.
 struct GoneObjectTests {
   /// A context with the saved objects that `make` inserts into it.
   private static func context(
@@ -61,7 +61,8 @@ struct GoneObjectTests {
     writer.rank = 5
     try Self.deleteElsewhere(writer, in: library)
     try context.refresh()
-    // What is changed here keeps all its values, also those that were not read before; the context stays usable.
+    // An object with changes in this context keeps all its values, also those that were not read before. The context
+    // stays usable.
     #expect(writer.name == "A")
     #expect(writer.rank == 5)
     let error = #expect(throws: ContextError.self) { try context.save() }
@@ -87,7 +88,7 @@ struct GoneObjectTests {
     book.pages = 7
     try Self.deleteElsewhere(first, in: library)
     try context.refresh()
-    // The writer took the book along.
+    // The deletion of the writer has deleted the book, too.
     #expect(first.isDeleted)
     #expect(book.writer == nil)
     #expect(book.title == "T" && book.pages == 7)
@@ -173,9 +174,9 @@ struct GoneObjectTests {
     }
     for await _ in started { break }
     async let closed: Void = library.close()
-    // The close has its place in the queue before the block goes on.
+    // The close is in the queue before the block continues.
     try await Task.sleep(for: .milliseconds(50))
-    // It passes while the container is open, and is refused in its turn.
+    // This write is accepted while the container is open, and refused when its turn comes.
     async let late: Void = library.write { $0.insert(Writer("late")) }
     try await Task.sleep(for: .milliseconds(50))
     mayGoOn.signal()

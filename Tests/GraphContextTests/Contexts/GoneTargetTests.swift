@@ -6,9 +6,9 @@ import Testing
 
 @testable import GraphContext
 
-/// What becomes of a program that goes on linking an object which others have deleted.
+/// A program that links other objects to an object that another context has deleted.
 struct GoneTargetTests {
-  /// A context with two writers, one of whom is gone, a book and a reader.
+  /// A context with two writers, one of which is deleted, a book and a reader.
   private struct Scene {
     let library: PersistentContainer
     let context: ManagedObjectContext

@@ -10,7 +10,7 @@ struct IdentityMapTests {
     init(_ number: ObjectNumber) { self.number = number }
   }
 
-  /// Inserts as a context does: what nothing else holds is freed first if that is due.
+  /// Inserts as a context does: when a sweep is due, it first frees the objects that nothing else holds.
   private func insert(_ thing: Thing, into map: inout IdentityMap) {
     if map.needsSweep(for: 1) { _ = map.takeUnheld() }
     map.insert(thing, number: thing.number)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import GraphContext
 
-/// What a program can ask of unsaved changes.
+/// The questions that a program can ask about unsaved changes.
 struct InspectionTests {
   private let library: PersistentContainer
   private let context: ManagedObjectContext

@@ -4,10 +4,10 @@ import Testing
 
 @testable import GraphContext
 
-/// Contexts, their objects and what follows them are released, whatever leads to whatever.
+/// Contexts, their objects and their observers are released, whichever of them refer to each other.
 struct LeakTests {
   /// References that must be nil in the end.
-  // Safety: a block adds to it, and it is looked at when the block has returned.
+  // Safety: a block adds to the watch, and the test reads the watch after the block has returned.
   private final class Watch: @unchecked Sendable {
     private var references: [(name: String, isGone: () -> Bool)] = []
 
@@ -18,7 +18,7 @@ struct LeakTests {
     var count: Int { references.count }
     var left: [String] { references.filter { !$0.isGone() }.map(\.name) }
 
-    /// What is left when executors have had the time to let go.
+    /// Returns the names of the objects that are still alive when executors have had the time to release them.
     func leftInTheEnd() async throws -> [String] {
       for _ in 0..<120_000 where !left.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
       return left
@@ -103,7 +103,7 @@ struct LeakTests {
       let library = try await Library.open()
       watch.add(library, "the container")
       try Self.tangle(library.viewContext, ending, watch)
-      // The view context hears of it between two turns.
+      // The view context learns of this commit between two turns.
       try await library.write { $0.insert(Writer("later")) }
       try await Task.sleep(for: .milliseconds(5))
     }

@@ -1,6 +1,6 @@
 import Predicates
 
-/// A library as plain values: what contexts should say of theirs. Shares no code with them.
+/// A library as plain values, which contexts should show as well. Shares no code with contexts.
 struct LibraryOracle: Equatable {
   struct Writer: Equatable {
     var email: String?
@@ -66,7 +66,7 @@ struct LibraryOracle: Equatable {
     readers[number] = nil
   }
 
-  /// What a save would object to; empty when it passes.
+  /// The reasons for which a save would be refused; empty when it passes.
   var objections: Set<String> {
     var result: Set<String> = []
     if books.values.contains(where: { $0.publisher == nil }) { result.insert("missingValue") }

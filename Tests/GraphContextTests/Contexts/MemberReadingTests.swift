@@ -48,7 +48,8 @@ struct MemberReadingTests {
     #expect(reading.record(members[3], of: 0) == nil)
   }
 
-  /// Random readers of relationships between changes, saves, refreshes and releases of memory: every value is the one that a fresh context has.
+  /// Random readers of relationships between changes, saves, refreshes and releases of memory. Every value is equal
+  /// to the one that a fresh context has.
   @Test func membersHaveTheirValuesWhateverHappensInBetween() async throws {
     var generator = SeededGenerator()
     let library = try await Library.open()
@@ -112,7 +113,7 @@ struct MemberReadingTests {
     other.end()
   }
 
-  /// Nothing looks at it.
+  /// A record that no test reads.
   private static var record: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
 
   private static func numbers(_ range: ClosedRange<UInt64>) -> [ObjectNumber] {

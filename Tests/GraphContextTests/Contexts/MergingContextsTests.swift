@@ -20,8 +20,8 @@ import Testing
   init(_ name: String) { self.name = name }
 }
 
-/// Two contexts that move on at any time, with unsaved changes too, as a view context does: whatever the other one has
-/// deleted, reading is no failure and both ends of a relationship agree.
+/// Two contexts that move on at any time, also with unsaved changes, as a view context does. Whichever objects the
+/// other context has deleted, reading doesn't fail and both ends of a relationship agree.
 struct MergingContextsTests {
   @Test func contextsThatMoveOnWithUnsavedChangesStayWhole() async throws {
     var options = StoreOptions()
@@ -125,7 +125,7 @@ private struct MergingRun {
     #expect(try container.verify().isEmpty)
   }
 
-  /// Reads everything there is: a failure would show in the next fetch.
+  /// Reads all objects of the context. A failure would show in the next fetch.
   private func check(_ context: ManagedObjectContext) throws {
     let branches = try context.fetch(From<Branch>())
     for branch in branches {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import GraphContext
 
-/// Mistakes of a program that are told where the call can throw, and trap nowhere.
+/// Mistakes of a program. Calls that can throw report them, and no call traps.
 struct MisuseTests {
   @Model final class Stranger {
     var name: String
@@ -92,7 +92,7 @@ struct MisuseTests {
     }
   }
 
-  /// Nothing is asked for, which is no mistake.
+  /// An empty window is no mistake.
   @Test func aWindowOfNothingHasNoRows() async throws {
     let library = try await Library.open()
     try await library.performBackgroundTask { context in

@@ -14,7 +14,7 @@ import Testing
   init(_ name: String) { self.name = name }
 }
 
-/// Relationships that lead back by themselves.
+/// Relationships that are their own inverses.
 struct OwnInverseTests {
   private static func people() async throws -> (PersistentContainer, ManagedObjectContext, [Person]) {
     let container = try await PersistentContainer("People", models: Person.self, at: .inMemory)
@@ -25,7 +25,7 @@ struct OwnInverseTests {
     return (container, context, people)
   }
 
-  /// What another context finds, by name.
+  /// Returns the links that another context finds, by name.
   private static func saved(_ container: PersistentContainer) throws -> [String: (String?, [String])] {
     let context = try container.context()
     defer { context.end() }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import GraphContext
 
-/// Contexts that insert, tie, untie and delete at random, each on its own snapshot, and save whenever they like.
+/// Contexts that insert, link, unlink and delete at random, each on its own snapshot, and save at random times.
 struct RacingContextsTests {
   @Test(arguments: [2, 4])
   func everySaveLeavesAWholeGraphAndEveryContextCatchesUp(_ contextCount: Int) async throws {
@@ -29,7 +29,7 @@ struct RacingContextsTests {
       fresh.end()
     }
     for racer in racers { racer.context.end() }
-    // Whatever else happened: most saves passed, some met what others had done.
+    // Most saves passed, and some conflicted with changes of other contexts.
     #expect(outcomes["saved", default: 0] > 50, "\(outcomes)")
     #expect(outcomes["conflict", default: 0] > 0, "\(outcomes)")
     let expected: Set = [
@@ -80,7 +80,7 @@ private struct Racer {
     }
   }
 
-  /// Saves, and says how that went. A save that failed leaves nothing behind.
+  /// Saves, and returns the outcome. A save that failed leaves no changes behind.
   func save() -> String {
     do throws(ContextError) { try context.save() } catch {
       context.rollback()
@@ -113,7 +113,7 @@ private struct Racer {
     return numbers
   }
 
-  /// Everything that a context says of the objects of its snapshot.
+  /// Describes all values and links that a context shows of the objects of its snapshot.
   static func describe(_ context: ManagedObjectContext) throws -> [String] {
     func objects<Object: ManagedObject>(_ type: Object.Type) throws -> [Object] {
       try Self.numbers(of: type, in: context).map { number in

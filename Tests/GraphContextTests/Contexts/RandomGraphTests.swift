@@ -109,7 +109,7 @@ private struct RandomLibraryRun {
   mutating func finish() throws {
     rollback()
     try compare(context)
-    // How often a save is refused is the generator's luck; that saves happen at all is not.
+    // The number of refused saves depends on the generator. At least one save has to succeed.
     #expect(saveCount > 0)
     context.end()
   }
@@ -198,7 +198,7 @@ private struct RandomLibraryRun {
       oracle.books[number]?.writer = nil
     default:
       guard let publisher = pick(oracle.publishers), generator.chance(1, in: 3) else { return }
-      // Takes over all of its books: those of before have none any more.
+      // Replaces the books of the publisher: its previous books have no publisher any more.
       try object(Publisher.self, publisher).books = [book]
       for other in oracle.books(from: publisher) { oracle.books[other]?.publisher = nil }
       oracle.books[number]?.publisher = publisher
@@ -254,7 +254,7 @@ private struct RandomLibraryRun {
       context.delete(try object(Writer.self, number))
       oracle.deleteWriter(number)
     case 1:
-      // One that was never saved would leave its books with nothing at all.
+      // The deletion of a publisher that was never saved would leave its books without a publisher.
       guard let number = pick(oracle.publishers.intersection(saved.publishers)) else { return }
       context.delete(try object(Publisher.self, number))
       oracle.publishers.remove(number)

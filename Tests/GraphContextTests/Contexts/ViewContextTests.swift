@@ -52,7 +52,7 @@ import Testing
     #expect(refusal?.storeError?.code == .timedOut)
     #expect(context.hasChanges)
     context.saveTimeout = nil
-    // While the save waits, the main actor is free: only from here is the other transaction let go on.
+    // While the save waits, the main actor is free: only this task on it lets the other transaction continue.
     let release = Task { @MainActor in _ = mayEnd.signal() }
     try await context.saveWithoutBlocking()
     await release.value
@@ -99,7 +99,7 @@ import Testing
   @Test func changesMadeWhileASaveIsWaitedForAreNotLost() async throws {
     let library = try await PersistentContainer("Library", models: Library.models, at: .inMemory)
     let context = library.viewContext
-    // The writer ends when the main actor gets round to it, which other tests hold up.
+    // The other writer ends only when the main actor runs its job, and other tests delay this.
     context.saveTimeout = nil
     let store = library.store
     try library.leaseNumbers()
@@ -233,7 +233,7 @@ import Testing
     #expect(rank == 5)
   }
 
-  /// The view context merges what another one saves, and is not saved along with it.
+  /// The view context merges the changes that another context saves. Its own changes are not saved with them.
   @MainActor @Test func aSaveInTheBackgroundSavesNoEditOfTheViewContext() async throws {
     let library = try await Library.open()
     let view = library.viewContext

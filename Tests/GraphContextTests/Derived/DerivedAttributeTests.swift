@@ -5,7 +5,7 @@ import Testing
 
 @testable import GraphContext
 
-/// Derived attributes have the values of what they are made of after every save.
+/// After every save, derived attributes agree with the properties that they are derived from.
 struct DerivedAttributeTests {
   @Test func aNewObjectHasItsValuesOnceItIsSaved() async throws {
     let container = try await DerivedModels.open()
@@ -178,7 +178,7 @@ struct DerivedAttributeTests {
     #expect(album.songCount == 2 && album.seconds == 12)
     try theirs.refresh()
     #expect(other.songCount == 2 && other.canonicalTitle == "b")
-    // Deleting an album whose songs another context has changed is none either.
+    // Nor is the deletion of an album whose songs another context has changed.
     let song = try #require(try theirs.fetch(From<DerivedModels.Song>().where { $0.title == "x" }).first)
     song.seconds = 6
     try theirs.save()

@@ -11,7 +11,7 @@ import Testing
   init(_ nickname: String?) { self.nickname = nickname }
 }
 
-/// A context learns by an event what its own save has derived.
+/// An event tells a context which values its own save has derived.
 struct DerivedEventTests {
   @Test func aSaveTellsWhatItHasDerived() async throws {
     let container = try await DerivedModels.open()
@@ -59,7 +59,7 @@ struct DerivedEventTests {
     #expect(try context.count(unnamed) == 1)
   }
 
-  /// What an undo brings back has no derived values until they are derived anew.
+  /// An object that an undo brings back has no derived values until they are derived again.
   @Test func whatAnUndoBringsBackHasNoDerivedValues() async throws {
     let container = try await DerivedModels.open()
     let context = try container.context()

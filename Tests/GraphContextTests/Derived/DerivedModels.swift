@@ -118,7 +118,7 @@ enum DerivedModels {
     )
   }
 
-  /// Compares the values that an object shows with what it is made of, as the context shows that.
+  /// Compares the derived values of each object with the values that they are derived from, as the context shows both.
   static func expectExact(_ context: ManagedObjectContext, _ comment: Comment? = nil) throws {
     for album in try context.fetch(From<Album>()) {
       let songs = album.songs

@@ -4,7 +4,8 @@ import Testing
 
 @testable import GraphContext
 
-/// Rules of derived attributes: the spellings, what a schema refuses, and where else a schema is written.
+/// Rules of derived attributes: their spellings, rules that a schema refuses, and the other forms in which a schema
+/// is written.
 struct DerivedSchemaTests {
   @Test(arguments: [
     ("songs.@count", "songs.@count"), ("songs.@sum.seconds", "songs.@sum.seconds"),

@@ -6,7 +6,7 @@ import Testing
 
 @testable import GraphContext
 
-/// A derived value that is not what it is made of is reported.
+/// `verify` reports a derived value that disagrees with the values that it is derived from.
 struct DerivedVerifyTests {
   @Test(arguments: ["songCount", "seconds", "longest", "canonicalTitle", "weight"])
   func aWrongValueIsReported(name: String) async throws {

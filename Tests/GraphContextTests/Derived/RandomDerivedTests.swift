@@ -111,7 +111,7 @@ struct RandomDerivedTests {
               let album = albums[place]
               let song = try context.fetch(From<DerivedModels.Song>().where { $0.seconds > seconds }.limit(1))
                 .first
-              // So many saves search few songs.
+              // The number of songs is limited, because many saves search them.
               let isFull = try context.count(From<DerivedModels.Song>()) >= 300
               switch isFull ? 0 : sort {
               case 0: if let song { context.delete(song) }

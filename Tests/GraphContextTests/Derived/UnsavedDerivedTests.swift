@@ -1,7 +1,7 @@
 import Cambium
 import Testing
 
-/// Derived attributes of objects that no save has worked them out for.
+/// Derived attributes of objects for which no save has computed them yet.
 struct UnsavedDerivedTests {
   @Test func aDerivedValueOfAnObjectThatWasRolledBackIsEmpty() async throws {
     let container = try await DerivedModels.open()
@@ -68,7 +68,7 @@ struct UnsavedDerivedTests {
     #expect(try context.count(all) == 1)
   }
 
-  /// A child deletes an object that the store has, and takes that back after it has saved the deletion to its parent.
+  /// A child deletes an object of the store and saves the deletion to its parent. Then the deletion is taken back.
   @Test(arguments: [false, true]) func aDeletionThatAChildTakesBackLeavesDerivedValues(
     parentRollsBack: Bool
   ) async throws {

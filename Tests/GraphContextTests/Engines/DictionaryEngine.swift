@@ -4,7 +4,8 @@ import Synchronization
 
 @testable import GraphContext
 
-/// A store of dictionaries: the oracle of the engine of apps. Saves are carried out on a copy of everything, in the plainest way.
+/// A store of dictionaries: the oracle of the engine of apps. A save changes a copy of the whole store, in the
+/// simplest way.
 final class DictionaryEngine: StoreEngine {
   let storeID = UUID()
   let schema: StoredSchema

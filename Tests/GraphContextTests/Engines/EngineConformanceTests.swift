@@ -6,7 +6,7 @@ import Testing
 
 @testable import GraphContext
 
-/// What every source that a context reads, and every engine that it saves to, has to do.
+/// Requirements on every source that a context reads, and on every engine that a context saves to.
 struct EngineConformanceTests {
   /// A library with writers, books and readers, whose values follow from their numbers.
   private static func fill(_ library: LibraryUnderTest, _ context: ManagedObjectContext) throws {
@@ -200,7 +200,7 @@ struct EngineConformanceTests {
     #expect(streamed == books.filter { $0.pages > 20 })
   }
 
-  /// What a source says of itself is what its plans and its lists do.
+  /// The plans and lists of a source agree with the capabilities that the source states.
   @Test(arguments: SourceUnderTest.allCases) func sourcesDoWhatTheyState(
     _ source: SourceUnderTest
   ) throws {

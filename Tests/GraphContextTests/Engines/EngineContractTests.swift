@@ -5,7 +5,7 @@ import Testing
 
 @testable import GraphContext
 
-/// The single promises of ``StoreEngine`` and ``ObjectSource``, for every source and engine.
+/// The individual guarantees of ``StoreEngine`` and ``ObjectSource``, for every source and engine.
 struct EngineContractTests {
   private static func fill(_ library: LibraryUnderTest) throws {
     let context = try library.context()
@@ -50,7 +50,7 @@ struct EngineContractTests {
     #expect(try context.fetch(titles) == ["t1", "t2", "t3"])
   }
 
-  /// Records in batches, and those of objects that there are none of.
+  /// Records in batches, also for objects that don't exist.
   @Test(arguments: SourceUnderTest.allCases) func recordsComeByNumber(_ source: SourceUnderTest) throws {
     let library = try source.library()
     try Self.fill(library)
@@ -82,7 +82,7 @@ struct EngineContractTests {
       let average = try context.average(of: \DerivedModels.Song.price)
       let median = try context.median(of: \DerivedModels.Song.price)
       #expect(sum == prices.reduce(0, +) && average == prices.reduce(0, +) / 9 && median == prices[4])
-      // Beyond the Int16 of each.
+      // The sum is beyond the range of Int16, the type of each value.
       let seconds = (0..<9).filter { $0 % 4 != 0 }.map { 30_000 + $0 }
       #expect(try context.sum(of: \DerivedModels.Song.seconds) == seconds.reduce(0, +))
       #expect(try context.median(of: \DerivedModels.Song.seconds) == Double(seconds[2] + seconds[3]) / 2)
@@ -125,7 +125,7 @@ struct EngineContractTests {
     }
   }
 
-  /// A turn without waiting, and a policy that the main actor has to decide.
+  /// A save that gets its turn without waiting, and a merge policy that has to run on the main actor.
   @Test(arguments: SourceUnderTest.allCases) func savesWithoutBlockingAreCarriedOut(
     _ source: SourceUnderTest
   ) async throws {

@@ -4,7 +4,8 @@ import Testing
 
 @testable import GraphContext
 
-/// What every source and every engine has to do for lists with an order, hierarchies, and saves that settle with what others have saved.
+/// Requirements on every source and every engine: lists with an order, hierarchies, and saves that settle new objects
+/// with objects that other contexts have saved.
 struct EngineKindConformanceTests {
   // MARK: Ordered lists
 

@@ -4,7 +4,7 @@ import PageStore
 
 @testable import GraphContext
 
-/// What a context reads and saves to, in the tests that every source has to pass.
+/// The sources that contexts read and save to, in the tests that every source has to pass.
 enum SourceUnderTest: String, CaseIterable {
   case pageStore, pageStoreBelowParent, dictionary, dictionaryBelowParent
 

@@ -2,7 +2,7 @@ import PageStore
 
 @testable import GraphContext
 
-// What tests look at below containers and contexts of the PageStore engine.
+// Access of tests to the levels below containers and contexts of the PageStore engine.
 
 extension PersistentContainer {
   var engine: PageStoreEngine { handle.engine }

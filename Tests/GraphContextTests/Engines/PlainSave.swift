@@ -3,7 +3,7 @@ import Predicates
 
 @testable import GraphContext
 
-/// A save on plain values: the order of its steps is that which ``SaveTransaction`` documents.
+/// A save on plain values. The order of its steps is the one that ``SaveTransaction`` documents.
 struct PlainSave {
   var store: PlainStore
   private let schema: StoredSchema
@@ -122,7 +122,7 @@ struct PlainSave {
         break
       }
     }
-    // What is deleted on both ends denies nothing.
+    // A link whose two ends are both deleted denies nothing.
     for (owner, element, relationship, ordinal) in deniedPairs
     where store.row(element, of: relationship.destination) == nil {
       store.unlink(owner, element, relationship, ordinal)

@@ -3,7 +3,7 @@ import Predicates
 
 @testable import GraphContext
 
-/// A state of a store with unsaved changes worked in, and queries over it in the plainest way.
+/// A state of a store with unsaved changes applied to it, and queries over it in the simplest way.
 final class PlainWorld {
   let schema: StoredSchema
   private(set) var store: PlainStore

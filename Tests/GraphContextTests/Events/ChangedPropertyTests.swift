@@ -161,7 +161,8 @@ struct ChangedPropertyTests {
     #expect(!context.tracksChanges)
   }
 
-  /// An object that another context has deleted while nobody listened is told as gone when its own changes go.
+  /// Another context has deleted an object while this context had no listeners, and unsaved changes keep the object
+  /// here. When these changes are rolled back, an event reports the object as deleted.
   @Test func aListenerThatComesLaterHearsOfKeptObjects() throws {
     writer.rank = 1
     let other = try library.context()

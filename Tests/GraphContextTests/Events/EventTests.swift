@@ -190,7 +190,7 @@ struct EventTests {
     #expect(await saveIterator.next()?.inserted == first.inserted)
   }
 
-  /// What is about to be saved, of each kind, also if the save then fails.
+  /// The sequence yields the changes of each kind that are about to be saved, also if the save then fails.
   @Test func aSequenceTellsOfSavesBeforeTheyBegin() async throws {
     let library = try await Library.open()
     let background = try library.newBackgroundContext(name: "editor")
@@ -230,7 +230,7 @@ struct EventTests {
       context.insert(Desk(1))
       try context.save()
     }
-    // The save without changes was told of nowhere.
+    // Neither sequence reported the save without changes.
     #expect(await upcoming.next()?.inserted.map(\.entityName) == ["Desk"])
   }
 

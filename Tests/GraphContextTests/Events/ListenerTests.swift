@@ -12,7 +12,7 @@ import Testing
   }
 }
 
-/// What listeners change, save and roll back while a context tells them of changes.
+/// Listeners that change, save and roll back while a context reports changes to them.
 struct ListenerTests {
   private let library: PersistentContainer
   private let context: ManagedObjectContext
@@ -76,7 +76,8 @@ struct ListenerTests {
 
   // MARK: The first event
 
-  /// The undo manager has noted the object, and not each of its properties.
+  /// Before the listener subscribed, the undo manager has recorded only the object, and not each of its changed
+  /// properties.
   @Test func aListenerHearsOfWhatChangesFromNowOn() throws {
     context.undoManager = ContextUndoManager()
     writer.rank = 5
@@ -92,7 +93,7 @@ struct ListenerTests {
     withExtendedLifetime(subscription) {}
   }
 
-  /// After a reset no unsaved change keeps an object.
+  /// After a reset, no unsaved change keeps an object in the context.
   @Test func whatComesBackAfterAResetIsInserted() throws {
     let elsewhere = try library.context()
     defer { elsewhere.end() }
@@ -115,7 +116,8 @@ struct ListenerTests {
 
   // MARK: The order of saves
 
-  /// A listener that saves is called before the save is told of that it hears of.
+  /// A save moves its context to another context's commit. A listener of this event saves as well. The first save is
+  /// still reported first.
   @Test func savesAreToldInTheirOrder() throws {
     let elsewhere = try library.context()
     defer { elsewhere.end() }

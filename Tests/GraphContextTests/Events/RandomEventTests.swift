@@ -5,7 +5,8 @@ import Testing
 
 @testable import GraphContext
 
-/// The events of a context and of its child lead from what each showed to what it shows, whatever happens.
+/// The events of a context and of its child describe every difference between two states that it shows, for random
+/// changes.
 struct RandomEventTests {
   /// How many programs are run: `CAMBIUM_EVENT_PROGRAMS`, or a few.
   private static let programCount =
@@ -20,7 +21,7 @@ struct RandomEventTests {
   }
 }
 
-/// What a context shows of each object, by what its events say.
+/// The values that a context should show of each object, according to its events.
 private final class Listener {
   let context: ManagedObjectContext
   private struct Shown {
@@ -29,11 +30,12 @@ private final class Listener {
     var linkName = ""
     var links: Set<ManagedObjectID> = []
   }
-  /// The objects that are there by the events, as they were when they were last compared.
+  /// The objects that exist according to the events, with the values of the last comparison.
   private var shown: [ManagedObjectID: Shown]
-  /// The objects that were there then.
+  /// The objects that existed at the last comparison.
   private var former: Set<ManagedObjectID> = []
-  /// What the events have said of objects that are there, and were before: the names of properties, or nil for all of them.
+  /// The properties that events have named, by object, for objects that exist now and existed at the last comparison;
+  /// nil for all properties.
   private var touched: [ManagedObjectID: Set<String>?] = [:]
   private var mistakes: [String] = []
   private var subscription: ContextSubscription?
@@ -100,7 +102,7 @@ private final class Listener {
     }
   }
 
-  /// Compares what the events have said with what the context shows.
+  /// Compares the state that the events describe with the state that the context shows.
   func check(_ seed: UInt64, _ step: String) throws {
     let now = try Self.shown(in: context)
     try #require(mistakes.isEmpty, "\(mistakes), after \(step), seed \(seed)")
@@ -126,17 +128,17 @@ private final class Listener {
     touched = [:]
   }
 
-  /// The names of properties that have changed and that no event has named.
+  /// Returns the names of changed properties that no event has named.
   private func unnamedChanges(
     of id: ManagedObjectID,
     from old: Shown,
     to new: Shown,
     _ now: [ManagedObjectID: Shown]
   ) -> [String] {
-    // What came since has no old values.
+    // An object that came since the last comparison has no old values.
     if old.values.isEmpty { return [] }
     var changed = new.values.keys.filter { old.values[$0] != new.values[$0] }
-    // A link to an object that comes or goes is told by that object's change.
+    // The event for an inserted or deleted object implies the changes of the links to this object.
     let links = old.links.symmetricDifference(new.links).filter { former.contains($0) && now[$0] != nil }
     if !links.isEmpty { changed.append(new.linkName) }
     guard let named = touched[id] else { return changed }
@@ -210,7 +212,7 @@ private struct EventRun {
   private mutating func edit(_ context: ManagedObjectContext) throws {
     let editor = GraphEditor(context: context)
     guard let edit = try editor.randomEdit(&generator, named: &nextNumber) else { return }
-    // What becomes of links to objects that one side deletes is decided by the save, which tells of the objects alone.
+    // The save decides about links to objects that one side deletes. Its event names only the objects.
     if context === other, edit.isOfLinks, self.context.hasChanges || child.hasChanges { return }
     try editor.apply(edit)
   }

@@ -5,8 +5,8 @@ import Testing
 
 @testable import GraphContext
 
-/// Listeners that change, save, roll back and refresh contexts while these tell them of changes. Afterwards each context shows what its store or its
-/// parent has, but for what it knows to be unsaved.
+/// Listeners that change, save, roll back and refresh contexts while these report changes to them. Afterwards each
+/// context shows the state of its store or parent, except for its unsaved changes.
 struct RandomListenerTests {
   /// How many programs are run: `CAMBIUM_LISTENER_PROGRAMS`, or a few.
   private static let programCount =
@@ -90,12 +90,12 @@ private final class ListenerRun {
       nextValue += 1
       acting.insert(Desk(nextValue))
     case 6:
-      // The save settles it with one that is there.
+      // The save settles the new writer with an existing one.
       nextValue += 1
       acting.insert(Writer("new", email: "\(generator.number(in: 0...3))@", rank: nextValue))
     case 7...9:
       do throws(ContextError) { try acting.save(ifExists: .merge) } catch {
-        // A save that calls its hooks refuses another one, and what listeners change all the time can't be saved.
+        // A save refuses another save from within its hooks. Changes that listeners make again and again can't be saved.
         if ![.saveNotAllowed, .unsettledChanges].contains(error.code) { throw error }
       }
     case 10: acting.rollback()
@@ -126,7 +126,7 @@ private final class ListenerRun {
     try check(child, try shown(context))
   }
 
-  /// What differs from what is below the context is unsaved, and nothing else is.
+  /// Checks that the context differs from the state below it exactly in its unsaved objects.
   private func check(_ context: ManagedObjectContext, _ below: [ManagedObjectID: Int]) throws {
     let shown = try shown(context)
     let different = Set(shown.keys).union(below.keys).filter { shown[$0] != below[$0] }

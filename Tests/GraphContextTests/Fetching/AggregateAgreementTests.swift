@@ -61,7 +61,7 @@ struct AggregateAgreementTests {
         }
         for name in Reading.numbers {
           for function in AggregateFunction.allCases {
-            // What isn't saved is added in any order, which the last bit of a sum of Doubles may tell.
+            // Unsaved values are added in any order, so the last bit of a sum of Doubles may differ.
             let isOfOrder = ["float", "double"].contains(name) && [.sum, .average].contains(function)
             if isSaved || !isOfOrder { try check(function, name, context) }
           }
@@ -91,7 +91,7 @@ struct AggregateAgreementTests {
     }
   }
 
-  /// Asks for the text of the value, which tells kinds, zeros and bits apart.
+  /// Compares the texts of the values, which differ if their kinds, zeros or bits differ.
   private func checkPredicate(
     _ aggregate: String,
     is value: AttributeValue,
@@ -114,7 +114,7 @@ struct AggregateAgreementTests {
 }
 
 extension AttributeValue {
-  /// What tells it from values that are equal to it.
+  /// A text that distinguishes the value from other values that are equal to it.
   fileprivate var bits: String {
     switch self {
     case .double(let value): "double \(value.isNaN ? 0 : value.bitPattern) \(value)"

@@ -286,7 +286,8 @@ extension FetchWorld {
     return low == high ? low : (low + high) / 2
   }
 
-  /// Equal, or both NaN, or as near as the order of adding lets them be.
+  /// Returns true if the values are equal, both NaN, or differ only by the rounding that depends on the order of
+  /// addition.
   private static func isSame(_ a: Double?, _ b: Double?) -> Bool {
     guard let a, let b else { return a == b }
     return a == b || (a.isNaN && b.isNaN) || abs(a - b) <= 1e-9 * abs(b)

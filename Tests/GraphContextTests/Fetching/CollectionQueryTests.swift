@@ -298,7 +298,7 @@ struct CollectionQueryTests {
 
   @Test func anIndexOfTheElementsFindsTheirOwners() async throws {
     let context = try await Library.open().context()
-    // The same data every time: a plan for what nobody has reads nothing.
+    // The seed is fixed, because the plan for a value that no object has reads nothing.
     var random = SeededGenerator(seed: 1)
     var graph = RandomLibrary(context, &random)
     for _ in 0..<4 { graph.change(&random) }
@@ -317,7 +317,7 @@ struct CollectionQueryTests {
     let request = From<Writer>().where { $0.books.contains(book) }
     #expect(try context.explain(request).access == .objectIDs)
     #expect(try context.fetch(request).first === book.writer)
-    // Unsaved links are no index's.
+    // No index has unsaved links.
     book.writer = nil
     #expect(try context.explain(request).access == .fullScan)
     #expect(try context.fetch(request).isEmpty)
@@ -348,7 +348,7 @@ private struct RandomLibrary {
   private var writers: [Writer] = []
   private var books: [Book] = []
   private var readers: [Reader] = []
-  /// Those that are gone among them.
+  /// The number of books that were ever made, deleted ones included.
   private var bookCount = 0
   private let publishers: [Publisher]
 
@@ -381,7 +381,7 @@ private struct RandomLibrary {
       )
       context.insert(book)
       if random.chance(1, in: 2) { book.shelf = random.pick(["s1", "s2", "u"]) }
-      // The pair of shelf and place is unique, after books are gone as well.
+      // The pair of shelf and place is unique, also after books were deleted.
       bookCount += 1
       book.place = random.chance(1, in: 3) ? nil : bookCount
       book.writer = random.chance(1, in: 6) ? nil : random.pick(writers)

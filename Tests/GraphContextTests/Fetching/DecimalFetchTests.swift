@@ -153,7 +153,7 @@ struct DecimalFetchTests {
     return [sum, sum / Decimal(sorted.count), sorted.first, sorted.last, median]
   }
 
-  /// But for the last digit, where Foundation's division doesn't round.
+  /// Returns true if the values are equal except for the last digit, where Foundation's division doesn't round.
   private static func isNear(_ a: Decimal?, _ b: Decimal?) -> Bool {
     guard let a, let b else { return a == b }
     return (a - b).magnitude <= b.magnitude * Decimal(sign: .plus, exponent: -34, significand: 1)
@@ -226,7 +226,7 @@ struct DecimalFetchTests {
     let distinct = try context.fetch(request.select(\.paid).distinct())
     #expect(distinct.count == groups.count)
     #expect(Set(distinct.map { $0.map { DecimalParts($0)?.canonical } }) == Set(groups.keys))
-    // An index tells how many there are.
+    // An index gives these counts.
     let byAmount = try context.fetch(request.groupBy(\.amount).aggregate(.count))
     let counts = Dictionary(grouping: rows) { DecimalParts($0.amount)?.canonical }.mapValues(\.count)
     #expect(byAmount.count == counts.count)

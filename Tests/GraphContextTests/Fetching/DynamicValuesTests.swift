@@ -132,7 +132,7 @@ struct DynamicValuesTests {
           $0.groupBy = ["n", "n", "m"]; $0.sort = [.init("n")]; $0.having = small
         } == nil
       )
-      // What a key's path goes through is no column.
+      // A relationship on the way to a group key is no column.
       for text in [
         "shelf == nil", "NOT shelf.objectID == nil", "SELF == SELF", "TERNARY(shelf == nil, 1, 2) == 1",
       ] {

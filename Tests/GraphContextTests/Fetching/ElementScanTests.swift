@@ -39,11 +39,11 @@ struct ElementScanTests {
     },
     // Nearly every element meets it.
     Row("ANY books.place >= 0", isScanned: false) { $0.books.contains { ($0.place ?? -1) >= 0 } },
-    // About the writer as well.
+    // The condition is about the writer as well.
     Row("SUBQUERY(books, $b, $b.place == rank).@count > 0", isScanned: false) { writer in
       writer.books.contains { $0.place == writer.rank }
     },
-    // Few writers get so far.
+    // The second part of the condition is evaluated for few writers.
     Row("name == 'w5' AND ANY books.place == 7", isScanned: false) {
       $0.name == "w5" && $0.books.contains { $0.place == 7 }
     },
@@ -119,7 +119,8 @@ struct ElementScanTests {
     #expect(plan.description.contains("  first Book by a full scan, "), "\(plan)")
   }
 
-  /// What the indexes tell of aggregates is planned for each of them: the pass over the elements is made for the rest alone.
+  /// Each aggregate that an index can answer has a plan of its own. One pass over the elements serves the other
+  /// aggregates.
   @Test func severalAggregatesTakeOnePass() async throws {
     var random = SeededGenerator()
     let context = try await library(&random)
@@ -131,7 +132,8 @@ struct ElementScanTests {
     #expect(try #require(plan.measurement).rowsRead < 2 * 1_300, "\(plan)")
   }
 
-  /// Elements are found from where those before were found, whatever the order of the owners.
+  /// The search for an owner's elements begins at the position of the previous elements. It finds them for any order
+  /// of the owners.
   @Test func elementsAreFoundInAnyOrder() async throws {
     var random = SeededGenerator()
     let context = try await library(&random)

@@ -2,7 +2,7 @@ import Foundation
 import GraphContext
 import Predicates
 
-/// Something with indexed and unindexed attributes of several types, on a shelf.
+/// An item with indexed and unindexed attributes of several types, on a shelf.
 final class Item: ManagedObject {
   @exclusivity(unchecked) final var _$state = ObjectState()
   @exclusivity(unchecked) private final var _n: Cached<Int?>

@@ -18,7 +18,7 @@ struct FetchOracleTests {
           try world.change(context, round == 0 ? 400 : 60, &random)
           // Every second time the changes are still unsaved when the queries run.
           if round % 2 == 0 { try context.save() }
-          // Setters, insertions and deletions between one query and the next are seen by the next.
+          // Each query sees the setters, insertions and deletions since the previous one.
           let changeCount = random.pick([0, 1, 5])
           for _ in 0..<25 {
             if changeCount > 0, random.chance(1, in: 2) { try world.change(context, changeCount, &random) }
@@ -119,7 +119,7 @@ struct FetchWorld {
     random.pick([nil, "", "a", "A", "ab", "abc", "b", "é", "e\u{301}", "😀", "a\u{0}", "z"])
   }
 
-  /// Asks for the same in words and in Swift.
+  /// Runs one random query in words and in Swift, and compares the results.
   mutating func check(_ context: ManagedObjectContext, _ random: inout SeededGenerator) throws {
     if !context.hasChanges { savedCount = items.count }
     let condition = condition(depth: random.number(in: 0...2), &random)
@@ -244,7 +244,7 @@ struct FetchWorld {
 
   private static func begins(_ text: String, _ prefix: String) -> Bool { text.utf8.starts(with: prefix.utf8) }
 
-  /// Whether the text is so many scalars and then the suffix.
+  /// Returns true if the text consists of `extra` scalars followed by the suffix.
   private static func ends(_ text: String, _ suffix: String, extra: Int) -> Bool {
     let (text, suffix) = (Array(text.unicodeScalars), Array(suffix.unicodeScalars))
     return text.count == suffix.count + extra && Array(text.dropFirst(extra)) == suffix

@@ -5,7 +5,7 @@ import Testing
 
 @testable import GraphContext
 
-/// A model whose attribute is called as an aggregate is.
+/// A model with an attribute that has the name of an aggregate.
 @Model
 final class Bag {
   var count: Int

@@ -4,7 +4,7 @@ import Testing
 
 @testable import GraphContext
 
-/// The groups among which the first of an order are.
+/// The candidates for the first groups of an order.
 struct GroupRowsTests {
   @Test func theFirstRowsAreAmongTheCandidates() {
     var random = SeededGenerator()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import GraphContext
 
-/// Conditions on objects at hand mean what they mean in a query.
+/// Conditions on objects in memory have the same meaning as in a query.
 struct InMemoryTests {
   /// Conditions on items; `%d` is a small number, `%@` a short text.
   private static let formats = [
@@ -63,7 +63,7 @@ struct InMemoryTests {
       var random = SeededGenerator(seed: seed)
       let (items, shelves) = Self.objects(&random)
       let conditions = try (0..<120).map { _ in try Self.condition(&random) }
-      // In no context: nobody to ask but the objects.
+      // The objects are in no context, so the conditions can read only the objects themselves.
       let alone = try conditions.map { try items.filter(matching: $0) }
       for shelf in shelves { context.insert(shelf) }
       for item in items { context.insert(item) }

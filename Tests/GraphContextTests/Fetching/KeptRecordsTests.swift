@@ -4,7 +4,7 @@ import Testing
 
 @testable import GraphContext
 
-/// How much of the records that were read stays in memory.
+/// The amount of memory that records keep after they were read.
 struct KeptRecordsTests {
   /// Shelves with long notes, of `notesByteCount` bytes each.
   private func withShelves<R: Sendable>(
@@ -67,7 +67,7 @@ struct KeptRecordsTests {
 
   @Test func theFirstOfManyInAnotherOrderAreAllThatIsKept() async throws {
     try await withShelves(2_000, notesByteCount: 10_000) { context throws in
-      // Each row of the scan is better than all before.
+      // Each row of the scan comes before all earlier ones in the requested order.
       let request = From<Shelf>().orderBy(.descending(\.height)).limit(5).offset(3)
       let best = try context.fetch(request)
       #expect(best.map(\.height) == [1_996, 1_995, 1_994, 1_993, 1_992])

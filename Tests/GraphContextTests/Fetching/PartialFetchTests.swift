@@ -86,7 +86,7 @@ struct PartialFetchTests {
     #expect(named == 0)
     #expect(zip(atlases, expected).allSatisfy { $0.spine.width == $1.spine.width })
     #expect(zip(atlases, expected).allSatisfy { $0.pages == $1.pages && $0.edition == $1.edition })
-    // Prefetching needs nothing of the owner but the reference.
+    // Of the owner, prefetching needs only the reference.
     context.reset()
     let shelved = try context.fetch(
       From<Media.Item>().fetchingOnly(\.shelf, \.title).prefetching(\.shelf)

@@ -77,7 +77,7 @@ struct PinnedCommitTests {
     #expect(await code(commit) == .commitNotHeld)
   }
 
-  /// The pages of a commit are used again when it is let go of.
+  /// The pages of a commit are reused after the commit is released.
   @Test func lettingGoOfACommitReleasesIt() async throws {
     var commit: PinnedCommit? = try library.pinCommit()
     #expect(try library.store.readers().contains { $0.label == "a pinned commit" })

@@ -57,7 +57,7 @@ struct PrefetchTests {
     #expect(fetching == 0, "the fetch reads in passes")
     #expect(books.count == 300)
     #expect(reads(context) { touch(books) } == 0)
-    // What is there already costs nothing.
+    // Records that were read already are not looked up again.
     let lookedUp = context.source.counters.recordsLookedUp
     _ = try context.fetch(request)
     #expect(context.source.counters.recordsLookedUp == lookedUp)

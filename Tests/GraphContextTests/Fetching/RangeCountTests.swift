@@ -5,7 +5,7 @@ import Testing
 
 @testable import GraphContext
 
-/// Counts that ranges of one index tell without a plan, against plain arrays.
+/// Counts that come from ranges of one index, without a plan, against plain arrays.
 struct RangeCountTests {
   @Test func countsOfOneColumnAreThoseOfPlainArrays() async throws {
     let container = try await PersistentContainer("fetch", models: Item.self, Shelf.self, at: .inMemory)

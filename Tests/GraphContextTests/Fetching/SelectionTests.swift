@@ -163,7 +163,7 @@ extension FetchWorld {
     #expect(shelves == rows.map(\.shelf?.objectID).filter { seen.insert($0).inserted }.slice(window))
   }
 
-  /// What tells a value from any other, the sign of a zero among it.
+  /// Returns texts that distinguish each value from all others, also zeros of different sign.
   private static func bits(_ row: [AttributeValue]) -> [String] {
     row.map { value in
       if case .double(let value) = value { return "double \(value.bitPattern)" }
@@ -174,7 +174,7 @@ extension FetchWorld {
 }
 
 extension Array {
-  /// What of the elements a limit and an offset leave.
+  /// Returns the elements that a limit and an offset select.
   func slice(_ window: Range<Int>) -> [Element] {
     Array(self[Swift.min(window.lowerBound, count)..<Swift.min(window.upperBound, count)])
   }

@@ -42,7 +42,7 @@ struct StreamingTests {
       try context.forEach(From<Item>(), inBatchesOf: 10) { item in
         seen.append(item.n)
         if seen.count == 1 {
-          // Some that are still to come are deleted, some are changed, others are new.
+          // Some objects of later batches are deleted, some are changed, and new objects are inserted.
           for other in try context.fetch(From<Item>().where(\.n >= 50)) { context.delete(other) }
           for other in try context.fetch(From<Item>().where(\.n < 50)) { other.m = 1 }
           context.insert(Item(n: 1_000, m: nil, t: nil, d: nil, w: nil, u: nil, flag: true, shelf: nil))

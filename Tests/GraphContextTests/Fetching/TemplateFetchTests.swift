@@ -119,7 +119,7 @@ struct TemplateFetchTests {
     random.pick([nil, .nan, 0, -0.0, .infinity, -.infinity, -1.5, 2, .greatestFiniteMagnitude])
   }
 
-  /// Strings whose small letters are those of their canonical equivalents.
+  /// Returns a string whose lowercase form is that of its canonical equivalents.
   private static func text(_ random: inout SeededGenerator) -> String? {
     random.pick([nil, "", "a", "A", "ab", "b", "é", "É", "😀", "a\u{0}"])
   }
@@ -149,7 +149,7 @@ struct TemplateFetchTests {
       #expect(!first.usesTemplate && !"\(first)".contains("template"))
       let second = try plan(2)
       #expect(second.usesTemplate && "\(second)".hasSuffix("\n  template: of an earlier query"))
-      // A plan is what is done, not how it was found.
+      // Two plans are equal if they do the same work, no matter how they were found.
       var unlike = second
       unlike.usesTemplate = false
       #expect(unlike == second && "\(unlike)" != "\(second)")

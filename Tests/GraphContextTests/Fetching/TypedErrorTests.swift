@@ -6,7 +6,7 @@ import Testing
 
 @testable import GraphContext
 
-/// Whatever goes wrong with a query is a `ContextError`, for the compiler too.
+/// Every error of a query is a `ContextError`, also in the types that the compiler checks.
 struct TypedErrorTests {
   /// The code of the first failure, and which query failed; nil if none did. The compiler takes every error for a `ContextError`.
   private static func failures(_ request: From<Item>, in context: ManagedObjectContext) -> [ContextError] {
@@ -64,7 +64,7 @@ struct TypedErrorTests {
       for error in errors {
         #expect(error.code == .invalidQuery)
         #expect(error.queryError?.code == .unknownName && error.queryError?.source == text)
-        // People see where the mistake is.
+        // The text of the error shows the position of the mistake.
         #expect(error.description == "invalidQuery: \(try #require(error.queryError))")
         #expect(error.message.contains(text) && error.message.hasSuffix("^"))
       }
@@ -140,7 +140,7 @@ struct TypedErrorTests {
     }
   }
 
-  /// The error of a body is the program's, whatever its type is.
+  /// An error that the program's body throws is rethrown unchanged, whatever its type is.
   @Test func whatABodyThrowsIsThrownAsItIs() async throws {
     let container = try await open(3)
     let store = try DynamicStore(container.store)
@@ -167,7 +167,7 @@ struct TypedErrorTests {
         #expect(count == number)
         #expect(number % 2 == 0 ? error is Stop : error is QueryError)
       }
-      // Nor does a body that has seen enough go on.
+      // The iteration also stops when the body returns false.
       var rowCount = 0
       try store.forEach(DynamicQuery("Item")) { _ in
         rowCount += 1

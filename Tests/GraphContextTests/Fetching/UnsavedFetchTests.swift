@@ -6,7 +6,7 @@ import Testing
 
 @testable import GraphContext
 
-/// Queries over unsaved changes, after which the changes go on.
+/// Queries over unsaved changes, with further changes after each query.
 struct UnsavedFetchTests {
   private static func encodingCount(_ context: ManagedObjectContext) throws -> Int {
     try #require(context.encodedChanges(of: context.entity(of: Writer.self))).encodingCount
@@ -146,7 +146,7 @@ struct UnsavedFetchTests {
       case 3, 4: writers.randomElement(using: &random)?.email = random.pick(emails)
       case 5: writers.randomElement(using: &random)?.rank = step
       case 6 where random.chance(1, in: 4):
-        // Only where the constraint allows it.
+        // Saves only where the uniqueness constraint allows it.
         let taken = writers.compactMap { $0.email.map { Array($0.utf8) } }
         if Set(taken).count == taken.count { try context.save() }
       default: break

@@ -7,8 +7,8 @@ import Testing
 
 @_spi(Testing) @testable import GraphContext
 
-/// A store with every kind of property whose trees get random bytes in sound pages: opening, verifying, reading, changing and saving may throw, and
-/// must not trap. What they throw is typed.
+/// A store with every kind of property whose trees get random bytes in pages with valid checksums. Opening,
+/// verifying, reading, changing and saving may throw typed errors, and must not trap.
 struct RandomForgeryTests {
   /// How many stores: `CAMBIUM_FORGERIES`, or a few.
   private static let storeCount =
@@ -139,7 +139,7 @@ private struct Forger {
 
   /// Uses the store in every way.
   ///
-  /// - Returns: whether anything was noticed.
+  /// - Returns: true if any call threw an error.
   func exercise(_ container: PersistentContainer) async throws -> Bool {
     var noticed = [try Self.notices { if try !container.verify().isEmpty { throw Noticed() } }]
     for body in [Self.read, Self.query, Self.edit, Self.reorder, Self.undo, Self.delete, Self.readValues] {

@@ -18,7 +18,7 @@ struct AcknowledgingTests {
     let store = library.store
     let turn = try await Task.detached { try store.reserveTurn(timeout: nil, patience: .seconds(86_400)) }
       .value
-    // Both have looked where the consumer is before either has written.
+    // Both threads read the consumer's position before either of them writes.
     var acknowledgements: [Task<Void, any Error>] = []
     for (count, token) in [later, earlier].enumerated() {
       let engine = library.handle.engine

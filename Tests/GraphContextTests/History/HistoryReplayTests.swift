@@ -5,7 +5,8 @@ import Testing
 
 @testable import GraphContext
 
-/// A program that follows the history knows the store: random changes by contexts, children and batches, replayed from the history alone.
+/// A program can rebuild the store's values from the history alone: random changes by contexts, children and batches
+/// are replayed.
 struct HistoryReplayTests {
   @Test func theHistoryReplayedGivesTheStore() async throws {
     var random = SeededGenerator()
@@ -59,7 +60,8 @@ private struct Mirror {
     }
   }
 
-  /// Applies the transactions since the last time: of an updated object only what the history says to have changed.
+  /// Applies the transactions since the last call. Of an updated object, it reads only the properties that the
+  /// history lists as changed.
   mutating func catchUp() async throws {
     let transactions = try await library.history(HistoryQuery(after: token))
     token = transactions.last?.token ?? token

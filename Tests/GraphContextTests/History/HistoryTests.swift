@@ -47,13 +47,13 @@ extension HistoryTransaction {
   }
 }
 
-/// What a store notes of its commits, and for how long.
+/// The history that a store keeps of its commits, and how long the store keeps it.
 struct HistoryTests {
   private let post: PersistentContainer
 
   init() async throws { post = try await Post.open() }
 
-  /// Saves as many parcels, each by itself.
+  /// Saves `count` parcels, each in a save of its own.
   private func save(_ count: Int, _ prefix: String = "p") async throws {
     for number in 0..<count { try await post.write { $0.insert(Post.Parcel("\(prefix)\(number)")) } }
   }
@@ -215,7 +215,7 @@ struct HistoryTests {
     let changes = try post.context().merge(all.reversed())
     #expect(changes.inserted.count == 6)
 
-    // A damaged older transaction is not looked at.
+    // Older, damaged transactions are not read.
     try await post.store.write { transaction in
       let key = HistoryTree.transactionKey(all[3].token.commit)
       try transaction.tree(HistoryTree.name).put(key, [1, 2])
@@ -294,7 +294,7 @@ struct HistoryTests {
     #expect(foreign?.code == .historyExpired && foreign?.oldestHistoryToken == tokens[1])
     #expect(await code { try await post.pruneHistory(before: later) } == .historyExpired)
 
-    // Without any transaction the history still knows where it goes on.
+    // Without any transaction, the history still keeps the token at which it continues.
     #expect(try await post.pruneHistory(before: post.newestHistoryToken()) == 2)
     #expect(try await post.history(HistoryQuery(after: tokens[3])).isEmpty)
     #expect(await error(tokens[2])?.oldestHistoryToken == tokens[3])
@@ -426,7 +426,7 @@ struct HistoryTests {
         }
       }
       try await container.close()
-      // What is appended is padded to whole blocks: the record alone says how much it is.
+      // Appended bytes are padded to whole blocks. Only the record says how long it is itself.
       let records = try FileInspector(path: folder.file("post.cambium")).logRecords()
         .filter { $0.kind == "transaction" && $0.commit > start }
       try #require(records.count == 20)

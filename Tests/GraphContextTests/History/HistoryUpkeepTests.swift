@@ -6,7 +6,7 @@ import Testing
 
 @_spi(Testing) @testable import GraphContext
 
-/// Histories beside what else happens to a store: changes of the schema, copies, damage.
+/// Histories of stores with changes of the schema, copies and damage.
 struct HistoryUpkeepTests {
   private let folder: TemporaryFolder
   private var url: URL { URL(fileURLWithPath: folder.file("shop.cambium")) }
@@ -108,7 +108,7 @@ struct HistoryUpkeepTests {
       #expect(try await other.verify() == [])
       try await other.close()
     }
-    // A backup that takes the store's place may know less than those who have read the store's history.
+    // A backup that replaces the store may lack transactions that consumers of the store's history have already read.
     for size in 0..<5 { try await container.write { _ = try $0.make("Box", ["size": .int(Int64(size))]) } }
     let later = try container.newestHistoryToken()
     let url = URL(fileURLWithPath: folder.file("copy-true.cambium"))
@@ -213,7 +213,7 @@ struct HistoryUpkeepTests {
     }
   }
 
-  /// Whatever the bytes of an entry are, reading ends with the entry or with nothing.
+  /// For any bytes, reading returns an entry or nil.
   @Test func entriesOfAnyBytesAreReadOrRefused() throws {
     var random = SeededGenerator()
     let header = HistoryEntry.Header(

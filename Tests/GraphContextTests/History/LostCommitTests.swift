@@ -53,7 +53,7 @@ struct LostCommitTests {
     #expect(try await second.verify() == [])
   }
 
-  /// Nothing was there to have a date, and something is now.
+  /// When the token was made, the history had no transaction and so no date. Now it has some.
   @Test func aTokenFromBeforeAllTransactionsExpiresToo() async throws {
     let library = try await Library.open(at: path)
     try await library.write { $0.insert(Writer("A")) }

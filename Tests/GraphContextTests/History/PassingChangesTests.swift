@@ -26,9 +26,10 @@ private enum Store {
   }
 }
 
-/// What the history says of objects and links that one save adds and a delete rule takes away again.
+/// The history of a save that adds objects and links which a delete rule removes in the same save.
 struct PassingChangesTests {
-  /// Another context puts the box of a new item below an owner that this one deletes: the save inserts the item, and the rule deletes it.
+  /// Another context assigns the box of a new item to an owner that this context deletes. The save inserts the item,
+  /// and the delete rule deletes it.
   @Test func whatNeverWasInTheStoreIsNoChange() async throws {
     let container = try await PersistentContainer(
       "Boxes",

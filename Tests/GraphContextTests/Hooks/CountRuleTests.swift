@@ -109,12 +109,12 @@ struct CountRuleTests {
       try await club.batchDelete(From<Club.Player>().where { $0.number == 2 })
     }
     #expect(error?.code == .validationFailed)
-    // With its members the team itself goes.
+    // A team may be deleted together with its members.
     #expect(try await refusals { try $0.delete($0.fetch(From<Club.Team>())[0]) } == [])
     #expect(try await club.query { try $0.count(From<Club.Player>()) } == 0)
   }
 
-  /// Each of two contexts sees a count that is allowed: what counts is what the store would have.
+  /// Each of two contexts shows an allowed count. The save checks the count that the store would have.
   @Test func twoContextsTogetherDoNotExceedTheCount() async throws {
     _ = try await refusals { try $0.delete($0.fetch(From<Club.Player>())[0]) }
     let contexts = [try club.context(), try club.context()]
@@ -140,7 +140,7 @@ struct CountRuleTests {
     #expect(!context.hasChanges)
   }
 
-  /// Random members, with the rules as an oracle has them.
+  /// Random members, compared with the rules of an oracle.
   @Test func randomMembersKeepTheirRules() async throws {
     var random = SeededGenerator()
     let seed = random.seed

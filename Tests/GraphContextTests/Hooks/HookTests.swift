@@ -4,7 +4,7 @@ import Testing
 
 @testable import GraphContext
 
-/// When hooks are called, and what comes of what they do.
+/// The times at which hooks are called, and the effects of the changes that hooks make.
 struct HookTests {
   private let container: PersistentContainer
   private let context: ManagedObjectContext

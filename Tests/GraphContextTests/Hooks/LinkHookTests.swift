@@ -58,7 +58,7 @@ import Testing
   func didSave() { TicketCalls.current?.list.append(text) }
 }
 
-/// An object whose many-to-many links change is one that changes: it is listed, and has its hooks called.
+/// An object whose many-to-many links change counts as changed: it is listed, and its hooks are called.
 struct LinkHookTests {
   private let store: PersistentContainer
   private let context: ManagedObjectContext
@@ -110,7 +110,8 @@ struct LinkHookTests {
     #expect(stew.herbs == [new])
   }
 
-  /// A new object that a save settles with an existing one is gone, and one that others have deleted is, too.
+  /// A new object that a save settles with an existing one doesn't exist afterwards, and neither does one that
+  /// another context has deleted.
   @Test func objectsThatAreGoneAreNotUpdated() async throws {
     let store = try await PersistentContainer("Photos", models: Photo.self, Caption.self, at: .inMemory)
     let (mine, theirs) = (try store.context(), try store.context())

@@ -88,7 +88,8 @@ struct CastPredicateTests {
     try expect(#Predicate<Animal> { $0 is Dog && ($0 as! Dog).age > 3 }, 1)
   }
 
-  /// An order of two strings is no value, so a cast in front of it is refused rather than forgotten.
+  /// A string comparison that returns an order can't be combined with a cast, so the query is refused and the cast
+  /// isn't ignored.
   @Test func anOrderBehindACastIsRefused() throws {
     let same = ComparisonResult.orderedSame
     let condition = #Predicate<Animal> { ($0 as? Dog)?.name.caseInsensitiveCompare("TOM") == same }

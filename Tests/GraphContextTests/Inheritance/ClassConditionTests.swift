@@ -34,7 +34,7 @@ private enum Later {
   }
 }
 
-/// Conditions on classes where no query is asked, and by way of templates.
+/// Conditions on classes that are tested without a query, and in queries that use templates.
 struct ClassConditionTests {
   private static let formats = [
     "TYPE == \"Dog\"", "TYPE != \"Dog\"", "KIND == \"Dog\"", "KIND == \"Cat\" OR age > 3",
@@ -55,7 +55,7 @@ struct ClassConditionTests {
       Dog("Max", age: 2, breed: "Pug"),
     ]
     for (place, animal) in animals.enumerated() where place > 0 { animal.keeper = place < 3 ? ada : bob }
-    // In no context an inverse doesn't follow.
+    // Outside of a context, setting one end of a relationship doesn't set its inverse.
     ada.animals = Array(animals[1...2])
     bob.animals = Array(animals[3...4])
     ada.favourite = animals[1]

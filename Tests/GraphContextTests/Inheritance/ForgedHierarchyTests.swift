@@ -7,7 +7,8 @@ import Testing
 
 @testable import GraphContext
 
-/// Records of classes that the catalogue hasn't, and other bytes of hierarchies that no library has written: `verify` names them, and nothing traps.
+/// Records of classes that the catalogue doesn't have, and other bytes of hierarchies that no version of the library
+/// writes. `verify` reports them, and nothing traps.
 struct ForgedHierarchyTests {
   private let container: PersistentContainer
 
@@ -75,7 +76,7 @@ struct ForgedHierarchyTests {
     return forged
   }
 
-  /// Runs what may fail, and must not trap; what it throws is `corrupt` or says that the object isn't there.
+  /// Runs a body that may throw and must not trap. The error has to be `corrupt` or to say that the object doesn't exist.
   private func attempt(_ body: @Sendable (ManagedObjectContext) throws -> Void) throws {
     try container.inContext { (context: ManagedObjectContext) throws -> Void in
       do { try body(context) } catch let error as ContextError {

@@ -156,7 +156,7 @@ struct HierarchyEmbeddedTests {
         #expect(try robot[name] == .null, "\(name)")
       }
       #expect(try robot["mail"] == .bool(true) && robot["shift.first"] == .int(3))
-      // No object has a part of another class's value, and whether one is there is of its class, too.
+      // No object has a part of another class's embedded value, nor the flag that says whether this value is there.
       for (name, value) in [("home.city", AttributeValue.string("Uji")), ("office", .bool(true))] {
         try robot.set(name, to: value)
         let error = #expect(throws: ContextError.self) { try context.save() }

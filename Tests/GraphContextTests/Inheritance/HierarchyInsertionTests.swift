@@ -76,7 +76,7 @@ struct HierarchyInsertionTests {
         let (letter, parcel) = (Letter("L"), Parcel("P"))
         let (first, second) = (Registered("R"), Registered("S", receipt: given))
         #expect(letter.call == "" && first.call == "")
-        // One that is asked for before the insertion stays.
+        // A value that is read before the insertion stays.
         let seal = first.seal
         second.state = nil
         for piece in [letter, parcel, first, second] as [Piece] { context.insert(piece) }
@@ -122,7 +122,7 @@ struct HierarchyInsertionTests {
     #expect(calls == ["piece": 6, "letter": 3])
   }
 
-  /// Values that were made stay with undoing, and pass from a child to its parent.
+  /// Values that insertions have made stay when the insertion is undone and redone. A child hands them to its parent.
   @Test func undoingAndChildrenKeepThem() async throws {
     let calls = try await Calls.counted {
       try run { (context: ManagedObjectContext) throws -> Void in

@@ -92,7 +92,7 @@ private enum Misplaced {
   var room: Int = 0
 }
 
-/// Two classes have an embedded value of one name, whose parts have others.
+/// Two classes have an embedded value of the same name, with parts of different names.
 private enum Twice {
   @Model(subclasses: ["Patient", "Doctor"])
   class Person {
@@ -137,7 +137,7 @@ private enum Linked {
   }
 }
 
-/// What the classes of a hierarchy can't be: each is refused when the models are put together.
+/// Invalid classes of a hierarchy. Each is refused when the models are combined into a schema.
 struct HierarchyInverseTests {
   private func problems(_ models: [any ManagedObject.Type]) -> [String] {
     #expect(throws: SchemaError.self) { try Schema(models) }

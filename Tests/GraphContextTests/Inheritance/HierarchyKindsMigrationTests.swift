@@ -72,7 +72,7 @@ private enum Looser {
   }
 }
 
-/// The embedded value has parts more, and the subclass that needed things may lack them.
+/// The embedded value has more parts, and properties that a subclass required are optional or have values of their own.
 private enum Longer {
   @Model(subclasses: ["Cow", "Hen", "Goat"])
   class Beast {
@@ -106,7 +106,7 @@ private enum Longer {
   }
 }
 
-/// A subclass needs a link that it could lack, or had not.
+/// A subclass requires a link that was optional or didn't exist.
 private enum NeedyLink {
   @Model(subclasses: ["Cow", "Hen"])
   class Beast {
@@ -130,7 +130,7 @@ private enum NeedyLink {
   }
 }
 
-/// A subclass needs an embedded value that it had not.
+/// A subclass requires an embedded value that didn't exist.
 private enum NeedyValue {
   @Model(subclasses: ["Cow", "Hen"])
   class Beast {
@@ -151,7 +151,7 @@ private enum NeedyValue {
   }
 }
 
-/// The same value may be nil.
+/// The embedded value may be nil.
 private enum EasyValue {
   @Model(subclasses: ["Cow", "Hen"])
   class Beast {
@@ -222,7 +222,7 @@ struct HierarchyKindsMigrationTests {
     }
     try await open(Self.longer) { context in
       let cows = try context.fetch(From<Longer.Cow>().orderBy(\.name))
-      // What has no stall has no width.
+      // A cow without a stall has no width.
       #expect(cows.map(\.stall) == [LongStall(row: 4, name: "south"), nil])
       let wide = From<Longer.Cow>().where { $0.stall.width == 3 }
       #expect(try context.fetch(wide).map(\.name) == ["new"])
@@ -262,7 +262,7 @@ struct HierarchyKindsMigrationTests {
       context.insert(NeedyLink.Cow("cow", NeedyLink.Farmer()))
       context.insert(NeedyLink.Hen("hen"))
     }
-    // A link that may be nil from now on stays; what was required isn't any more.
+    // A link that becomes optional stays, and may be set to nil from now on.
     try await open(Self.looser) { context in
       let cow = try #require(try context.fetchOne(From<Looser.Cow>()))
       #expect(cow.farmer != nil)
@@ -270,7 +270,7 @@ struct HierarchyKindsMigrationTests {
     }
   }
 
-  /// Which objects have a value is known of the class alone, and what says so is no property of the store yet.
+  /// The class alone says which objects have the embedded value: the store has no flag property for it yet.
   @Test func aValueOfASubclassStaysRequired() async throws {
     try await open([NeedyValue.Beast.self, NeedyValue.Farmer.self]) { context in
       context.insert(NeedyValue.Cow("cow"))
@@ -283,7 +283,7 @@ struct HierarchyKindsMigrationTests {
       let cow = try #require(try context.fetchOne(From<NeedyValue.Cow>()))
       #expect(cow.stall == Stall(row: 1))
     }
-    // And one that may be nil doesn't become required.
+    // An embedded value that may be nil doesn't become required.
     let other = URL(fileURLWithPath: folder.file("other"))
     let easy = try await PersistentContainer(
       "Farm",

@@ -141,7 +141,8 @@ struct HierarchyKindsTests {
       book.scale = 7
       context.insert(book)
       try context.save()
-      // What is a default of the subclass is no value to take over, and what only the existing object's class has stays.
+      // Defaults of the new object aren't taken over, and properties that only the existing object's class has keep
+      // their values.
       let other = Media.Book(1)
       other.title = "new"
       context.insert(other)

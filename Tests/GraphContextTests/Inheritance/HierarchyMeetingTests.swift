@@ -5,7 +5,7 @@ import Testing
 
 @testable import GraphContext
 
-/// Where hierarchies meet merge policies and entities without classes.
+/// Hierarchies together with merge policies, and with entities without classes.
 struct HierarchyMeetingTests {
   @Test func aPolicyForOneClassLeavesOthersAlone() async throws {
     let zoo = try await PersistentContainer("Zoo", models: Animal.self, Keeper.self, at: .inMemory)
@@ -30,7 +30,8 @@ struct HierarchyMeetingTests {
     #expect(puppy.age == 10 && tom.age == 5)
   }
 
-  /// A described entity may lead to a subclass: it takes no object of another class, and gives objects of that one.
+  /// A relationship of a described entity may lead to a subclass. It refuses objects of other classes, and returns
+  /// objects of this class.
   @Test func aRecordLeadsToTheClassThatIsNamed() async throws {
     let walk = EntityDescription(
       name: "Walk",
@@ -65,7 +66,8 @@ struct HierarchyMeetingTests {
     #expect(try await zoo.verify().map(\.description) == [])
   }
 
-  /// The store has the same schema, whichever class of the hierarchy a relationship leads to. Its containers have to agree on the class all the same.
+  /// The store's schema doesn't depend on the class of the hierarchy that a relationship leads to. Nevertheless, all
+  /// containers of a store have to agree on this class.
   @Test func containersOfOneStoreLeadToTheSameClasses() async throws {
     let folder = try TemporaryFolder()
     func zoo(walking destination: String) async throws -> PersistentContainer {

@@ -71,7 +71,7 @@ struct HierarchyRecordTests {
     #expect(try keeper.objects("walkedDogs") == [dog] && keeper.objects("animals") == [cat])
     let error = #expect(throws: ContextError.self) { try keeper.add(cat, to: "walkedDogs") }
     #expect(error?.code == .wrongDestination)
-    // A program of before may have linked them all the same.
+    // An earlier program may have linked them nevertheless.
     let place = try #require(keeper._$objectModel.place(of: "walkedDogs")) - keeper._$objectModel.slotCount
     context.add(cat, to: keeper, toMany: place)
     #expect(try keeper.count(of: "walkedDogs") == 2)

@@ -98,7 +98,7 @@ struct HierarchyStageTests {
     }
     #expect(try await container.verify() == [])
     try await container.write { context in context.insert(ScalesV2.Dog("new", weight: 3)) }
-    // The requirement is there again.
+    // After the stage, the attribute is required again.
     let error = await #expect(throws: ContextError.self) {
       try await container.batchInsert(ScalesV2.Cat.self, from: ["c"], .set(\.name) { $0 })
     }
@@ -111,7 +111,7 @@ struct HierarchyStageTests {
     }
     #expect(error?.code == .missingValue && error?.context.properties == ["motto"])
     #expect(error?.refusal?.offenders.map(\.objectID.entityName) == ["Cat"])
-    // The store is that of version 1 still.
+    // The store still has version 1.
     let container = try await PersistentContainer("Scales", models: ScalesV1.Animal.self, at: url)
     let count = try await container.query { try $0.count(From<ScalesV1.Dog>()) }
     #expect(count == 1)

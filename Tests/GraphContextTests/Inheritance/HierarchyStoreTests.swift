@@ -214,7 +214,7 @@ struct HierarchyStoreTests {
       let rex = Dog("Rex", age: 3, breed: "Pug")
       context.insert(rex)
       try context.save()
-      // 0 is the abstract root, 4 and 99 are classes that there are not.
+      // 0 is the abstract root; 4 and 99 are tags of classes that don't exist.
       let number = ObjectNumber(rawValue: UInt64(tag) << 50 | rex.objectID.number.sequence)
       let id = try #require(
         ManagedObjectID(

@@ -25,7 +25,8 @@ struct InheritanceTests {
     try context.save()
   }
 
-  /// A list of changed objects has no type: `as?` takes subclasses, and no superclass.
+  /// A list of changed objects has objects of all classes. `as?` accepts objects of a subclass, and no objects of a
+  /// superclass.
   @Test func changedObjectsAreToldApartByTheirClass() async throws {
     let container = try await Self.container()
     try container.inContext { (context: ManagedObjectContext) throws -> Void in

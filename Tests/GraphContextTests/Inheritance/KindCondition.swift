@@ -16,10 +16,11 @@ struct KindCondition {
   var holds: (KindSubject) -> Bool
 
   static let words = ["x", "y", "z", "xy", ""]
-  /// The tallest number that is drawn, of properties and of conditions.
+  /// The greatest random number, of properties and of conditions.
   static let top = 6
 
-  /// The classes whose objects can be asked: the root for properties of all classes, another one for its own and those of the classes above it.
+  /// The classes that can be queried with the condition: the root for properties of all classes, another class for
+  /// its own properties and those of the classes above it.
   var roots: [String] {
     let names = Set(text.split { !$0.isLetter }.map(String.init))
     let owners = Self.owners.filter { !names.isDisjoint(with: $0.names) }.map(\.owner)
@@ -39,7 +40,7 @@ struct KindCondition {
     ("Disc", ["minutes", "slot", "mark", "tracks", "trackCount", "longest"]),
   ]
 
-  /// - Parameter isSaved: whether nothing is unsaved, so that derived values are as what they derive from.
+  /// - Parameter isSaved: true if nothing is unsaved: derived values then agree with the values that they are derived from.
   static func any(depth: Int, isSaved: Bool, _ random: inout SeededGenerator) -> KindCondition {
     if depth == 0 { return leaf(isSaved: isSaved, &random) }
     let (a, b) = (
@@ -150,7 +151,7 @@ extension KindCondition {
     }
   }
 
-  /// Whether there is a value at all: also of what conditions ask nothing else of.
+  /// Returns a condition that asks whether a value is nil, also of properties that no other condition uses.
   private static func missing(_ isSaved: Bool, _ random: inout SeededGenerator) -> KindCondition {
     var parts: [Part<Any>] = [
       ("cover", { $0.item.cover }),

@@ -4,7 +4,8 @@ struct KindCoverage {
     case attribute, embeddedValue, derivedNumber, derivedText, list, externalValue, objectClass, toOne,
       ordered, manyToMany
 
-    /// A condition with one of these paths, or with one that begins so and goes on after a point, is about the kind.
+    /// The key paths of the kind. A condition is about the kind if it has one of these paths, or a path that
+    /// continues one of them after a point.
     fileprivate var paths: Set<String> {
       switch self {
       case .attribute: ["year", "pages", "scale", "minutes", "title", "motto", "mark"]

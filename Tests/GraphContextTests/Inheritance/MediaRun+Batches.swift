@@ -5,7 +5,7 @@ import Testing
 
 @testable import GraphContext
 
-// Batches, and saves that meet what the store has.
+// Batches, and saves that merge with objects of the store.
 
 extension MediaRun {
   func batchUpdate() async throws {
@@ -95,7 +95,8 @@ extension MediaRun {
       .set(\.shelf) { _ in shelf }
     )
     for row in rows { shown.items[row.code] = row }
-    // Where they come depends on the places of the others: the last of them may have been put there by the program.
+    // The positions of the new items depend on those of the other items, because the program may have moved an item
+    // to the end.
     try contexts[current].refresh()
     let order = try self.shelf(name).items.map(\.code)
     let new = rows.map(\.code)
@@ -105,7 +106,8 @@ extension MediaRun {
     try follow()
   }
 
-  /// A new object with the code of one in the store: the save settles it with that one if that has its class or one below it, and else refuses it.
+  /// Inserts a new object with the code of an object in the store. The save settles the new object with the existing
+  /// one if this one has its class or a class below it. Otherwise the save is refused.
   func insertExisting() throws {
     guard try settle(), let code = anyCode(), let known = shown.items[code] else { return }
     var plain = PlainMedium(generator.pick(PlainMedium.Kind.allCases), code)
@@ -130,7 +132,7 @@ extension MediaRun {
     try compare()
   }
 
-  /// Two contexts change different properties of one object.
+  /// Changes different properties of one object in two contexts.
   func mergeDisjointChanges() throws {
     guard try settle(), let code = anyCode() else { return }
     let other = contexts[1 - current]
@@ -162,7 +164,7 @@ extension MediaRun {
     try follow()
   }
 
-  /// Two contexts change the title, the tags and the cover of one object, and one of them its year too.
+  /// Changes the title, the tags and the cover of one object in two contexts, and in one of them its year, too.
   func mergeConflictingChanges() throws {
     guard try settle(), let code = anyCode(), var plain = shown.items[code] else { return }
     let policy = generator.pick([
@@ -171,7 +173,8 @@ extension MediaRun {
     let other = contexts[1 - current]
     try other.refresh()
     let (mine, theirs) = (try item(code), try item(code, in: other))
-    // No value that the object has already: an edit to an equal value is no change. Other steps make titles of a T and a number.
+    // A value that the object doesn't have yet, because setting an equal value is no change. Other steps make titles
+    // of a T and a number.
     defer { nextCode += 1 }
     func set(_ item: Media.Item, _ plain: inout PlainMedium, _ name: String) {
       plain.title = "\(name)\(nextCode)"

@@ -60,7 +60,7 @@ extension MediaRun {
     )
   }
 
-  /// Derived values, by objects and by records. The context has nothing unsaved.
+  /// Compares the derived values of objects and of records. The context has no unsaved changes.
   func compareStored() throws {
     try #require(saved == shown)
     for item in try contexts[current].fetch(From<Media.Item>()) {

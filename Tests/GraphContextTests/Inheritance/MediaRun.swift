@@ -360,7 +360,7 @@ final class MediaRun {
     try compareStored()
   }
 
-  /// The other context goes on. This one has nothing unsaved.
+  /// Lets the other context continue. The current one has no unsaved changes.
   func handOver() throws {
     forgetUndo()
     current = 1 - current

@@ -91,7 +91,7 @@ struct PlainMedium: Equatable {
   /// The weight of a note is the length of its text.
   static func note(_ text: String) -> Media.Note { Media.Note(text, weight: text.utf8.count) }
 
-  /// Which derived values of an object are others than those of these values.
+  /// Returns the names of the derived values of an object that differ from those computed from these values.
   func differences(_ item: Media.Item) -> [String] {
     var found: [String] = []
     func check(_ name: String, _ isRight: Bool) { if !isRight { found.append(name) } }

@@ -15,7 +15,7 @@ struct RandomHierarchyTests {
     var breed: String?
   }
 
-  /// The objects that there should be, by name.
+  /// The objects that should exist, by name.
   private final class Model {
     var objects: [String: Expected] = [:]
     var nextName = 0

@@ -173,7 +173,7 @@ private struct KindWorld {
     }
   }
 
-  /// Asks for the same in words and in Swift, of a random class.
+  /// Runs one random query of a random class in words and in Swift, and compares the results.
   ///
   /// - Parameter store: the store without its classes; nil if something is unsaved.
   mutating func check(_ context: ManagedObjectContext, _ store: DynamicStore?) throws {
@@ -250,7 +250,7 @@ private struct KindQuestion {
     var window: [Media.Item]
     var ids: [ManagedObjectID]
     var count: Int
-    /// Those of all objects that match by themselves.
+    /// The objects that match when the condition is tested in memory.
     var inMemory: [Media.Item]
   }
 

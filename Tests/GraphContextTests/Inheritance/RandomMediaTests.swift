@@ -44,7 +44,7 @@ struct RandomMediaTests {
             try await container.performBackgroundTask { context in
               context.mergePolicy = .mergeByPropertyObjectTrump
               try Self.change(context, code, dice, one, other)
-              // What another one has deleted meanwhile can't be changed.
+              // An object that another task has deleted meanwhile can't be changed.
               do { try context.save() } catch { context.rollback() }
             }
           }

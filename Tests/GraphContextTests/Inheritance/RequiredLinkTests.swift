@@ -92,7 +92,7 @@ private enum Nullifying {
   }
 }
 
-/// Relationships that objects of a subclass need, and other objects of the hierarchy haven't.
+/// Relationships that objects of a subclass require, and that other objects of the hierarchy don't have.
 struct RequiredLinkTests {
   private let container: PersistentContainer
 
@@ -209,7 +209,7 @@ struct RequiredLinkTests {
     }
   }
 
-  /// What one context links to an object, another deletes: the transaction of the save sees it.
+  /// One context links an object that another context deletes. The transaction of the save detects this.
   @Test func aRaceLeavesNoObjectWithoutItsLink() throws {
     try run { (context: ManagedObjectContext) throws -> Void in
       try Self.fill(context)

@@ -83,7 +83,7 @@ struct LinkedObjectsTests {
     #expect("\(error as Any)".contains("whose role has no value to begin with"))
   }
 
-  /// A set has no order, so it leaves that of the links, and links that lead nowhere stay.
+  /// A set has no order. Assigning one keeps the order of the links, and keeps links that lead nowhere.
   @Test func aSetKeepsTheOrderOfTheLinks() async throws {
     let context = try await PersistentContainer.bands().context()
     let troupe = Troupe()
@@ -99,7 +99,7 @@ struct LinkedObjectsTests {
     #expect(troupe.castings.last?.mime === new)
   }
 
-  /// Removing an object from one owner's would delete links of others.
+  /// Removing an object from one owner would delete links of other owners.
   @Test func linksHaveOneOwner() throws {
     let problems = #expect(throws: SchemaError.self) {
       try Schema(entities: [

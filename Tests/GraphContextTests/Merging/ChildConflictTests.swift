@@ -3,7 +3,7 @@ import Testing
 
 @testable import GraphContext
 
-/// Conflicts of a child's changes with what its parent's policy has made of the parent's.
+/// Conflicts between a child's changes and the values that the parent's merge policy has given the parent.
 struct ChildConflictTests {
   private let library: PersistentContainer
   private let context: ManagedObjectContext
@@ -24,7 +24,7 @@ struct ChildConflictTests {
     try other.save()
   }
 
-  /// When a child changes the rank that its parent has changed and another context, too.
+  /// The moment at which a child changes a rank that its parent and another context change as well.
   enum Moment: CaseIterable {
     case beforeTheOther, afterTheOther, afterTheParentHasMovedOn
   }
@@ -33,7 +33,7 @@ struct ChildConflictTests {
     conflict.settle(\Writer.rank) { base, mine, theirs in mine + theirs - (base ?? 0) }
   }
 
-  /// A merging save of the parent comes between what the child has seen and what the store has had.
+  /// The parent saves and merges between the child's change and the child's save.
   @Test(arguments: Moment.allCases, [false, true])
   func aChildsBaseIsWhatItsParentHasShown(moment: Moment, usesGrandchild: Bool) throws {
     context.mergePolicy = Self.sum
@@ -53,7 +53,7 @@ struct ChildConflictTests {
     #expect(writer.rank == 16)
   }
 
-  /// The same where a new object's values replace those that the child has seen.
+  /// As above, but the values of a new object replace the values that the child has seen.
   @Test func aChildsBaseIsWhatANewObjectHasReplaced() throws {
     writer.email = "woolf"
     writer.rank = 10
@@ -69,12 +69,13 @@ struct ChildConflictTests {
     #expect(writer.rank == 22)
   }
 
-  /// How a parent lets go of its own change.
+  /// The ways in which a parent drops its own change.
   enum Letting: CaseIterable {
     case rollback, undo, refresh, discard
   }
 
-  /// The child has changed a value that only its parent has shown, and has never seen the other context's.
+  /// The child has changed a value that only its parent has shown. The child has never seen the value of the other
+  /// context.
   @Test(arguments: Letting.allCases, [false, true])
   func aChangeOnTopOfOneThatIsTakenBackIsAConflict(letting: Letting, usesGrandchild: Bool) throws {
     context.mergePolicy = .error
@@ -103,7 +104,7 @@ struct ChildConflictTests {
     #expect(writer.rank == 6)
   }
 
-  /// The same of a deletion, which is taken back or saved.
+  /// As above, with a deletion in the child, which is undone or saved.
   @Test(arguments: Letting.allCases, [false, true])
   func aDeletionOnTopOfAChangeThatIsTakenBackIsAConflict(letting: Letting, isUndone: Bool) throws {
     context.mergePolicy = .error
@@ -131,7 +132,7 @@ struct ChildConflictTests {
     if isUndone { #expect(error?.context.properties == ["rank"]) }
   }
 
-  /// The parent has deleted the object on top of its change, and takes both back.
+  /// The parent has changed and then deleted the object, and takes both back.
   @Test(arguments: [Letting.rollback, .discard])
   func theBaseIsWhatTheParentShowedBeforeItsDeletion(letting: Letting) throws {
     context.mergePolicy = Self.sum
@@ -177,7 +178,7 @@ struct ChildConflictTests {
     #expect(error?.code == .conflict && error?.context.properties == ["writer"])
   }
 
-  /// What others have set is what the parent had shown.
+  /// The other context has set the value that the parent had shown.
   @Test func aChangeOnTopOfAnEqualValueIsNone() throws {
     context.mergePolicy = .error
     writer.rank = 1
@@ -191,7 +192,7 @@ struct ChildConflictTests {
     #expect(writer.rank == 2)
   }
 
-  /// The child's deletion was decided on an older value, and the parent has taken it back.
+  /// The child has deleted the object when it had an older value, and the parent has taken the deletion back.
   @Test func anObjectWhoseDeletionIsTakenBackHasNoConflict() throws {
     context.mergePolicy = .error
     context.undoManager = ContextUndoManager()
@@ -219,7 +220,7 @@ struct ChildConflictTests {
     #expect(writer.rank == 1)
   }
 
-  /// The child has brought an object back whose deletion it had handed over, and its parent takes the deletion back, too.
+  /// The child has saved a deletion to its parent and then undone it. The parent takes the deletion back, too.
   @Test func anObjectThatAChildHasBroughtBackIsInConflict() throws {
     context.mergePolicy = .error
     let child = context.makeChild()
@@ -251,7 +252,7 @@ struct ChildConflictTests {
     #expect(writer.rank == 0)
   }
 
-  /// The child sets a rank on top of one that the parent has not stored: the store's rank is one that it has never seen.
+  /// The child changes a rank that its parent has not saved. The child has never seen the store's rank.
   @Test(arguments: [false, true], [false, true])
   func aChangeOfARevertedValueIsAConflict(parentMovesOnBefore: Bool, usesGrandchild: Bool) throws {
     writer.rank = 1

@@ -251,7 +251,8 @@ struct CustomMergeTests {
     #expect(writer.rank == 16)
   }
 
-  /// A decision is about values: code that runs while the save waits for its turn may change them.
+  /// A decision is valid only for the values that it was made on. Code that runs while the save waits for its turn
+  /// may change them.
   @Test func aDecisionCountsForTheValuesThatItWasMadeOn() async throws {
     try await Self.countWhileWaiting(in: library, writer.objectID)
     #expect(try stored().rank == 116)
@@ -286,7 +287,7 @@ struct CustomMergeTests {
     #expect(writer.rank == 116)
   }
 
-  /// No increment is lost, whoever saves when.
+  /// No increment is lost, in any order of the saves.
   @Test func randomIncrementsAddUp() throws {
     var random = SeededGenerator()
     let contexts = try (0..<3).map { _ in try library.context() }

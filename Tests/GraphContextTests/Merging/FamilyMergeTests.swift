@@ -5,8 +5,8 @@ import Testing
 
 @testable import GraphContext
 
-/// Two contexts and a child of one change a library at random, beside plain values: each shows after each step what the plain values say, and so does
-/// the store after each save.
+/// Two contexts and a child of one change a library at random, beside plain values. After each step, each context
+/// agrees with its plain values, and after each save, the store does as well.
 struct FamilyMergeTests {
   /// How many steps are made: `CAMBIUM_MERGE_STEPS`, or some hundreds for each policy.
   private static let stepCount =
@@ -31,13 +31,13 @@ struct FamilyMergeTests {
       refusals.formUnion(run.refusals)
       done += roundLength
     }
-    // How often a save is refused, and why, is the generator's luck; of many some are, for each reason.
+    // The generator determines how often and why saves are refused. Of many saves, some are refused for each reason.
     let reasons = ["conflict", "notUnique", "missingDestination"]
     #expect(Self.stepCount < 30_000 ? !refusals.isEmpty : refusals.isSuperset(of: reasons))
   }
 }
 
-/// One library, its contexts, and what they should show.
+/// One library, its contexts, and the values that they should show.
 private struct FamilyMergeRun {
   private struct Member {
     let context: ManagedObjectContext
@@ -174,7 +174,7 @@ private struct FamilyMergeRun {
       return try rollback(which)
     }
     if outcome.graph != ledger.graph { ledger.accept(outcome.graph) }
-    // A save of nothing leaves a context where it is.
+    // A save without changes doesn't move a context to the newest commit.
     if member.current == member.base { try member.context.refresh() }
     moveOn(which)
     try check(member.context, ledger.graph, "context \(which) after its save")

@@ -108,7 +108,8 @@ extension Parcel {
   }
 }
 
-/// Where a deletion follows references: those that a context has set before it deletes an object lead to what it has decided on.
+/// The references that a deletion follows. References that a context has set before it deletes an object lead to the
+/// objects that the context has chosen.
 struct FollowedReferenceTests {
   private let store: PersistentContainer
   private let context: ManagedObjectContext
@@ -124,7 +125,7 @@ struct FollowedReferenceTests {
     try context.save()
   }
 
-  /// What a program may do before it deletes a parcel without its gift.
+  /// The ways in which a program may delete a parcel without its gift.
   enum Rescue: CaseIterable, Sendable { case takesOut, replaces, deletesCarton, discardsDeletion }
 
   @Test(arguments: Rescue.allCases, [0, 1, 2]) func whatWasTakenOutStays(_ rescue: Rescue, depth: Int) throws
@@ -170,7 +171,8 @@ struct FollowedReferenceTests {
     #expect(try store.verify().map(\.description) == [])
   }
 
-  /// The parent makes the parcel lead to another gift after its child has deleted it: the deletion takes along what the parcel leads to now.
+  /// The parent assigns another gift to the parcel after its child has deleted the parcel. The deletion also deletes
+  /// the gift that the parcel leads to now.
   @Test func whatTheParentHasSetSinceIsTakenAlong() throws {
     let child = context.makeChild()
     child.delete(try child.existingObject(Parcel.self, with: parcel.objectID))
@@ -197,7 +199,7 @@ struct FollowedReferenceTests {
     #expect(try context.count(From<Customs>()) == 1)
   }
 
-  /// Others have set the reference, too: the deletion follows it to where it leads in the store.
+  /// Another context has set the reference, too. The deletion follows the reference of the store.
   @Test func whatOthersHaveSetIsTakenAlong() throws {
     context.mergePolicy = .mergeByPropertyObjectTrump
     let other = try store.context()
@@ -222,7 +224,7 @@ struct FollowedReferenceTests {
     let same = try child.existingObject(Padlock.self, with: padlock.objectID)
     if clears { same.key = nil }
     child.delete(same)
-    // Without it the deletion takes the key along.
+    // If the reference isn't cleared, the deletion of the padlock also deletes the key.
     if clears { child.delete(try child.existingObject(PadlockKey.self, with: key.objectID)) }
     padlock.key = other
     try child.save()
@@ -232,7 +234,8 @@ struct FollowedReferenceTests {
     #expect(try store.verify().map(\.description) == [])
   }
 
-  /// Others have given the deleted object a partner that this save gives to another one: that one keeps it.
+  /// Another context has given the deleted object a partner that this save gives to a second object. The second
+  /// object keeps the partner.
   @Test func aPartnerThatIsGivenAwayStays() throws {
     let (first, second) = (Padlock(), Padlock())
     let (key, other) = (PadlockKey(), PadlockKey())
@@ -272,7 +275,7 @@ struct FollowedReferenceTests {
     #expect(try context.count(From<Strongroom>()) == 0 && context.count(From<StrongroomCode>()) == 2)
   }
 
-  /// The parent has mounted a photo that can't be without its mount.
+  /// The parent has mounted a photo that requires its mount.
   @Test func whatCannotBeWithoutTheDeletedObjectIsTakenAlong() throws {
     let (mount, second) = (Mount(), Mount())
     let (photo, other) = (MountedPhoto(mount), MountedPhoto(second))
@@ -291,7 +294,7 @@ struct FollowedReferenceTests {
     #expect(try store.verify().map(\.description) == [])
   }
 
-  /// The context in which a merged object is validated shows what is stored, and no more deletions.
+  /// The context in which a merged object is validated shows the state that will be stored, without further deletions.
   @Test func validationsSeeWhatWasTakenOut() throws {
     let tag = GiftTag()
     context.insert(tag)
@@ -309,7 +312,8 @@ struct FollowedReferenceTests {
     #expect(tag.gift === gift && tag.note == "theirs" && tag.hangs)
   }
 
-  /// A link that is added here and goes with an object that a rule deletes never was in the store, whichever end the rule has come from.
+  /// A save adds a link, and a delete rule deletes the object at one end. The link never was in the store, whichever
+  /// end the rule has come from.
   @Test func passingLinksAreNoChange() async throws {
     let (jury, medal, winner) = (Jury(), Medal(), Winner())
     for object in [jury, medal, winner] as [any ManagedObject] { context.insert(object) }

@@ -95,7 +95,8 @@ import Testing
   init() {}
 }
 
-/// Another context links objects to one that is deleted here: the deletion takes links away that neither context has shown without.
+/// Another context links objects to an object that this context deletes. The deletion removes these links, so the
+/// linked objects get a state that neither context has shown.
 struct LateLinkTests {
   private let mine: ManagedObjectContext
   private let theirs: ManagedObjectContext
@@ -123,7 +124,7 @@ struct LateLinkTests {
     #expect(error?.code == .validationFailed && error?.context.objectID == id)
   }
 
-  /// Few and many changes of others are searched in two ways.
+  /// The save searches few changes of other contexts in another way than many changes.
   @Test(arguments: [false, true], [0, 20]) func anObjectThatLosesItsReferenceIsValidated(
     isNew: Bool,
     others: Int
@@ -143,7 +144,7 @@ struct LateLinkTests {
     #expect(other.novelist == nil)
   }
 
-  /// The link of an object that is deleted here, or by a rule because of another link.
+  /// The object at the other end of the link is deleted by this context, or by a rule because of another link.
   @Test(arguments: [false, true]) func anObjectThatLosesALinkIsValidated(cascades: Bool) throws {
     let (theirPrize, theirNovel) = (
       try theirs.existingObject(Prize.self, with: prize.objectID),
@@ -164,7 +165,7 @@ struct LateLinkTests {
     #expect(try theirPrize.novels.isEmpty && theirs.count(From<Novel>()) == 0)
   }
 
-  /// The novel gets its title from there, and loses its writer by the deletion: it is asked once for both.
+  /// The novel gets its title by the merge, and loses its writer by the deletion. It is validated once for both.
   @Test func anObjectThatIsMergedAndLosesALinkFailsOnce() throws {
     let same = try theirs.existingObject(Novel.self, with: novel.objectID)
     same.isPublished = true
@@ -176,7 +177,7 @@ struct LateLinkTests {
     #expect(error?.code == .validationFailed && error?.failures.count == 1)
   }
 
-  /// Whatever others do to objects without rules, the save takes a second turn once.
+  /// A save takes a second turn only once because of objects without rules, whatever other contexts change in them.
   @Test func objectsWithoutRulesAreFoundOnce() throws {
     let theirs = theirs
     let same = try theirs.existingObject(Novelist.self, with: novelist.objectID)
@@ -202,7 +203,7 @@ struct LateLinkTests {
     #expect(fan.favourite == nil)
   }
 
-  /// What this save leads elsewhere keeps its link.
+  /// An object that this save links to another object keeps this link.
   @Test func aReferenceThatIsSetHereIsNotLost() throws {
     let other = Novelist()
     mine.insert(other)
@@ -219,7 +220,7 @@ struct LateLinkTests {
     #expect(novel.novelist === other && novel.title == "renamed")
   }
 
-  /// The context moves over the commit that has made the link, after its deletion. The view context does so by itself.
+  /// After the deletion, the context moves past the commit that has made the link. The view context does so by itself.
   @Test(arguments: [false, true]) func aContextThatHasMovedOnValidates(isLink: Bool) throws {
     let theirNovel = try theirs.existingObject(Novel.self, with: novel.objectID)
     if isLink {
@@ -302,7 +303,7 @@ struct LateLinkTests {
     #expect(try theirs.count(From<Tome>()) == 0)
   }
 
-  /// A save whose first turn was refused has a name that its derived value follows only in the store.
+  /// The first turn of the save is refused. The derived value of the new name is computed only in the store.
   @Test func whatIsDerivedIsReadInAValidation() throws {
     let (cover, printer) = (Cover(), Printer())
     cover.name = "a"
@@ -321,7 +322,7 @@ struct LateLinkTests {
     #expect(cover.foldedName == "b" && cover.printer == nil)
   }
 
-  /// The rule deletes an object that this save inserts: nothing is stored of it.
+  /// The rule deletes an object that this save inserts. The store gets no part of it.
   @Test func aNewObjectThatARuleDeletesIsNotAsked() throws {
     let (rack, tome, _) = try rackWithCoveredTome()
     try theirs.existingObject(Tome.self, with: tome.objectID).rack = try theirs.existingObject(

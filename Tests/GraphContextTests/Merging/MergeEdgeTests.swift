@@ -50,7 +50,7 @@ struct MergeEdgeTests {
     third.mergePolicy = .mergeByPropertyStoreTrump
     let copy = try third.existingObject(Writer.self, with: writer.objectID)
     copy.rank = 5
-    // Both have set 2: a conflict, after which the store has what it had.
+    // Both contexts have set 2. This is a conflict, after which the store has its previous value.
     pair.mine.mergePolicy = policy
     (writer.rank, writer.name) = (2, "b")
     try pair.mine.save()
@@ -140,7 +140,7 @@ struct MergeEdgeTests {
     try pair.end()
   }
 
-  /// The context has moved to a state that has its own value, and then to another.
+  /// The context has moved to a state whose value equals its own, and then to a state with another value.
   @Test func aConflictStaysOneWhateverTheStoreHasLater() async throws {
     let writer = Writer("A", rank: 5)
     let pair = try await Pair(Library.models, [writer])
@@ -217,7 +217,7 @@ struct MergeEdgeTests {
     writer.rank = 9
     try pair.mine.save()
     #expect(writer.rank == 9)
-    // An object that was deleted there is gone once its changes are dropped.
+    // An object that the other context has deleted leaves this context when its changes are dropped.
     writer.rank = 10
     try pair.theirs.refresh()
     pair.theirs.delete(try pair.same(writer))
@@ -261,7 +261,7 @@ struct MergeEdgeTests {
     try pair.end()
   }
 
-  /// There is no commit then that would be the context's own.
+  /// The save makes no commit, because no change is left.
   @Test func linksThatOthersHaveRemovedAsWellAreNoSave() async throws {
     let (writer, reader) = (Writer("w"), Reader("r"))
     reader.idols = [writer]

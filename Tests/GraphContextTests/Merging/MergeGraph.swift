@@ -3,7 +3,7 @@ import Predicates
 
 @testable import GraphContext
 
-/// A library as plain values, with the rules by which savings of it merge. Shares no code with contexts.
+/// A library as plain values, with the rules by which saves merge. Shares no code with contexts.
 struct MergeGraph: Equatable {
   enum Kind: Int, CaseIterable {
     case writer, book, reader, desk
@@ -101,13 +101,14 @@ extension MergePolicy {
   static let keepTheirs = MergePolicy.custom { $0.keepTheirs() }
 }
 
-/// What a store has, and which commit gave each value: to find what two contexts have both changed.
+/// The state of a store, and the commit that gave each value. The commits show which values two contexts have both
+/// changed.
 struct MergeLedger {
   private(set) var graph = MergeGraph()
   private(set) var commit = 0
   private var changedAt: [MergeGraph.Slot: Int] = [:]
 
-  /// The outcome of a save: the graph afterwards, and what the save may object to; empty when it passes.
+  /// The outcome of a save: the graph afterwards, and the possible reasons of a refusal; empty when the save passes.
   struct Outcome {
     var graph: MergeGraph
     var objections: Set<String> = []
@@ -123,7 +124,7 @@ struct MergeLedger {
     graph = new
   }
 
-  /// What a save leaves of the changes between two states of a context, whose first is that of a commit.
+  /// Returns the outcome of saving the changes between two states of a context. The first state is that of a commit.
   func saving(
     _ current: MergeGraph,
     since base: MergeGraph,
@@ -189,7 +190,7 @@ struct MergeLedger {
       return
     }
     let foreign = foreignSlots(of: key, since: baseCommit)
-    // To lead to one object is an agreement.
+    // Two references to the same object agree.
     let agreed = mine.intersection(foreign).intersection(key.kind.referenceSlots)
       .filter { theirs[$0] == values[$0] }
     mine.subtract(agreed)
@@ -205,7 +206,7 @@ struct MergeLedger {
     default: break
     }
     for slot in dropped where key.kind == .book && slot == 2 {
-      // The reference that stays leads to what this save deletes.
+      // The reference that stays leads to a writer that this save deletes.
       if let writer = theirs[2], deleted.contains(.init(kind: .writer, number: writer)) {
         outcome.objections.insert("conflict")
       }

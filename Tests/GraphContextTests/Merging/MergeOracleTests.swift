@@ -37,25 +37,25 @@ struct MergeOracleTests {
   }
 }
 
-/// What the contexts do, and what the store should have.
+/// The steps of the contexts, and the state that the store should have.
 private struct MergeRace {
   /// The attributes of a writer, as the oracle has them.
   private struct Row: Equatable {
     var values: [Int]
-    /// The commit that gave each its value, counted by the oracle.
+    /// The commit that gave each attribute its value, counted by the oracle.
     var changedAt: [Int]
   }
   private struct Edit {
     var value: Int
-    /// What the context has shown before.
+    /// The value that the context showed before.
     let base: Int
   }
   private struct Side {
     let context: ManagedObjectContext
-    /// What the context shows, but for its edits.
+    /// The values that the context shows without its edits.
     var base: [ManagedObjectID: Row]
     var baseCommit = 0
-    /// By object, and nil for its deletion.
+    /// The edits of each object; nil for its deletion.
     var edits: [ManagedObjectID: [Int: Edit]?] = [:]
     /// The slots of edited and deleted objects that the other side had changed when this one moved on.
     var conflicts: [ManagedObjectID: Set<Int>] = [:]
@@ -92,7 +92,8 @@ private struct MergeRace {
     case 0 where order.count < 8: try insert(which)
     case 1 where order.count > 4: try delete(which, generator.pick(order))
     case 2...7 where !order.isEmpty:
-      // A context that moves on forgets a change to an equal value. No two of these are equal, nor are sums of them.
+      // A context that moves on forgets a change to an equal value. Of these numbers, no two are equal, and no two
+      // sums are.
       let value = generator.number(in: moves ? 1...1 << 40 : 1...99)
       try edit(which, generator.pick(order), generator.number(in: 0...1), to: value)
     case 8 where moves: try refresh(which)
@@ -135,7 +136,7 @@ private struct MergeRace {
       let both = edits.map { foreign.intersection($0.keys) } ?? foreign
       sides[which].conflicts[id, default: []].formUnion(both)
     }
-    // The other side has deleted what only its edits keep here.
+    // Objects that the other side has deleted and that only this side's edits keep in its context.
     let kept = side.base.filter { stored[$0.key] == nil && side.edits[$0.key] != nil }
     sides[which].base = stored.merging(kept) { stored, _ in stored }
     sides[which].baseCommit = commit
@@ -173,7 +174,7 @@ private struct MergeRace {
     sides[which].conflicts = [:]
   }
 
-  /// What the save leaves in the store, nil for a deletion; nil for a conflict.
+  /// Returns the rows that the save leaves in the store, nil for a deletion; returns nil for a conflict.
   private mutating func merged(_ side: Side) -> [ManagedObjectID: Row?]? {
     var result: [ManagedObjectID: Row?] = [:]
     for (id, edits) in side.edits {

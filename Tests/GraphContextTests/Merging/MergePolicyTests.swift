@@ -5,7 +5,7 @@ import Testing
 
 @testable import GraphContext
 
-/// The table of Docs/Contexts.md, cell by cell: what is written there is what happens.
+/// The table of Docs/Contexts.md, cell by cell: merges have the outcomes of the table.
 struct MergePolicyTests {
   @Test(arguments: MergeScenario.all)
   func theStoreHasWhatTheTableSays(_ scenario: MergeScenario) async throws {
@@ -17,7 +17,7 @@ struct MergePolicyTests {
     }
   }
 
-  /// A context that shows both changes already stores both, where they don't conflict.
+  /// A context that already shows both changes stores both, where they don't conflict.
   @Test(arguments: MergeScenario.all)
   func aContextThatHasMovedOnMergesAsTheTableSays(_ scenario: MergeScenario) async throws {
     let row = try #require(try PolicyTable().rows[scenario.title])
@@ -109,7 +109,7 @@ struct MergePolicyTests {
     for context in [mine, theirs] { context.end() }
   }
 
-  /// Where a relationship leads that denies a deletion is what the store says at that moment.
+  /// The store decides at the time of the save where a relationship leads that denies a deletion.
   @Test func aTargetThatOthersHaveTakenAwayDeniesNothing() async throws {
     let models: [any ManagedObject.Type] = [Trail.self, Summit.self, Hut.self]
     let container = try await PersistentContainer("Trails", models: models, at: .inMemory)
@@ -201,7 +201,7 @@ private struct PolicyTable {
 
 /// Two contexts that change the same objects: one saves, then the other does.
 struct MergeScenario: Sendable, CustomTestStringConvertible {
-  /// What the store has afterwards of the two changes.
+  /// The changes that the store has afterwards.
   struct Outcome {
     var hasMine = false
     var hasTheirs = false

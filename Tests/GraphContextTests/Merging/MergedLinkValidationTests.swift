@@ -11,7 +11,7 @@ import Testing
   init() {}
 
   func validateForUpdate() throws {
-    // Of objects without rules: says nothing of this one.
+    // The sailors have no rules, so this call has no effect.
     for sailor in sailors { try sailor.validateForUpdate() }
     if sailors.count < least { throw ValidationError("too few sailors", properties: ["sailors"]) }
   }
@@ -43,7 +43,8 @@ import Testing
   init() {}
 }
 
-/// Links of two contexts, and what a merge takes from a third object, are validated together as values are.
+/// Links that two contexts change, and links that a merge removes from a third object, are validated together, as
+/// values are.
 struct MergedLinkValidationTests {
   private let store: PersistentContainer
   private let mine: ManagedObjectContext
@@ -114,7 +115,7 @@ struct MergedLinkValidationTests {
     #expect(Set(try reader.fetch(From<Crew>())[0].sailors.map(\.name)) == ["a", "c"])
   }
 
-  /// Its validation was never called here: only the merge changes it.
+  /// Before the merge, this context had no reason to validate the object: only the merge changes it.
   @Test func anObjectThatLosesItsPartnerIsValidated() throws {
     let (first, second, plane) = (Pilot("1"), Pilot("2"), Plane())
     for pilot in [first, second] { mine.insert(pilot) }
@@ -131,7 +132,7 @@ struct MergedLinkValidationTests {
     #expect(error?.code == .validationFailed && error?.context.objectID == second.objectID)
   }
 
-  /// The plane of a new pilot keeps the one that another context has given it.
+  /// The plane of a new pilot keeps the pilot that another context has given it.
   @Test func aNewObjectThatLosesItsPartnerIsValidated() throws {
     let (old, plane) = (Pilot("1"), Plane())
     mine.insert(old)
@@ -155,7 +156,8 @@ struct MergedLinkValidationTests {
     #expect(new.plane == nil && plane.pilot === old)
   }
 
-  /// A new object is settled with an existing one, which takes a passport from another.
+  /// A new object is settled with an existing one. Its passport replaces the existing object's passport, which loses
+  /// its bearer.
   @Test func anObjectThatLosesASettledPartnerIsValidated() async throws {
     let store = try await PersistentContainer("Users", models: Bearer.self, Passport.self, at: .inMemory)
     let context = try store.context()
@@ -171,7 +173,7 @@ struct MergedLinkValidationTests {
     #expect(error?.code == .validationFailed && error?.context.objectID == old.objectID)
   }
 
-  /// The merge drops what this context has set there, and the settlement changes the object again.
+  /// The merge drops the value that this context has set in the object, and the settlement changes the object again.
   @Test func anObjectThatIsPutBackAndSettledIsValidated() async throws {
     let store = try await PersistentContainer("Users", models: Bearer.self, Passport.self, at: .inMemory)
     let (mine, theirs) = (try store.context(), try store.context())
@@ -191,7 +193,8 @@ struct MergedLinkValidationTests {
     #expect(error?.code == .validationFailed && error?.context.objectID == old.objectID)
   }
 
-  /// Both ends of a link that leads to an existing object instead of a new one: the rule is that of the one or the other end.
+  /// Both ends of a link that leads to an existing object instead of a new one. The validation rule is declared at
+  /// one end or the other.
   @Test(arguments: [false, true], [false, true]) func aLinkToAnExistingObjectIsValidated(
     isOfDecal: Bool,
     isStored: Bool

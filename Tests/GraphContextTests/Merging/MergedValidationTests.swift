@@ -71,7 +71,7 @@ struct MergedValidationTests {
     #expect(error?.code == .validationFailed && error?.context.properties == ["start", "end"])
     #expect(error?.context.objectID == shift.objectID)
     #expect(shift.end == 5 && shift.start == 1 && mine.hasChanges)
-    // The context sees the other's value, and mends its own.
+    // The context sees the other context's value, and corrects its own.
     try mine.refresh()
     #expect(shift.start == 8)
     shift.end = 9
@@ -96,7 +96,7 @@ struct MergedValidationTests {
     #expect(error?.code == .validationFailed)
   }
 
-  /// The validation sees all that the save stores: also new objects, other changes and deletions.
+  /// The validation sees everything that the save stores, also new objects, other changes and deletions.
   @Test func theRestOfTheSaveIsThereToo() async throws {
     let purses = try await PersistentContainer("Purses", models: Purse.self, Booking.self, at: .inMemory)
     let (mine, theirs) = (try purses.context(), try purses.context())
@@ -119,7 +119,7 @@ struct MergedValidationTests {
     purse.balance = 15
     try mine.save()
     #expect(purse.name == "theirs" && purse.balance == 15)
-    // What the context has shown when it was validated isn't validated again.
+    // A state that the context already showed when it validated the object isn't validated again.
     same.balance = 0
     theirs.rollback()
     try theirs.refresh()
@@ -135,7 +135,7 @@ struct MergedValidationTests {
     #expect(try await purses.verify().map(\.description) == [])
   }
 
-  /// What can't be shown is refused by the store, with its own reason.
+  /// The store refuses a save that can't be shown for validation, with the store's own reason.
   @Test func aSaveThatCanNotBeShownSaysWhatIsWrong() async throws {
     let purses = try await PersistentContainer("Purses", models: Purse.self, Booking.self, at: .inMemory)
     let (mine, theirs) = (try purses.context(), try purses.context())
@@ -170,7 +170,7 @@ struct MergedValidationTests {
     #expect(shift.end == 9)
   }
 
-  /// Many writers of one object come to an end, although each of them makes the others validate again.
+  /// Many writers of one object all finish, although each of them makes the others validate again.
   @Test func writersOfOneObjectDoNotStarve() async throws {
     let id = shift.objectID
     try await withThrowingTaskGroup(of: Void.self) { group in

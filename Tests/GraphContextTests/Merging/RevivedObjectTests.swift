@@ -33,14 +33,14 @@ struct RevivedObjectTests {
     try other.refresh()
   }
 
-  /// The times at which the context moves on: once the object is deleted, and once it is back.
+  /// Whether the context moves on after the object is deleted, and after it is back.
   private static let moves = [[false, false], [true, false], [false, true], [true, true]]
 
-  /// Deletes the first writer elsewhere, and brings it back.
+  /// Deletes the first writer in another context, and brings it back.
   ///
   /// - Parameters:
-  ///   - rank: a rank that it gets before, and comes back with.
-  ///   - whileDeleted: what happens in between.
+  ///   - rank: a rank that the writer gets before the deletion and comes back with.
+  ///   - whileDeleted: a closure that runs while the writer is deleted.
   private func deleteAndReturn(
     _ moves: [Bool],
     rank: Int? = nil,
@@ -116,7 +116,7 @@ struct RevivedObjectTests {
     try check()
   }
 
-  /// A context that sees the removal of the other forgets its own.
+  /// A context that sees the other context's removal of a link forgets its own.
   @Test(arguments: [[false, false], [false, true]]) func aLinkThatWasRemovedStaysRemoved(
     _ moves: [Bool]
   ) throws {
@@ -133,7 +133,7 @@ struct RevivedObjectTests {
     #expect(try mine.fetch(From<Reader>()).map(\.idols.count) == [0])
   }
 
-  /// What others have done on purpose since is not undone by a change that made no difference.
+  /// A change without effect doesn't undo a later change of another context.
   @Test func aLinkThatBothHaveRemovedMayComeBack() throws {
     let reader = Reader("r")
     writer.fans = [reader]
@@ -173,7 +173,7 @@ struct RevivedObjectTests {
     try check()
   }
 
-  /// The parent has nothing of the object that the child has deleted.
+  /// The parent no longer has the object that the child has deleted.
   @Test func aChildsDeletionOfWhatIsGoneLeavesNoConflict() throws {
     let child = mine.makeChild()
     child.delete(try child.existingObject(Writer.self, with: writer.objectID))
@@ -185,7 +185,7 @@ struct RevivedObjectTests {
     try check()
   }
 
-  /// Long values are compared where they were changed alone.
+  /// Long values are compared only where they were changed.
   @Test(arguments: moves, [true, false]) func anObjectWithALongValueIsBackAsItWas(
     _ moves: [Bool],
     _ deletes: Bool

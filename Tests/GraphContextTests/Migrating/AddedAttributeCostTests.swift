@@ -6,7 +6,7 @@ import Testing
 
 @testable import GraphContext
 
-/// What the addition of an attribute costs, in bytes: the catalogue, whatever the number of objects.
+/// The cost of adding an attribute, in bytes: only the catalogue is written, whatever the number of objects.
 struct AddedAttributeCostTests {
   private func schema(isLater: Bool) throws -> Schema {
     let added = [
@@ -18,9 +18,9 @@ struct AddedAttributeCostTests {
     ])
   }
 
-  /// What opening a store of so many objects with two attributes more writes.
+  /// Returns the bytes that an opening with two additional attributes writes, for a store with `count` objects.
   private func cost(objects count: Int) throws -> (logged: UInt64, written: UInt64) {
-    // Nothing is written some time after a commit.
+    // The store writes nothing in the background some time after a commit.
     let store = try Store.open(
       file: SimulatedDisk(),
       path: "",
@@ -73,7 +73,7 @@ struct AddedAttributeCostTests {
   @Test func anAttributeIsAddedForTheSameBytesToAnyNumberOfObjects() throws {
     let costs = try [1_000, 10_000, 40_000].map(cost)
     #expect(Set(costs.map(\.logged)).count == 1)
-    // With the checkpoint, which also writes what grows with the file a little.
+    // Includes the checkpoint, which also writes data that grows slowly with the file.
     #expect(costs.allSatisfy { $0.logged > 0 && $0.written <= 64 << 10 })
   }
 }

@@ -39,7 +39,7 @@ struct ChangeCoverage {
     }
   }
 
-  /// The kinds of which no property with values went on through a change.
+  /// The kinds of which no property with values continued through a change.
   var missing: [Kind] { Kind.allCases.filter { counts[$0, default: Counts()].kept == 0 } }
 
   /// A line for each kind.

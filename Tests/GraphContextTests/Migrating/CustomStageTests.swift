@@ -278,7 +278,7 @@ extension ManagedObjectContext {
   }
 }
 
-/// Values of one kind as another has them.
+/// Conversions of values from one kind to another.
 struct ConversionRuleTests {
   @Test(
     arguments: [

@@ -6,7 +6,7 @@ import Testing
 
 @testable import GraphContext
 
-/// Derived attributes that come, change and go with the schema.
+/// Derived attributes that a change of the schema adds, changes and removes.
 struct DerivedMigrationTests {
   private let folder: TemporaryFolder
   private var url: URL { URL(fileURLWithPath: folder.file("derived")) }
@@ -109,7 +109,7 @@ struct DerivedMigrationTests {
       try Self.expect(context, "total", [.int(1), .int(2)])
       #expect(try context.fetch(DynamicQuery("Album", where: PredicateTree(format: "total == 2"))).count == 1)
     }
-    // A renamed source is the same; one that begins anew has other values.
+    // A renamed source keeps its values; a source that begins anew has other values.
     let renamed = PropertyDescription.attribute("total", Int.self, derived: "songs.@sum.length")
     try await open(Self.schema([renamed], indexes: index, seconds: "length")) { context in
       try Self.expect(context, "total", [.int(10), .int(30)])
@@ -238,7 +238,7 @@ private enum ShelfV1: VersionedSchema {
   }
 }
 
-/// The seconds are of another kind, which a conversion makes.
+/// The seconds have another kind, and a conversion makes their values.
 private enum ShelfV2: VersionedSchema {
   static let version = Schema.Version(2)
   static func schema() throws(SchemaError) -> Schema? {

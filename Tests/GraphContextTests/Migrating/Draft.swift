@@ -2,28 +2,28 @@ import Predicates
 
 @testable import GraphContext
 
-/// A schema that a test changes. Entities and properties have keys of their own, which they keep under every name: what the library has to
-/// find out by names, a test knows.
+/// A schema that a test changes. Entities and properties have keys of their own, which they keep under every name.
+/// The library has to match them by name; the test knows them by key.
 struct Draft {
   struct Attribute {
     var kind: AttributeKind
-    /// The kind of a list's elements; nil for what is no list.
+    /// The kind of a list's elements; nil for an attribute that is no list.
     var elementKind: AttributeKind?
     var isOptional: Bool
     var defaultValue: AttributeValue?
     var derivation: Derivation?
-    /// What it is of an embedded value that may be nil; nil for any other attribute.
+    /// The role of the attribute in an embedded value that may be nil; nil for any other attribute.
     var role: EmbeddedRole?
   }
 
-  /// What an attribute is of an embedded value that may be nil.
+  /// The role of an attribute in an embedded value that may be nil.
   enum EmbeddedRole: Equatable {
     /// True where the value is there, else nil.
     case flag
     case part(isRequired: Bool)
   }
 
-  /// What an attribute is made of, by the keys of properties.
+  /// The sources of a derived attribute, by the keys of properties.
   enum Derivation {
     case count(of: Int)
     case aggregate(Function, over: Int, of: Int)
@@ -41,7 +41,7 @@ struct Draft {
     /// The key of the relationship that leads back.
     var inverse: Int?
     var deleteRule = DeleteRule.nullify
-    /// At both ends where one leads to one object.
+    /// If one end leads to one object, both ends have the same value.
     var isOrdered = false
 
     var isToMany: Bool { cardinality == .many }
@@ -57,7 +57,7 @@ struct Draft {
     var name: String
     var originalName: String?
     var content: Content
-    /// The class below the root that declares it; nil for the root.
+    /// The key of the class below the root that declares the property; nil for the root.
     var classKey: Int?
 
     var attribute: Attribute? { if case .attribute(let attribute) = content { attribute } else { nil } }
@@ -85,10 +85,10 @@ struct Draft {
     var originalName: String?
     var properties: [Property] = []
     var indexes: [Index] = []
-    /// Those below the root; none where no class inherits from another.
+    /// The classes below the root; empty where no class inherits from another.
     var classes: [Class] = []
 
-    /// Whether a class is another one, or one below it.
+    /// Returns true if a class is equal to another class, or below it.
     ///
     /// - Parameter member: the key of a class; nil for the root.
     func isClass(_ member: Int?, _ other: Int?) -> Bool {
@@ -123,7 +123,7 @@ struct Draft {
 
   func entityPlace(_ key: Int) -> Int { entities.firstIndex { $0.key == key } ?? 0 }
 
-  /// Where a property is: the places of its entity and its own.
+  /// Returns the positions of a property and of its entity.
   func place(of property: Int) -> (entity: Int, property: Int) {
     for (place, entity) in entities.enumerated() {
       if let own = entity.properties.firstIndex(where: { $0.key == property }) { return (place, own) }
@@ -198,7 +198,7 @@ struct Draft {
     }
   }
 
-  /// No name for a property that is gone: the schema refuses the rule then.
+  /// Returns the name of a property; an empty name if the property was removed. The schema then refuses the rule.
   private func name(_ key: Int) -> String {
     entities.lazy.flatMap(\.properties).first { $0.key == key }?.name ?? ""
   }

@@ -11,7 +11,7 @@ import Testing
 struct EarlierFormatChangeTests {
   // MARK: Earlier formats
 
-  /// What is wrong with the file from the beginning: it has two trees of nobody's.
+  /// Returns true for a problem that the file has from the beginning: two trees that belong to no entity.
   private static func isOfTheFile(_ problem: String) -> Bool {
     ["(tree scratch)", "(tree gone)"].contains(where: problem.contains)
   }

@@ -33,7 +33,7 @@ enum NilableGuests {
   }
 }
 
-/// With parts more.
+/// With additional parts.
 enum LongerGuests {
   @Embeddable struct Place: Hashable {
     var floor: Int = 3
@@ -51,7 +51,7 @@ enum LongerGuests {
   }
 }
 
-/// With a part more that has no default.
+/// With an additional part that has no default.
 enum LackingGuests {
   @Embeddable struct Place: Hashable {
     var street: String
@@ -147,7 +147,7 @@ struct EmbeddedChangeTests {
       try context.save()
       #expect(try context.count(none) == 1)
     }
-    // And a value that was always there has what is new.
+    // A value that was always there has the new parts as well.
     try await open(LongerGuests.Guest.self) { context in
       let guests = try context.fetch(From<LongerGuests.Guest>().orderBy(.ascending(\.name)))
       #expect(guests.map(\.home) == [.init(street: "a", note: "n"), nil])

@@ -4,8 +4,8 @@ import PageStore
 import TestSupport
 import Testing
 
-/// The stream of updates of an opening that fails before anything changes ends. The limit is for a stream that doesn't: each step of a test may wait until
-/// all others have had a turn.
+/// If an opening fails before anything changes, its stream of updates ends. The time limit is for a stream that
+/// doesn't end: each step of a test may wait until all other tests have had a turn.
 @Suite(.timeLimit(.minutes(60))) struct FailedOpeningTests {
   private func count(_ updates: AsyncStream<MigrationProgress>) async -> Int {
     var count = 0

@@ -11,7 +11,8 @@ import Testing
 struct GivenUpStageTests {
   // MARK: Giving up
 
-  /// A failed stage is given up; the power fails in between; the next attempt has to succeed with every copy once.
+  /// The power fails while a failed stage is being given up. The next attempt has to succeed, and each copy must
+  /// exist once.
   @Test func aPowerFailureWhileAStageIsGivenUp() throws {
     let simulated = SimulatedDisk()
     let store = try stagedStore(simulated)

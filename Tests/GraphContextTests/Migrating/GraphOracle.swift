@@ -2,7 +2,8 @@ import Foundation
 import GraphContext
 import Predicates
 
-/// What a store should hold: values and links in dictionaries, by the keys of a ``Draft`` and the numbers of the objects.
+/// The expected contents of a store: values and links in dictionaries, by the keys of a ``Draft`` and the numbers of
+/// the objects.
 struct GraphOracle {
   typealias Row = [Int: AttributeValue]
 
@@ -40,7 +41,7 @@ struct GraphOracle {
     return orders[relationship].map { $0[number] ?? [] } ?? all.sorted()
   }
 
-  /// What a record shows in an attribute: of a derived one what it is made of.
+  /// Returns the value that a record shows in an attribute. A derived value is computed from its sources.
   func shown(_ property: Draft.Property, of number: UInt64, _ entity: Int, in draft: Draft) -> AttributeValue
   {
     switch property.attribute?.derivation {
@@ -93,7 +94,7 @@ struct GraphOracle {
     orders[relationship]?[owner]?.insert(member, at: position)
   }
 
-  /// A relationship becomes ordered, by the numbers of the members at first, or is it no longer.
+  /// Makes a relationship ordered, at first by the numbers of the members, or makes it unordered.
   mutating func order(_ relationship: Int, _ isOrdered: Bool) {
     orders[relationship] = nil
     guard isOrdered else { return }
@@ -130,7 +131,7 @@ struct GraphOracle {
 
   // MARK: Constraints
 
-  /// What a record has in the property: of a to-one relationship the number.
+  /// Returns the value that a record stores in the property; for a to-one relationship, the number of its object.
   func stored(_ property: Draft.Property, of number: UInt64, _ entity: Int) -> AttributeValue {
     if property.relationship == nil { return value(property.key, of: number, entity) }
     return targets(of: number, property.key).first.map { .uint($0) } ?? .null
@@ -145,7 +146,7 @@ struct GraphOracle {
     return true
   }
 
-  /// Whether the data keep what the schema demands.
+  /// Returns true if the data satisfy the schema.
   func fits(_ draft: Draft) -> Bool {
     for entity in draft.entities {
       for property in entity.properties where isRequired(property) {

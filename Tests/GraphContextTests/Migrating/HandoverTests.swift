@@ -49,7 +49,7 @@ struct HandoverTests {
     )
   }
 
-  /// Opens the store with two indexes and an attribute more, in many commits.
+  /// Opens the store with two additional indexes and an additional attribute, in many commits.
   private func takeOver(_ monitor: MigrationMonitor = Reports().monitor()) throws -> PersistentContainer {
     let schema = try Self.schema([Self.title, Self.year], isIndexed: true)
     return try Self.open(store, schema, ContainerOpening(monitor: monitor, takesOver: true))
@@ -165,7 +165,7 @@ struct HandoverTests {
     try context.make("Song", ["code": .int(-1)])
     try context.save()
     context.end()
-    // The same models share the store, whatever the opening says.
+    // A container with the same models shares the store, whether or not its opening may take the store over.
     let same = try Self.open(store, try Self.schema([Self.title]), ContainerOpening(takesOver: true))
     #expect(same.coordinator === old.coordinator)
   }

@@ -50,7 +50,7 @@ struct HiddenInverseChangeTests {
     )
   }
 
-  /// Records have no values of the new inverse yet, and a store that is open for reading only gets none.
+  /// Records have no values of the new inverse yet, and a store that is open for reading only doesn't get them.
   @Test func aNewToOneInverseIsNotReadWhereNothingIsWritten() async throws {
     try await fill([], [alone], ["a", "b"])
     var options = StoreOptions()
@@ -84,7 +84,7 @@ struct HiddenInverseChangeTests {
     }
   }
 
-  /// The name of a hidden inverse is that of its relationship, which another one may get.
+  /// The name of a hidden inverse is that of its relationship. Another relationship may get this name.
   @Test func theNameOfARelationshipIsUsedAgain() async throws {
     try await fill([], [alone], ["ab", "b"])
     let tracks = link("tracks", to: "Song", .many, was: "songs")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import GraphContext
 
-/// Catalogues that no library wrote, and those at the limits.
+/// Catalogues that no version of the library wrote, and catalogues at the limits.
 struct HostileCatalogueTests {
   private let name = attribute("name", .string)
 
@@ -146,7 +146,7 @@ struct HostileCatalogueTests {
     #expect(change.obstacles.first?.message.contains("\(SchemaTree.maximumLayoutCount)") == true)
   }
 
-  /// Many changes one after the other, each of which makes a layout: every record is read by its own.
+  /// Many changes one after the other, each of which makes a layout. Every record is read by its own layout.
   @Test func manyChangesInARow() async throws {
     let store = try Store.inMemory()
     func run(_ round: Int, _ body: (ManagedObjectContext) throws -> Void) throws {

@@ -81,7 +81,8 @@ struct InferredAttributeTests {
     }
   }
 
-  /// A float of a record is rounded, and so is a default: also where it is a double later.
+  /// The value of a Float attribute is rounded, in a record and in a default, also if the attribute becomes a Double
+  /// later.
   @Test func aDefaultIsOfItsKind() async throws {
     try await fill()
     let rounded = AttributeValue.double(Double(Float(0.1)))
@@ -165,7 +166,7 @@ struct InferredAttributeTests {
 
   @Test func aNameUsedAgainShowsNoOldValues() async throws {
     try await fill(indexes: [IndexDescription(["mood"])])
-    // In one step: the old attribute goes on under another name.
+    // In one step: the old attribute continues under another name.
     let moved = attribute("feeling", .string, optional: true, was: "mood")
     let indexes = [IndexDescription(["mood"]), IndexDescription(["feeling"])]
     try await store.open(entity("Song", [title, seconds, moved, mood], indexes: indexes)) { context throws in
@@ -238,12 +239,12 @@ struct InferredAttributeTests {
       #expect(try context.numbers("Song", sortedBy: "mood") == [3, 2, 1])
       #expect(try context.numbers("Song", "mood CONTAINS 'al'") == [2])
     }
-    // Loosened again: what was read stays, and a nil from now on is nil.
+    // Optional again: values that were read stay, and a nil that is set from now on is nil.
     try await store.open(songs(mood)) { context throws in
       #expect(try context.values("Song", "mood")[1] == .string("calm"))
       try context.fetch(DynamicQuery("Song"))[0].set("mood", to: AttributeValue.null)
     }
-    // Required with another default, which is that of the newer nil alone.
+    // Required with another default, which only the newer nil gets.
     try await store.open(songs(attribute("mood", .string, default: .string("new")))) { context throws in
       #expect(try context.values("Song", "mood") == [.string("new"), .string("calm"), .string("blue")])
       #expect(try context.numbers("Song", "mood == 'calm'") == [2])
@@ -394,7 +395,8 @@ struct InferredAttributeTests {
     }
   }
 
-  /// Two contexts that change records of an earlier layout conflict as they do with others, and not because one has read them.
+  /// Two contexts that change records of an earlier layout conflict as with other records. Reading such records
+  /// causes no conflict.
   @Test func onlyAWrittenRecordConflicts() async throws {
     try await fill()
     try await store.open(

@@ -50,7 +50,8 @@ struct InferredEntityTests {
       return try context.newestView().snapshot.treeNames
     }
     #expect(trees.sorted() == ["e/1", "schema"])
-    // The name is used again: nothing of the old entity is there, and no number of an object is that of another entity's.
+    // The name is used again: the new entity has no data of the old one, and its object numbers differ from those of
+    // other entities.
     try await store.open(entity("Album", [name, songs]), entity("Song", [name, album])) { context throws in
       #expect(try context.fetch(DynamicQuery("Song")).isEmpty)
       #expect(try context.linked("Album", "songs", "name") == [[]])

@@ -84,7 +84,7 @@ struct InferredIndexTests {
     #expect(error.code == .notUnique)
     #expect(error.refusal?.offenders.map(\.objectID.number.rawValue) == [1, 2, 3, 5])
     #expect(error.refusal?.offenders.first?.values == [.string("Blue")])
-    // Nil is not the same as nil.
+    // Two nils are not equal, so they don't violate uniqueness.
     try await store.open(song(IndexDescription(["title", "seconds"], isUnique: true))) { _ in }
   }
 
@@ -118,7 +118,7 @@ struct InferredIndexTests {
     }
   }
 
-  /// A library that folds strings otherwise has begun an index, and was killed.
+  /// A process whose library folds strings by other tables has begun an index, and was killed.
   @Test(arguments: [false, true]) func anIndexThatOtherTablesFoldedInPartBeginsAnew(
     isForeign: Bool
   ) throws {
@@ -145,7 +145,8 @@ struct InferredIndexTests {
     context.end()
   }
 
-  /// Has the change that was interrupted say that other tables folded what is built, where nothing can be found.
+  /// Changes the state of the interrupted change so that other tables seem to have folded the index, and removes the
+  /// tree of the index.
   private func makeForeign(_ store: Store) throws {
     let state = try #require(try SchemaTree.migration(in: store.snapshot()))
     try store.write { transaction in

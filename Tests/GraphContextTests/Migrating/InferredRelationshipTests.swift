@@ -86,7 +86,7 @@ struct InferredRelationshipTests {
       #expect(try context.values("Song", "name").count == 3)
       try song("a", context).setObject("single", to: album("y", context))
     }
-    // The name used again shows no old links.
+    // A new relationship of the same name shows no old links.
     try await store.open(schema([link("single", to: "Album"), album], [songs])) { context throws in
       #expect(try context.linked("Song", "album", "name") == strings("  "))
       #expect(try context.linked("Album", "songs", "name") == strings("  "))
@@ -121,7 +121,7 @@ struct InferredRelationshipTests {
     }
   }
 
-  /// A to-many end whose links are in the to-one end shows them under whichever name.
+  /// A to-many end whose links are stored in the to-one end shows them under any name.
   @Test func aToManyEndWithoutItsOriginalNameShowsTheLinksOfTheOther() async throws {
     try await fill([album], [songs])
     let renamed = try schema(
@@ -133,7 +133,7 @@ struct InferredRelationshipTests {
     }
   }
 
-  /// The to-many end that stays says whose links the to-one end has.
+  /// The to-many end that stays determines the links of the to-one end.
   @Test func aToOneEndWithoutItsOriginalNameContinuesThatOfItsInverse() async throws {
     try await fill([album], [songs])
     let renamed = try schema(
@@ -165,7 +165,7 @@ struct InferredRelationshipTests {
     }
   }
 
-  /// What continues a relationship under its original name has its links, and then the inverse can't.
+  /// A relationship that continues another one under its original name has its links. The inverse then can't have them.
   @Test func aToOneEndThatGoesOnElsewhereIsNotThatOfItsInverse() async throws {
     try await fill([album], [songs])
     let error = try await store.refusal(
@@ -228,7 +228,7 @@ struct InferredRelationshipTests {
     }
   }
 
-  /// The other end: the slot goes, and the inverse's has the links.
+  /// The other end becomes to-many: its slot is removed, and the slot of its inverse has the links.
   @Test func oneToOneBecomesManyToOne() async throws {
     try await fill([album], [link("songs", to: "Song", inverse: "album")])
     let next = try schema([albums], [link("songs", to: "Song", inverse: "album")])
@@ -313,7 +313,7 @@ struct InferredRelationshipTests {
       #expect(try context.linked("Song", "album", "name") == strings(" x z"))
       #expect(try context.linked("Album", "song", "name") == strings("b  c"))
       #expect(try context.numbers("Album", "song.name == 'c'") == [3])
-      // Of one to one each object has one partner.
+      // In a one-to-one relationship, each object has one partner.
       try album("y", context).setObject("song", to: self.song("c", context))
     }
     try await store.open(next) { context throws in

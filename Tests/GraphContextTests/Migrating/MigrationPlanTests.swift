@@ -380,7 +380,8 @@ struct MigrationPlanTests {
     try container.close()
   }
 
-  /// After every call to the disk: one of the versions, whole, and the chain goes on to its end. No more than one batch is done twice.
+  /// After every call to the disk, the store has one of the versions, whole, and the chain of stages can continue to
+  /// its end. At most one batch is done twice.
   @Test func aFailureOfThePowerAtAnyMomentLeavesAVersion() throws {
     var generator = SeededGenerator()
     let disk = try filled()

@@ -44,8 +44,8 @@ private enum After {
   }
 }
 
-/// Filters, aggregates, orders and columns where the records of an entity have several layouts: they read a few values of each record. The answers are
-/// those of records that all have the newest layout.
+/// Filters, aggregates, orders and columns over records of several layouts of an entity. They read a few values of
+/// each record. Their results are those of records that all have the newest layout.
 struct MixedLayoutTests {
   private static let count = 600
 

@@ -39,7 +39,7 @@ struct MovedPropertyTests {
     }
   }
 
-  /// The objects that are there are of the root, and would have values that their class doesn't declare.
+  /// The existing objects have the root class. They would have values that their class doesn't declare.
   @Test(arguments: ["wings", "nest"]) func aPropertyThatMovesToANewSubclassIsRefused(
     name: String
   ) async throws {
@@ -78,7 +78,7 @@ struct MovedPropertyTests {
     }
   }
 
-  /// A pass has to give the property its values.
+  /// The property has no values unless a pass of the stage sets them.
   @Test func aPropertyBeginsAnewInASubclassThatAStageMakes() throws {
     let store = try Store.inMemory()
     do {

@@ -25,7 +25,7 @@ private enum V3: VersionedSchema {
   }
 }
 
-/// A plan as people read it.
+/// The description of a plan.
 struct PlanDescriptionTests {
   @Test func versionsAndStagesHaveALineEach() {
     let plan = MigrationPlan(

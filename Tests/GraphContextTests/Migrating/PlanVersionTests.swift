@@ -49,7 +49,7 @@ struct PlanVersionTests {
     )
   }
 
-  /// A plan whose stages change values alone, with a store of no version.
+  /// A plan whose stages change only values, with a store that has no version.
   @Test func aStageOfValuesAloneIsTakenOnAStoreWithoutAVersion() throws {
     let store = try Store.inMemory()
     try Copying.fill(store)
@@ -281,7 +281,7 @@ struct PlanVersionTests {
     #expect(try container.verify().map(\.description) == [])
   }
 
-  /// What the store has in an attribute that a version derives is neither unique nor short enough for an index.
+  /// The stored values of an attribute that a version derives are neither unique nor short enough for an index.
   @Test(arguments: [true, false]) func aDerivedAttributeIsIndexedInTheVersionAfter(isUnique: Bool) throws {
     let name = attribute("name", .string)
     let index = IndexDescription(["key"], isUnique: isUnique)

@@ -2,7 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Random schemas, random objects, random changes: what the store reads is what plain dictionaries say, whether records of earlier
+/// Random schemas, random objects, random changes: the store reads the values that plain dictionaries have, whether
+/// records of earlier
 /// layouts stay as they are or are rewritten after each change.
 struct RandomChangeTests {
   /// How many stores are made: `CAMBIUM_SCHEMA_CHANGES`, or a few.
@@ -13,7 +14,7 @@ struct RandomChangeTests {
   @Test func theDumpIsTheOraclesHoweverRecordsAreRead() throws {
     var generator = SeededGenerator()
     var coverage = ChangeCoverage()
-    // So many meet every kind.
+    // This number of rounds covers every kind of property.
     for round in 0..<6 * Self.roundCount {
       let seed = generator.next()
       do {

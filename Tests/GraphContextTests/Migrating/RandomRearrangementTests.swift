@@ -6,7 +6,8 @@ import Testing
 
 @_spi(Testing) @testable import GraphContext
 
-/// Kinds of things, each of which is an entity or a class below another kind, are arranged in another way at random: a stage makes all their objects anew.
+/// Kinds of things, each of which is an entity or a class below another kind, are rearranged at random. A stage makes
+/// all their objects anew.
 struct RandomRearrangementTests {
   /// How many stores are made: `CAMBIUM_SCHEMA_CHANGES`, or a few.
   private static var roundCount: Int {
@@ -28,7 +29,7 @@ struct RandomRearrangementTests {
   }
 }
 
-/// What each kind is below; nil for an entity of its own.
+/// The kind above each kind; nil for a kind that is an entity of its own.
 private struct Arrangement {
   let parents: [Int?]
 
@@ -44,14 +45,14 @@ private struct Arrangement {
 
   var roots: [Int] { parents.indices.filter { parents[$0] == nil } }
 
-  /// The kind and those above it, from below.
+  /// Returns the kind and the kinds above it, from below.
   func line(of kind: Int) -> [Int] {
     var line = [kind]
     while let parent = parents[line[line.count - 1]] { line.append(parent) }
     return line
   }
 
-  /// The members of the hierarchy of a root, each behind what it is below.
+  /// Returns the members of the hierarchy of a root, each after the kind above it.
   private func members(below root: Int) -> [Int] {
     [root] + parents.indices.filter { parents[$0] == root }.flatMap { members(below: $0) }
   }

@@ -3,15 +3,15 @@ import GraphContext
 import Predicates
 import TestSupport
 
-// Changes that can be inferred: of the schema, and of what the store then holds.
+// Changes that can be inferred: of the schema, and of the expected contents of the store.
 
 extension RandomSchema {
-  /// Changes the schema a few times, and never so that names lead astray or the data break a rule.
+  /// Changes the schema a few times. Names always identify the correct properties, and the data never break a rule.
   mutating func change() {
     for _ in 0..<generatorNumber(1...6) {
       var trial = self
       let isChanged = trial.changeOnce()
-      // The random numbers go on either way.
+      // The sequence of random numbers continues in both cases.
       values = trial.values
       if isChanged, trial.isAllowed { self = trial }
     }
@@ -60,7 +60,7 @@ extension RandomSchema {
       remove(key)
       return true
     }
-    // What leads back may stay alone.
+    // The inverse may stay without this relationship.
     guard let inverse = relationship.inverse, inverse != key else {
       remove(key)
       return true
@@ -68,7 +68,7 @@ extension RandomSchema {
     let staysAlone = chance(1, in: 2)
     remove(key)
     if staysAlone {
-      // In one step with a new inverse it may lose its links, which is refused.
+      // If it also got a new inverse in the same step, it might lose its links, and the change would be refused.
       settled.insert(inverse)
       draft.changeRelationship(inverse) {
         $0.inverse = nil
@@ -129,7 +129,7 @@ extension RandomSchema {
     property.attribute?.isOptional == false || property.relationship?.cardinality == .required
   }
 
-  /// Makes something required; if it is an attribute, nil becomes the default, if it has one.
+  /// Makes a property required. In an attribute with a default, nil becomes the default.
   private mutating func require() -> Bool {
     guard
       let key = pickProperty(where: { property in
@@ -257,7 +257,7 @@ extension RandomSchema {
   /// - Parameter key: that of one end.
   private mutating func setOrder(of key: Int, _ isOrdered: Bool) {
     guard let inverse = draft.relationship(key).inverse else { return }
-    // Where both ends are to many, each has an order of its own.
+    // If both ends are to-many, each has an order of its own.
     for end in draft.relationship(inverse).isToMany ? [key] : [key, inverse] {
       draft.changeRelationship(end) { $0.isOrdered = isOrdered }
       oracle.order(end, isOrdered && draft.relationship(end).isToMany)
@@ -296,7 +296,7 @@ extension RandomSchema {
     return true
   }
 
-  /// Takes its inverse from a relationship that is its own.
+  /// Removes the inverse of a relationship that is its own inverse.
   private mutating func unnameInverse() -> Bool {
     guard
       let key = pickProperty(where: { property in

@@ -11,7 +11,7 @@ extension RandomSchema {
     entity.properties.filter { $0.isEmbedded && !$0.isFlag }
   }
 
-  /// Adds an embedded value, which all objects have as nil, or a part to the one that there is.
+  /// Adds an embedded value, which is nil in all objects, or adds a part to the existing one.
   @discardableResult
   mutating func addEmbedded() -> Bool {
     let place = pickEntity()
@@ -98,7 +98,7 @@ extension RandomSchema {
 
   // MARK: Values
 
-  /// A value that an object can have in an attribute, as its embedded value is.
+  /// Returns a value that an object can have in an attribute, depending on whether its embedded value is nil.
   mutating func value(of property: Draft.Property, _ number: UInt64, _ entity: Draft.Entity) -> AttributeValue
   {
     guard let attribute = property.attribute else { return .null }
@@ -112,7 +112,8 @@ extension RandomSchema {
 }
 
 extension Draft.Entity {
-  /// What is set with a property: of an embedded value that comes and goes all parts, after its flag.
+  /// Returns the properties that are set together with a property: for the flag of an embedded value, the flag and
+  /// then all parts.
   func propertiesSet(with property: Draft.Property) -> [Draft.Property] {
     property.isFlag ? [property] + properties.filter { $0.isEmbedded && !$0.isFlag } : [property]
   }

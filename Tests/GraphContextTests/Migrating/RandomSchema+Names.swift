@@ -1,16 +1,17 @@
 import GraphContext
 
-// Names: which of them lead the library to what is meant.
+// Names: which of them identify the correct properties and entities for the library.
 
 extension RandomSchema {
-  /// What has a name, now and in the store.
+  /// An item with a name, now and in the store.
   private struct Named {
     let key: Int
     let name: String
     let originalName: String?
   }
 
-  /// Whether names and original names say everything: what goes on is found, and what is new takes nobody's place.
+  /// True if names and original names identify everything: each continuing item is found, and no new item is taken
+  /// for an old one.
   var isRecognisable: Bool {
     let entities = draft.entities.map { Named(key: $0.key, name: $0.name, originalName: $0.originalName) }
     return isRecognisable(entities) && areClassesRecognisable
@@ -58,7 +59,8 @@ extension RandomSchema {
     return keys
   }
 
-  /// Whether the store lacks the name, or what had it goes on under one of which the same holds.
+  /// Returns true if the store lacks the name, or if the item that had it continues under a name that was given up in
+  /// turn.
   private func isGivenUp(_ name: String, _ items: [Named], _ known: [String: Int]) -> Bool {
     var name = name
     for _ in 0...items.count {

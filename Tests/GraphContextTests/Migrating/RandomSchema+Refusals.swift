@@ -5,7 +5,8 @@ import TestSupport
 // Changes that must be refused.
 
 extension RandomSchema {
-  /// Changes the schema so that the store can't go on with it. False if the change at random is none of this store.
+  /// Changes the schema so that the store has to refuse it. Returns false if the random change isn't possible in this
+  /// store.
   mutating func breakOnce() -> Bool {
     switch values.generator.number(in: 0...8) {
     case 0: changeKind()
@@ -109,7 +110,7 @@ extension RandomSchema {
     return true
   }
 
-  /// Takes a class away that the store has. Its properties go on as the root's.
+  /// Removes a class that the store has. Its properties continue as properties of the root.
   private mutating func removeClass() -> Bool {
     let places = draft.entities.indices.filter { !draft.entities[$0].classes.isEmpty }
     guard let place = places.randomElement(using: &values.generator) else { return false }
@@ -121,7 +122,7 @@ extension RandomSchema {
     return true
   }
 
-  /// Gives an entity a class of the name of another entity, which goes on under another name or is gone.
+  /// Gives an entity a class with the name of another entity, which continues under another name or is removed.
   private mutating func makeClassOfEntity() -> Bool {
     guard draft.entities.count > 1 else { return false }
     let known = draft.entities[0].name

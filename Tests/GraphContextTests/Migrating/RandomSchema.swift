@@ -2,7 +2,7 @@ import GraphContext
 import Predicates
 import TestSupport
 
-/// A random schema with what a store of it should hold.
+/// A random schema with the expected contents of its store.
 struct RandomSchema {
   var draft = Draft()
   var oracle = GraphOracle()
@@ -11,7 +11,7 @@ struct RandomSchema {
   private(set) var storedNames: [Int: String] = [:]
   /// The entities of the properties that the store has, by the properties' keys.
   private(set) var storedOwners: [Int: Int] = [:]
-  /// Attributes whose optionality or default was settled since: what they were in between, the store doesn't see.
+  /// Attributes whose optionality or default was changed since the last opening. The store doesn't see states in between.
   var settled: Set<Int> = []
   /// An attribute that every entity has and no change touches.
   static let serial = "serial"
@@ -92,7 +92,7 @@ struct RandomSchema {
       attribute.kind = .coded
       attribute.elementKind = values.generator.pick(AttributeKind.allCases.filter(\.isElementKind))
     }
-    // Objects of other classes have nil, and so have those of the class that are there.
+    // Objects of other classes have nil, and so have existing objects of the class.
     let classKey = pickClass(of: place)
     if classKey != nil { attribute.isOptional = true }
     let value =
@@ -129,7 +129,8 @@ struct RandomSchema {
     return true
   }
 
-  /// What stands for an entity as the owner of its classes, which have names of their own beside those of its properties.
+  /// Returns the key for an entity as the owner of its classes. The names of classes are separate from those of
+  /// properties.
   static func ownerOfClasses(_ entity: Int) -> Int { -entity }
 
   /// Gives a class another name.
@@ -186,7 +187,7 @@ struct RandomSchema {
     return Draft.Attribute(kind: kind, isOptional: true, derivation: extreme)
   }
 
-  /// Of these no sum is too great.
+  /// The kinds whose sums never overflow.
   static let shortKinds: [AttributeKind] = [.int8, .int16, .int32, .uint8, .uint16, .uint32]
 
   /// Whether no sum of a store with these attributes can be too great.
@@ -194,7 +195,7 @@ struct RandomSchema {
     let properties = draft.entities.flatMap(\.properties)
     return properties.allSatisfy { property in
       guard case .aggregate(.sum, _, let key)? = property.attribute?.derivation else { return true }
-      // A change may have removed what is added up.
+      // A change may have removed the source of the sum.
       guard let source = properties.first(where: { $0.key == key })?.attribute else { return false }
       return Self.shortKinds.contains(source.kind)
     }
@@ -297,7 +298,7 @@ struct RandomSchema {
     return true
   }
 
-  /// Another order of everything, which means nothing.
+  /// Shuffles the order of everything, which must have no effect.
   mutating func shuffle() {
     for place in draft.entities.indices {
       draft.entities[place].properties.shuffle(using: &values.generator)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import GraphContext
 
-/// A store whose schema and objects change at random, beside an oracle that says what it holds.
+/// A store whose schema and objects change at random, beside an oracle with the expected contents.
 struct RandomStore {
   private let store: Store
   private(set) var random: RandomSchema
@@ -17,7 +17,7 @@ struct RandomStore {
   private let upgradesRecords: Bool
 
   init(_ generator: SeededGenerator, upgradesRecords: Bool = false) throws {
-    // Nothing is written beside what the test does: what the store puts off is forgotten.
+    // The store writes only when the test acts. Work that the store defers is dropped.
     store = try Store.open(
       file: SimulatedDisk(),
       path: "random",
@@ -48,7 +48,8 @@ struct RandomStore {
   /// Has every record written, and compares.
   mutating func rewrite() throws { try open { container, random in try random.rewrite(container) } }
 
-  /// Tries to open the store with a schema that it can't have. True if there was one; nothing was written then.
+  /// Tries to open the store with a schema that the store has to refuse, and checks that nothing was written. Returns
+  /// false if there was no such schema.
   mutating func refuse() throws -> Bool {
     var trial = random
     let isBroken = trial.breakOnce()
@@ -78,7 +79,7 @@ struct RandomStore {
 
 // MARK: - Comparing
 
-/// What the store does not show, and what it shows instead.
+/// An expected line that the store does not show, and the line that it shows instead.
 private struct Difference: Error, CustomStringConvertible {
   let lacking: [String]
   let extra: [String]
@@ -227,7 +228,7 @@ extension RandomSchema {
         oracle.connect(property.key, .init(from: number, to: target), in: draft)
       }
     }
-    // A value that has to be unique and is not: the object isn't made.
+    // If a value has to be unique and isn't, the object isn't made.
     guard oracle.fits(draft) else {
       for property in required { oracle.disconnectAll(property.key, from: number, in: draft) }
       oracle.rows[entity.key]?[number] = nil
@@ -309,7 +310,7 @@ extension RandomSchema {
     }
   }
 
-  /// Deletes an object that is not linked: delete rules are proved elsewhere.
+  /// Deletes an object that is not linked: delete rules are tested elsewhere.
   private mutating func deleteOne(_ entity: Draft.Entity, _ context: ManagedObjectContext) throws {
     let free = oracle.numbers(of: entity.key).filter { !oracle.isLinked($0, entity.key, in: draft) }
     guard !free.isEmpty, chance(1, in: 2) else { return }
@@ -351,7 +352,7 @@ extension RandomSchema {
 
   private struct RecordHeader {
     let isNewest: Bool
-    /// The one that changed the object.
+    /// The commit that changed the object.
     let commit: UInt64
   }
 

@@ -88,7 +88,7 @@ struct ReadOnlyChangeTests {
     #expect(try Data(contentsOf: store.url) == bytes)
   }
 
-  /// The tree of links that a change needs is named by its relationship, and isn't missed where there are no objects.
+  /// A missing tree of links that a change needs is reported by its relationship. Without objects, no tree is missing.
   @Test func linksAreBuiltOnlyWhereThereAreSome() async throws {
     let name = attribute("name", .string)
     func schema(_ cardinality: RelationshipDescription.Cardinality) throws -> Schema {

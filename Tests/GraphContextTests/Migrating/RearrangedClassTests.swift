@@ -70,7 +70,7 @@ struct RearrangedClassTests {
     do {
       let context = try openStaged(store, before).context()
       try context.make("Book", ["title": .string("Emma"), "pages": .int(400)])
-      // More than the numbers that media have leased.
+      // More objects than the numbers that media have leased.
       for minutes in 0..<Int64(1_100) {
         try context.make("Film", ["title": .string("Ran"), "minutes": .int(minutes)])
       }
@@ -145,7 +145,7 @@ struct RearrangedClassTests {
     #expect(try context.linked("List", "items", "title").first?.count == 15)
   }
 
-  /// Without a stage the objects would be gone.
+  /// Without a stage, the objects would be lost.
   @Test func aClassThatBecomesAnEntityIsRefused() async throws {
     let store = try ChangingStore()
     let root = EntityDescription(
@@ -193,7 +193,7 @@ struct RearrangedClassTests {
       #expect(error.code == .schemaMismatch)
       #expect(error.refusal?.description.contains("Album is a subclass of Media in the store") == true)
     }
-    // The class goes on under another name, so its own may be used again.
+    // The class continues under another name, so its old name may be used again.
     try await store.open(
       hierarchy("Media", ("Record", "Album"), ("Book", nil)),
       entity("Album", [attribute("title", .string)])
@@ -202,7 +202,7 @@ struct RearrangedClassTests {
     }
   }
 
-  /// Only the whole of a hierarchy can be made anew, or a class that it doesn't have.
+  /// Only a whole hierarchy can be made anew, or a class that the hierarchy doesn't have.
   @Test func aClassThatGoesOnIsNotMadeAnew() throws {
     let store = try Store.inMemory()
     try Rearranging.fillTogether(store)
@@ -279,7 +279,7 @@ struct RearrangedClassTests {
     #expect(try context.linked("List", "items", "title").first?.count == Int(Rearranging.count))
   }
 
-  /// The class of an object within a hierarchy that goes on: the copy is deleted first.
+  /// An object gets another class within a hierarchy that continues: its copy is deleted first.
   @Test func anObjectChangesItsClass() throws {
     let store = try Store.inMemory()
     try Rearranging.fillTogether(store)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import GraphContext
 
-/// What the log says of entities that are removed.
+/// The log records of removed entities.
 struct RemovedEntityLogTests {
   private final class Lines: Sendable {
     private let content = Mutex<[String]>([])

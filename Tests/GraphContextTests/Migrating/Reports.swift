@@ -2,7 +2,7 @@ import Synchronization
 
 @testable import GraphContext
 
-/// What a monitor was told, and after how many reports it cancels the change.
+/// The reports that a monitor has received, and the number of reports after which it cancels the change.
 final class Reports: Sendable {
   private let counts = Mutex<[Int]>([])
   private let cancelledMonitor = Mutex<MigrationMonitor?>(nil)

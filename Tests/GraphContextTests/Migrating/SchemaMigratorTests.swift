@@ -126,7 +126,8 @@ struct SchemaMigratorTests {
     return try firstDump(container)
   }
 
-  /// After every call to the disk: the old schema or the new one, whole, and the change goes on to its end.
+  /// After every call to the disk, the store has the old schema or the new one, whole, and the change can continue to
+  /// its end.
   @Test func aFailureOfThePowerAtAnyMomentLeavesOldOrNew() throws {
     var generator = SeededGenerator()
     let disk = try filled()

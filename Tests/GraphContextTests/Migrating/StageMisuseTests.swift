@@ -147,7 +147,7 @@ struct StageMisuseTests {
   // MARK: Wrong use
 
   @Test func aBatchThatAPassKeepsCanBeAskedNothing() throws {
-    // One thread after the other uses it.
+    // The threads use it one after the other.
     final class Kept: @unchecked Sendable {
       var batch: MigrationBatch?
     }

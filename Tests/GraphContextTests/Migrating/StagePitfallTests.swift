@@ -100,7 +100,7 @@ private enum HomeVersions {
   }
 }
 
-/// Stages and plans whose ends alone say too little.
+/// Stages and plans for which the first and the last schema alone don't determine the result.
 struct StagePitfallTests {
   private let folder: TemporaryFolder
   private let url: URL
@@ -134,7 +134,7 @@ struct StagePitfallTests {
     return values
   }
 
-  /// The newest version knows nothing of the first name, and a store without a version isn't known to have it.
+  /// The newest version doesn't mention the first name, and a store without a version doesn't say that it has this name.
   @Test func aStoreOfNoVersionIsNotTakenPastTwoRenames() async throws {
     let first = try items(AttributeDescription(name: "a", kind: .string, isOptional: true))
     let container = try await PersistentContainer("Items", schema: first, at: url)
@@ -148,7 +148,7 @@ struct StagePitfallTests {
     let error = await #expect(throws: ContextError.self) { _ = try await item(plan, "c") }
     #expect(error?.code == .schemaMismatch)
     #expect(try Data(contentsOf: url) == before)
-    // The version that makes sense of it is taken by itself.
+    // A plan with only the version that mentions the name works.
     #expect(try await item(MigrationPlan([Renamed.V2.self]), "b") == [.string("kept")])
     #expect(try await item(plan, "c") == [.string("kept")])
   }
@@ -250,7 +250,7 @@ struct StagePitfallTests {
     }
   }
 
-  /// The flag that says whether an embedded value is there is no value that anybody has set.
+  /// A program never sets the flag that says whether an embedded value is there.
   @Test func anEmbeddedValueDoesNotContinueTrueOrFalse() async throws {
     let store = try ChangingStore()
     let plain = EntityDescription(

@@ -7,7 +7,7 @@ import Testing
 
 @_spi(Testing) @testable import GraphContext
 
-// What tests of custom stages share.
+// Helpers that tests of custom stages share.
 
 struct StopsStage: Error {}
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import GraphContext
 
-/// Long values of which a container has stored some parts when another container is to take the store over.
+/// A container has stored some parts of a long value when another container takes the store over.
 struct StagedValueHandoverTests {
   private let store: Store
   private let old: PersistentContainer
@@ -99,7 +99,7 @@ struct StagedValueHandoverTests {
     #expect(try old.verify().map(\.description) == [])
   }
 
-  /// Nobody would refer to them, nor remove them.
+  /// No object would refer to copied parts, and no commit would remove them.
   @Test(arguments: [false, true]) func aStageCopiesNone(isDiscardedMeanwhile: Bool) throws {
     let writer = try begin()
     let monitor = MigrationMonitor(chunkByteCount: 50_000)
@@ -125,7 +125,7 @@ struct StagedValueHandoverTests {
 }
 
 extension StagedValueHandoverTests {
-  /// What a process has left is removed by an opening that succeeds.
+  /// Only a successful opening removes parts that an ended process has left.
   @Test func aRefusedOpeningWritesNothing() throws {
     let store = try Store.inMemory()
     do {

@@ -7,7 +7,7 @@ import Testing
 
 @_spi(Testing) @testable import GraphContext
 
-/// What the successors of old objects are, and what passes do wrong with them.
+/// The successors of old objects, and mistakes of passes with them.
 struct SuccessorTests {
   @Test func valuesComeAsAnInferredChangeBringsThem() throws {
     let store = try Store.inMemory()
@@ -48,7 +48,7 @@ struct SuccessorTests {
       .forEach("Album") { batch in
         for album in batch.objects {
           let record = try batch.makeSuccessor(of: album, as: "Record")
-          // What is required has a nil until the pass sets it.
+          // A required property is nil until the pass sets it.
           try record.set("rating", to: try album["rating"].isNull ? .int(3) : album["rating"])
         }
       }
@@ -64,7 +64,7 @@ struct SuccessorTests {
     #expect(try record["years"] == .string("[1970,1971]"))
   }
 
-  /// The places of tracks begin anew with the relationship that leads to albums made anew.
+  /// If the albums are made anew, the positions of their tracks are assigned anew as well.
   @Test func ordersAreMadeAnew() throws {
     func schema(_ album: String) throws -> Schema {
       var tracks = RelationshipDescription(
@@ -186,7 +186,8 @@ struct SuccessorTests {
     #expect(try stagedProblems(store) == [])
   }
 
-  /// What is not made anew has numbers of its own, which an old object's may be one of.
+  /// Objects of an entity that is not made anew have their own numbers. One of them may be equal to the number of an
+  /// old object.
   @Test func anEntityThatIsNotMadeAnewHasNoSuccessors() throws {
     let store = try Store.inMemory()
     try Rearranging.fillApart(store)
@@ -233,7 +234,7 @@ struct SuccessorTests {
 
   // MARK: Interruptions
 
-  /// After calls to the disk in between: the store has one of the two graphs, whole, and the stage goes on to its end.
+  /// After some calls to the disk, the store has one of the two graphs, whole, and the stage can continue to its end.
   @Test func aFailureOfThePowerLeavesOneOfTheGraphs() throws {
     var generator = SeededGenerator()
     let disk = SimulatedDisk()

@@ -5,8 +5,8 @@ import Testing
 
 @testable import GraphContext
 
-/// Every accessor of every kind of property, over objects in every state that a program can meet: nothing traps, and what can't be read is
-/// nil or empty.
+/// Every accessor of every kind of property, over objects in every state that a program can meet. Nothing traps, and
+/// values that can't be read are nil or empty.
 struct AccessorTests {
   enum Colour: String, AttributeType, CaseIterable { case red, green }
 
@@ -58,12 +58,12 @@ struct AccessorTests {
     }
   }
 
-  /// The ID of an object that is not new: asking a new one is the one mistake that traps.
+  /// Returns the ID of an object that is not new. Asking a new object for its ID is the only mistake that traps.
   private static func id(_ object: some ManagedObject) -> ManagedObjectID? {
     object._$state.phase == .new ? nil : object.id
   }
 
-  /// What the getters are asked.
+  /// Calls of the getters.
   private static let readers: [@Sendable (Badge) -> Any] = [
     { $0.code }, { $0.flag }, { $0.tiny }, { $0.wide }, { $0.single }, { $0.double }, { $0.exact },
     { $0.text }, { $0.bytes },
@@ -83,7 +83,7 @@ struct AccessorTests {
     { (try? (\Badge.code > 1).evaluate($0)) as Any },
   ]
 
-  /// What is set, and done to collections.
+  /// Calls of the setters, and of mutating methods of collections.
   private static let writers: [@Sendable (Badge, Owner, Mark) -> Void] = [
     { badge, _, _ in badge.code = 77 }, { badge, _, _ in badge.text += "x" },
     { badge, _, _ in badge.colour = .green },
@@ -209,7 +209,7 @@ struct AccessorTests {
         try setting.store.write { transaction in
           try transaction.tree(setting.container.tree("e/Badge")).put(setting.key(of: badge), [1, 2, 3])
         }
-        // Says what is wrong, and moves on.
+        // The refresh throws an error, and moves the context on.
         try? setting.context.refresh()
         return badge
       }
@@ -278,7 +278,7 @@ struct AccessorTests {
     )
   }
 
-  /// States whose making leaves the store as it was.
+  /// States that are made without changing the store.
   private static let statesOfAContextAlone: Set = [
     "in no context", "inserted", "rolled back", "a fault", "changed", "deleted here, unread", "of no record",
     "reset", "context over",
@@ -286,7 +286,7 @@ struct AccessorTests {
 
   @Test(arguments: states.indices) func nothingTraps(_ place: Int) async throws {
     let (name, make) = Self.states[place]
-    // Reading changes no store: a context that has read nothing of it is enough for the next reader.
+    // Reading doesn't change the store, so the next reader only needs a context that has read nothing of the store.
     let shared: Setting? = Self.statesOfAContextAlone.contains(name) ? try await setting() : nil
     for reader in Self.readers {
       let setting = if let shared { try Setting(sharing: shared) } else { try await setting() }

@@ -49,7 +49,7 @@ struct AppSettingsTests {
 
     """
 
-  /// Uses objects where the module's default isolation says.
+  /// Uses objects in the module's default isolation.
   private static let use = """
     func listOldSongs(_ context: ManagedObjectContext) throws {
       let publisher = Publisher(name: "Reprise")
@@ -83,7 +83,7 @@ struct AppSettingsTests {
 
     """
 
-  /// Names whatever the container's declarations take and give back.
+  /// Names every type that the container's declarations take and return.
   private static let everyType = """
     func open(at url: URL) async throws -> PersistentContainer {
       var options = StoreOptions()
@@ -134,7 +134,7 @@ struct AppSettingsTests {
     #expect(messages.isEmpty, "\(messages)")
   }
 
-  /// Objects belong to their contexts, so the default isolation is not theirs.
+  /// Objects belong to their contexts, so the default isolation doesn't apply to them.
   @Test(arguments: ["5", "6"]) func anAppOfTheMainActorBuilds(mode: String) throws {
     let messages = try Compiler.messages(
       for: Self.use + Self.backgroundUse + Self.everyType,
@@ -148,7 +148,7 @@ struct AppSettingsTests {
   }
 
   @Test func aModelCanBeTheMainActors() throws {
-    // The description of a model is nobody's, and takes no default from what is the main actor's.
+    // The description of a model has no isolation, so it takes no default value from declarations of the main actor.
     let models = Self.models.replacing("@Model final", with: "@Model @MainActor final")
       .replacing("var tier", with: "var limit: Int = Limits.standard\n  var tier")
     let flags = ["-default-isolation", "MainActor"]

@@ -29,7 +29,7 @@ struct AppendingTests {
     try await PersistentContainer("Family", models: Parent.self, Child.self, Friend.self, at: .inMemory)
   }
 
-  /// So many that a list made anew for each would take minutes.
+  /// A number for which making a new list for each change would take minutes.
   private static let count = 20_000
 
   @Test func manyAreAppendedOneByOne() async throws {
@@ -47,7 +47,8 @@ struct AppendingTests {
     }
   }
 
-  /// Twice as many appends list twice as many members, not four times as many: those that were there before, once.
+  /// Twice as many appends list twice as many members, not four times as many: each member from before the appends is
+  /// listed once.
   @Test func appendingListsTheMembersOnce() async throws {
     try await open().performBackgroundTask { context in
       for count in [100, 200, 400, 800] {
@@ -86,7 +87,7 @@ struct AppendingTests {
     )
   }
 
-  /// Random changes of the same relationships in every way there is, beside plain arrays.
+  /// Random changes of the same relationships in all possible ways, beside plain arrays.
   @Test func listsThatAreKeptAreRight() async throws {
     let container = try await open()
     var generator = SeededGenerator()

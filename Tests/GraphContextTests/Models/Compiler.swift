@@ -1,6 +1,6 @@
 import Foundation
 
-/// Asks the compiler that built these tests, about code that uses the modules they use.
+/// Runs the compiler that built these tests, on code that uses the same modules.
 enum Compiler {
   /// A model as the macro writes it, with as few members as there can be.
   static let prelude = """
@@ -20,8 +20,8 @@ enum Compiler {
 
     """
 
-  /// The errors in the code, one line each. What crosses tasks is checked after types are, so this goes as far as the
-  /// intermediate language.
+  /// Returns the errors in the code, one line each. The compiler checks crossings between tasks only after types, so
+  /// it runs up to the intermediate language.
   ///
   /// - Parameters:
   ///   - prelude: What stands before the code.

@@ -2,8 +2,8 @@ import Foundation
 import GraphContext
 import Predicates
 
-// Models as a user writes them who does without the macro: nothing but `GraphContext`. The members are exactly those
-// that `@Model` writes; the tests of the macro compare its output with the same shape.
+// Models that a user writes without the macro, with only `GraphContext`. The members are exactly those that `@Model`
+// writes. The tests of the macro compare its output with the same shape.
 
 enum Genre: Int, AttributeType, CaseIterable {
   case folk = 3

@@ -4,7 +4,7 @@ import Testing
 
 @testable import GraphContext
 
-/// Hierarchies as Swift source, and what schemas of hierarchies are refused for.
+/// Hierarchies as Swift source, and the reasons for which schemas of hierarchies are refused.
 struct HierarchySourceTests {
   private func schema(
     _ root: ClassDescription,

@@ -79,7 +79,7 @@ struct KeyPathTracerTests {
     #expect(message(\Tune.isFault).contains("is not a persistent property: those are the stored ones"))
   }
 
-  /// The values by which a tracer knows a property aren't nil, so a fallback passes them on.
+  /// The values by which a tracer recognises a property aren't nil, so `??` returns them.
   @Test func aFallbackForNilIsNoProperty() throws {
     let error = #expect(throws: QueryError.self) { try Tune.predicatePath(of: \Tune.ratingOrZero) }
     #expect(error?.message.contains("is computed from rating") == true)

@@ -82,7 +82,7 @@ struct LinkTests {
     }
   }
 
-  /// The memory of a member that was removed may be another object's by the end of the access.
+  /// By the end of the access, another object may have the memory address of a removed member.
   @Test func aMemberAtTheAddressOfAnotherIsNoticed() async throws {
     try await inContext { context in
       let parent = Parent("p")

@@ -21,7 +21,7 @@ struct LongChainTests {
 
   private static let length = 40_000
 
-  /// The first of so many new objects, each of which leads to the next.
+  /// Returns the first of `length` new objects, each of which leads to the next.
   private func chain() -> Link {
     var first = Link(0)
     for number in 1..<Self.length {
@@ -46,7 +46,7 @@ struct LongChainTests {
     var link: Link? = chain()
     let kept = link?.next?.next
     link = nil
-    // What others hold keeps what it leads to.
+    // An object that is still referenced keeps the objects that it leads to.
     var count = 0
     var rest = kept
     while let next = rest {

@@ -3,7 +3,8 @@ import Predicates
 
 @testable import GraphContext
 
-/// A context of a dictionary's depth: enough to show what an object asks of one, and what happens when the answer is no.
+/// A context on top of a dictionary. It is enough to show the calls of an object to its context, and the effects of a
+/// refusal.
 final class MemoryHost: ObjectHost {
   enum Event: Equatable {
     case willChange(ObjectNumber)
@@ -50,7 +51,7 @@ final class MemoryHost: ObjectHost {
     generation += 1
   }
 
-  /// What a context does at its end: objects and context no longer hold each other.
+  /// Releases all objects as a context does at its end: objects and context no longer hold each other.
   func releaseAll() {
     for object in objects.values { object._$state.leave(EntityNumber(rawValue: 1)) }
     objects = [:]

@@ -100,7 +100,7 @@ struct MigrationForecastTests {
     let after = try MigrationForecast(at: url, to: schema)
     #expect(after.isCurrent && after.difference.isEmpty && after.builtTrees.isEmpty && after.fillings.isEmpty)
     #expect(after.description == "the store has the schema already")
-    // They are translated until somebody saves them.
+    // The records are translated at each reading until a context saves them.
     #expect(after.earlierRecords == forecast.earlierRecords)
   }
 
@@ -168,7 +168,7 @@ struct MigrationForecastTests {
 }
 
 extension MigrationForecast.Tree {
-  /// As ``TreeLabels`` has it.
+  /// The label that ``TreeLabels`` gives the tree.
   fileprivate var label: String {
     let letter = [Kind.records: "e", .index: "i", .references: "r", .pairs: "m"][kind] ?? ""
     return ([letter, entity] + [name].compactMap(\.self)).joined(separator: "/")

@@ -4,7 +4,7 @@ import TestSupport
 
 @testable import GraphContext
 
-/// A store of songs before and after a change of its schema that has something of everything.
+/// A store of songs before and after a change of its schema. The change includes every kind of schema change.
 enum MusicSchemas {
   static func link(
     _ name: String,

@@ -69,13 +69,13 @@ private enum Shop {
   }
 }
 
-/// What Docs/Records.md says, broken one by one by hand: `verify` finds it.
+/// Each rule of Docs/Records.md is violated once. `verify` reports each violation.
 struct PlantedGraphProblemsTests {
   private typealias Plant = @Sendable (inout WriteTransaction, StoredSchema) throws -> Void
 
   private func key(_ number: ObjectNumber) -> [UInt8] { KeyCoder.key(objectID: number) }
 
-  /// What verifying a store says after a change, and that it said nothing before.
+  /// Returns the problems that verifying a store reports after a change, and checks that it reported none before.
   private func problems(_ plants: [Plant]) async throws -> [IntegrityProblem] {
     let shop = try await Shop.open()
     try await Shop.fill(shop)
@@ -242,7 +242,7 @@ struct PlantedGraphProblemsTests {
     }
     // No such layout.
     try await expect("record of Item 1 is damaged", in: "e/Item", record { bytes, _, _ in bytes[5] = 2 })
-    // Behind the bit of the last slot.
+    // A bit after that of the last slot.
     try await expect("bits set that mean nothing", in: "e/Item", record { bytes, _, _ in bytes[16] |= 0x80 })
     try await expect(
       "claims the later commit",
@@ -394,7 +394,7 @@ struct PlantedGraphProblemsTests {
     #expect(shape.levels.count > 1)
     try store.close()
     let inspector = try FileInspector(path: path)
-    // Of those with the first key, the newest: checkpoints have left others.
+    // Of the leaves with the first key, the newest one is used: checkpoints have left older ones.
     let leaves = try (0..<inspector.pageCount).map { try inspector.page($0) }
       .filter { $0.treeID == shape.treeID && $0.kind == "leaf" && $0.entries.first?.key == first }
     let page = try #require(leaves.max { ($0.birth ?? 0) < ($1.birth ?? 0) }).number

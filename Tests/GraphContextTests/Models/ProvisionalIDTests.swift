@@ -42,7 +42,7 @@ struct ProvisionalIDTests {
       let objects: [any ManagedObject] = [writer, publisher, book]
       let before = objects.map(\.objectID)
       var known: Set = [book]
-      // The others come in through the relationships.
+      // The insertion also inserts the other objects, through the relationships.
       context.insert(book)
       let inserted = objects.map(\.objectID)
       #expect(inserted.allSatisfy { !$0.isProvisional && $0.storeID == library.storeID })
@@ -55,7 +55,7 @@ struct ProvisionalIDTests {
       #expect(book.objectID == inserted[2])
       #expect(book.title == "B" && book.writer === writer)
     }
-    // What a context decodes of the saved object is no provisional number.
+    // The references that a context decodes from the saved object have no provisional numbers.
     try await library.performBackgroundTask { context throws in
       let book = try #require(try context.fetchOne(From<Book>()))
       #expect(book.title == "B" && book.pages == 100 && !book.objectID.isProvisional)

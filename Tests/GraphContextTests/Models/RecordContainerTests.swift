@@ -70,7 +70,7 @@ struct RecordContainerTests {
       try context.save()
     }
     try await museum.close()
-    // Another order of the properties is read as it is.
+    // A schema with another order of the properties reads the same records.
     let place = try #require(entities.firstIndex { $0.name == "Exhibit" })
     entities[place].properties.reverse()
     let reordered = try await PersistentContainer(

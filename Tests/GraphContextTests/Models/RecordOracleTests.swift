@@ -109,7 +109,7 @@ private struct MuseumRun {
       guard let owner = try pick(Museum.Owner.self) else { return insert(Museum.Owner()) }
       typed.insert(Museum.Exhibit(owner: owner.object))
       let record = try dynamic.insert(entity: "Exhibit")
-      // What the class says an exhibit begins with.
+      // The initial values that the class gives an exhibit.
       for attribute in record.entity.attributes where !attribute.isOptional {
         try record.set(attribute.name, to: zero(attribute.kind))
       }

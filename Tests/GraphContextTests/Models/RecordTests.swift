@@ -6,7 +6,7 @@ import Testing
 
 @testable import GraphContext
 
-/// Records by name: what they read and set, and what they refuse.
+/// Records by name: reading, setting, and refusals.
 struct RecordTests {
   private func error(_ body: () throws -> some Any) -> ContextError? {
     do { _ = try body() } catch { return error as? ContextError }

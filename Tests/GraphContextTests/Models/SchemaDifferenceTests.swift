@@ -98,7 +98,7 @@ struct SchemaDifferenceTests {
 
   @Test func equalSchemasDoNotDiffer() throws {
     #expect(SchemaDifference(from: try Self.old(), to: try Self.old()).isEmpty)
-    // What was renamed is so no longer, once the new name is the stored one.
+    // A renamed entity or property isn't a difference any more once its new name is stored.
     #expect(SchemaDifference(from: try Self.new(), to: try Self.new()).isEmpty)
     #expect(SchemaDifference(from: try Self.new(), to: try Self.new()).description == "")
   }
@@ -117,7 +117,7 @@ struct SchemaDifferenceTests {
     )
   }
 
-  /// So a hint that stays in a model has no effect on a store that has followed it.
+  /// A hint that stays in a model therefore has no effect on a store that has followed it.
   @Test func thePresentNameComesBeforeTheOriginalOne() throws {
     func schema(_ properties: [PropertyDescription]) throws -> Schema {
       try Schema(entities: [EntityDescription(name: "A", properties: properties)])
@@ -132,7 +132,7 @@ struct SchemaDifferenceTests {
     )
   }
 
-  /// What has a number is the same thing, whatever it is called.
+  /// Entities and properties with equal numbers are compared with each other, whatever their names are.
   @Test func schemasOfOneStoreAreComparedByNumbers() throws {
     let old = CataloguedSchema(try Self.old())
     let new = SchemaChange(from: old, to: try Self.new()).target
@@ -172,7 +172,8 @@ struct SchemaDifferenceTests {
     #expect(SchemaChange(from: old, to: schema).target == new)
   }
 
-  /// Each name is found as itself in one step, so a description can't say that two were exchanged in several.
+  /// Each name matches the equal name in one step, so a description can't express that two names were exchanged in
+  /// several steps.
   @Test func exchangedNamesOfACopyAreRefused() throws {
     func schema(_ names: (String, String?)...) throws -> Schema {
       let properties = names.map { PropertyDescription.attribute($0.0, String.self, originalName: $0.1) }

@@ -125,7 +125,7 @@ struct SchemaTests {
     }
   }
 
-  /// What leads from an earlier version to this one is said by the classes and not stored.
+  /// Hints about an earlier version are part of the classes, and are not stored.
   @Test func hintsAreNoPartOfASchema() throws {
     let plain = try Schema(entities: [
       EntityDescription(
@@ -276,7 +276,7 @@ struct ManagedObjectIDTests {
     )
   }
 
-  /// Nothing else is looked at then, though the names are wrong, too.
+  /// Only the limits are checked in this case, although the names are wrong, too.
   @Test func aSchemaBeyondTheLimitsIsRefusedByThemAlone() {
     func problems(_ entities: [EntityDescription]) -> [String]? {
       let text = try? JSONEncoder().encode(["entities": entities])

@@ -1,6 +1,6 @@
 import Testing
 
-/// Data races with objects don't compile. Each case is a program that the compiler is asked about.
+/// Data races with objects don't compile. Each case is a program that the tests compile.
 struct SendabilityTests {
   @Test func anIDCanBeSent() throws {
     let messages = try Compiler.messages(

@@ -4,7 +4,8 @@ import Testing
 
 @testable import GraphContext
 
-/// WrittenModels.swift is what a schema becomes as Swift source: it is compiled into these tests, and gives that schema again.
+/// WrittenModels.swift is the Swift source of a schema. It is compiled into these tests, and its classes have that
+/// schema again.
 struct SwiftSourceTests {
   private static let models: [any ManagedObject.Type] = [Badge.self, Gadget.self, Maker.self]
 
@@ -88,7 +89,7 @@ struct SwiftSourceTests {
     #expect(try text == String(contentsOf: file, encoding: .utf8), "\(text)")
   }
 
-  /// WrittenHierarchy.swift is compiled into these tests, and is what its own schema becomes.
+  /// WrittenHierarchy.swift is compiled into these tests, and is the Swift source of the schema of its own classes.
   @Test func aHierarchyBecomesItsClasses() throws {
     let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .appendingPathComponent("WrittenHierarchy.swift")
@@ -106,7 +107,8 @@ struct SwiftSourceTests {
     }
   }
 
-  /// Those of models by hand and of models with macros. A default that has no expression is asked for by the initialiser.
+  /// The schemas of handwritten models and of models with macros. A default without an expression becomes a parameter
+  /// of the initialiser.
   @Test(
     arguments: [
       [Tune.self, Record.self, Player.self], [Song.self, Album.self, Specimen.self],

@@ -1,6 +1,6 @@
 @testable import GraphContext
 
-// Trees are named by numbers; tests name them by what they hold.
+// Trees are named by numbers; tests name them by their contents.
 
 extension StoredSchema {
   /// The name of the tree with a label such as `e/Item`, `i/Item/title`, `r/Item/maker` or `m/Item/tags`.

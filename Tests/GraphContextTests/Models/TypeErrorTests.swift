@@ -1,9 +1,9 @@
 import Testing
 
-/// What the compiler says where a macro can't: about types, of which a macro sees the spelling only. Also that one mistake is one
-/// message, as far as the compiler lets a macro have its way.
+/// Errors that the compiler reports because a macro can't: errors about types, of which a macro sees only the
+/// spelling. The tests also check that one mistake gives one message, as far as the compiler allows it.
 struct TypeErrorTests {
-  /// - Parameter use: code that is right where the property is.
+  /// - Parameter use: code that is correct beside the property.
   private func messages(for property: String, use: String = "") throws -> [String] {
     try Compiler.messages(
       for: """
@@ -39,7 +39,7 @@ struct TypeErrorTests {
     #expect(messages.count == types.count && messages.allSatisfy { $0.contains(hint) }, "\(messages)")
   }
 
-  /// The value stands in the model's description as well, which says nothing of it.
+  /// The value is also in the model's description, which reports no second error.
   @Test func anInitialValueOfAnotherTypeIsOneError() throws {
     let messages = try messages(
       for: "var count: Int = \"many\"\n  var date: Date = 5.5\n  var on: Bool = Double.pi"
@@ -64,7 +64,8 @@ struct TypeErrorTests {
     #expect(messages.count == 1 && messages[0].contains("'String' is a value"), "\(messages)")
   }
 
-  /// No macro can say more: the compiler gives up before it asks one. The documentation of `@Relationship` quotes the message.
+  /// No macro can give a better message, because the compiler stops before it expands one. The documentation of
+  /// `@Relationship` quotes the message.
   @Test func anInverseAtBothEndsIsACircle() throws {
     let messages = try messages(
       for: "@Relationship(inverse: \\Town.places) var town: Town?",
@@ -100,7 +101,7 @@ struct TypeErrorTests {
     #expect(messages.count == 1 && messages[0].contains("'Town' needs an initializer"), "\(messages)")
   }
 
-  /// The macro knows how it is spelled right, and the compiler says so of the key path.
+  /// The macro suggests the correct spelling, and the compiler reports the mistake in the key path.
   @Test func aMisspeltPropertyInAnIndexIsReportedWhereItStands() throws {
     let messages = try Compiler.messages(
       for: """

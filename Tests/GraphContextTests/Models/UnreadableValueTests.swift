@@ -2,9 +2,9 @@ import Cambium
 import Foundation
 import Testing
 
-/// A getter can't throw. What it couldn't read must not be saved and must not leave its block as a result.
+/// A getter can't throw. A value that it couldn't read must not be saved, and must not be returned from its block.
 struct UnreadableValueTests {
-  /// The model as an older program had it.
+  /// The model of an older program.
   enum Older {
     @Model final class Paint {
       var name: String
@@ -16,7 +16,7 @@ struct UnreadableValueTests {
     }
   }
 
-  /// The same entity; but one of the stored values is none of this type's.
+  /// The same entity, but this type lacks one of the stored values.
   enum Newer {
     enum Colour: String, AttributeType, CaseIterable {
       case red
@@ -33,7 +33,7 @@ struct UnreadableValueTests {
     }
   }
 
-  /// A store with a red and a mauve paint, for a program that knows no mauve.
+  /// Runs the body with a store with a red and a mauve paint, in a program whose type has no mauve.
   private func withPaints(_ body: (PersistentContainer) async throws -> Void) async throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("cambium-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import GraphContext
 
-/// Whoever observes a property of an object is called when that property changes, and no other.
+/// The observers of a property of an object are called when this property changes, and no other observers.
 struct ObservableModelTests {
   /// A context with a venue, two nights and a guest, and the observers of each property.
   private final class Stage {
@@ -124,7 +124,7 @@ struct ObservableModelTests {
     ["a reference", "a member less", "a new member", "a deletion"].contains(name) ? ["nightCount"] : []
   }
 
-  /// What a saved deletion changes beside: an object that is gone leads nowhere.
+  /// Returns the further properties that a saved deletion changes: a deleted object leads nowhere.
   private func gone(_ name: String) -> [String] {
     name == "a deletion" ? ["first.contract", "first.venue"] : []
   }
@@ -450,7 +450,7 @@ struct ObservableModelTests {
     #expect(last.wasCalled)
   }
 
-  /// A screen has gone, and no other one observes as much.
+  /// The observers of a screen have ended, and no other screen observes as many properties.
   @Test func observersThatAreGoneTogetherAreForgotten() async throws {
     let context = try (await Town.open()).context()
     defer { context.end() }

@@ -40,7 +40,7 @@ struct ObservationsTests {
     #expect(await iterator.next() == "Cave 1")
   }
 
-  /// What a computed property reads is followed; what it doesn't read isn't.
+  /// The properties that a computed property reads are observed; others aren't.
   @Test func aComputedPropertyChangesWithWhatItReads() async throws {
     let town = try await Town.open()
     let venue = Venue("Cave", city: "Bern")

@@ -28,7 +28,8 @@ struct ObservedListTests {
     nights = try context.existingObjects(Night.self, with: ids.dropFirst())
   }
 
-  /// Lists the members when somebody changes them. The context has moved on since the last change, so the pending links are made anew.
+  /// Lists the members at the next change of them. The context has moved on since the last change, so the pending
+  /// links are made anew.
   private func listWhenTheyChange() async throws {
     // Safety: the closure runs on this thread, in the setter.
     nonisolated(unsafe) let shown = venue
@@ -161,7 +162,7 @@ struct ObservedPageTests {
   init() {}
 }
 
-/// The number of members and their list agree, whichever an observer asks for first.
+/// The number of members and their list agree, whichever of them an observer reads first.
 struct ObservedCountTests {
   private let container: PersistentContainer
   private let context: ManagedObjectContext

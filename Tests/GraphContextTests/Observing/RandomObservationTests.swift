@@ -5,7 +5,8 @@ import Testing
 
 @testable import GraphContext
 
-/// Observers are called exactly for what shows otherwise afterwards, or was set, whatever happens to a context and its child.
+/// Observers are called exactly for properties that show another value afterwards or were set, for random changes of
+/// a context and its child.
 struct RandomObservationTests {
   /// How many programs are run: `CAMBIUM_OBSERVATION_PROGRAMS`, or a few.
   private static let programCount =
@@ -20,7 +21,7 @@ struct RandomObservationTests {
   }
 }
 
-/// A property of an object, how it is read, and who observes it.
+/// A property of an object, the closure that reads it, and its observer.
 private struct ObservedValue {
   let id: ManagedObjectID
   let name: String
@@ -44,7 +45,7 @@ private final class Watchers {
   private let context: ManagedObjectContext
   private var subscription: ContextSubscription?
   private var values: [ObservedValue] = []
-  /// What code has set since, by the events.
+  /// The properties that code has set since the last observation, according to the events.
   private var set: [ManagedObjectID: Set<String>] = [:]
 
   init(_ context: ManagedObjectContext) {
@@ -104,17 +105,17 @@ private final class Watchers {
     }
   }
 
-  /// What counts as a change of a property, beside that it shows something else.
+  /// The reasons for which an observer may be called although the property shows the same value.
   enum Exactness {
-    /// Nothing.
+    /// No reason.
     case shown
-    /// That code has set it, if only to what it was.
+    /// Code has set the property, possibly to an equal value.
     case set
-    /// Anything: code may have set it and set it back.
+    /// Any reason: code may have set the property and set it back.
     case setBack
   }
 
-  /// Compares who was called with what shows otherwise.
+  /// Compares the observers that were called with the properties that show another value.
   func check(_ exactness: Exactness, _ what: String) throws {
     for value in values {
       let now = value.read()
@@ -171,7 +172,7 @@ private struct ObservationRun {
     case 9, 10:
       name = "a save"
       do throws(ContextError) { try context.save() } catch {
-        // The child may show in between what the context is about to take back.
+        // In between, the child may show values that the context is about to take back.
         exactness = .setBack
         child.rollback()
         context.rollback()

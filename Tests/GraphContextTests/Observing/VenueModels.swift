@@ -21,7 +21,7 @@ import Synchronization
   @Relationship(.ordered, deleteRule: .cascade, inverse: \Night.venue) var nights: [Night] = []
   @Relationship var guests: Set<VenueGuest> = []
 
-  /// Works out of two stored properties, and sets them.
+  /// A label that is computed from two stored properties; setting it sets both.
   var label: String {
     get { "\(name) \(size)" }
     set {

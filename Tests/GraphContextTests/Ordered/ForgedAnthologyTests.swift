@@ -7,7 +7,8 @@ import Testing
 
 @testable import GraphContext
 
-/// Bytes of ordered many-to-many relationships that no library has written: `verify` names them, reading them is `corrupt`, and nothing traps.
+/// Bytes of ordered many-to-many relationships that no version of the library writes. `verify` reports them, reading
+/// them throws `corrupt`, and nothing traps.
 struct ForgedAnthologyTests {
   private let container: PersistentContainer
   private let book: ManagedObjectID

@@ -7,7 +7,8 @@ import Testing
 
 @testable import GraphContext
 
-/// Bytes of ordered relationships that no library has written: `verify` names them, reading them is `corrupt`, and nothing traps.
+/// Bytes of ordered relationships that no version of the library writes. `verify` reports them, reading them throws
+/// `corrupt`, and nothing traps.
 struct ForgedListTests {
   private let container: PersistentContainer
   private let list: ManagedObjectID

@@ -19,7 +19,7 @@ struct ListPlaceTests {
     #expect(
       ListPlace(-1).bytes == [0x1F, 0xFF] && ListPlace(2, fraction: [0x80]).bytes == [0x21, 0x02, 0x80]
     )
-    // The class isn't in it.
+    // The place doesn't contain the class.
     #expect(ListPlace(of: ObjectNumber(rawValue: .max)) == ListPlace((1 << 50) - 1))
   }
 

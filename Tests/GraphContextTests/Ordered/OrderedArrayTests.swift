@@ -4,7 +4,7 @@ import Testing
 
 @testable import GraphContext
 
-/// What `OrderedToMany` has in common with an array, beside an array of titles.
+/// The operations that `OrderedToMany` shares with arrays, beside an array of titles.
 struct OrderedArrayTests {
   /// Makes one random change of the list and of the array.
   private static func step(

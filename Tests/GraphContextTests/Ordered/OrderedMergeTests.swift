@@ -220,7 +220,7 @@ private enum Import {
   }
 }
 
-/// Imports of lists whose objects exist already, and deletions by others.
+/// Imports of lists whose objects exist already, and deletions by other contexts.
 struct OrderedImportTests {
   @Test func anImportGivesTheOrderToObjectsThatExist() async throws {
     let container = try await PersistentContainer(
@@ -239,7 +239,7 @@ struct OrderedImportTests {
       let shown = try await container.performBackgroundTask { context in
         try #require(try context.fetch(From<Import.Feed>()).first).items.map(\.code)
       }
-      // What the feed had before stays, in an order of its own.
+      // Items that the feed had before stay, in an order of their own.
       #expect(shown.filter(codes.contains) == codes)
       #expect(try await container.verify() == [])
     }

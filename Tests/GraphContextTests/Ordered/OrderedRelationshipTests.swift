@@ -155,7 +155,7 @@ struct OrderedRelationshipTests {
       var titles = ["first", "last"]
       list.queued = [Track("first"), Track("last")]
       for number in 0..<1_000 {
-        // Behind the first, before the last, and between.
+        // After the first, before the last, and in the middle.
         let position = [1, titles.count - 1, titles.count / 2][number / 400]
         list.queued.insert(Track("\(number)"), at: position)
         titles.insert("\(number)", at: position)

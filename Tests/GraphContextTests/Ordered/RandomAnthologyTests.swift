@@ -185,7 +185,7 @@ private struct AnthologyRun {
     return false
   }
 
-  /// The other context goes on. This one has nothing unsaved.
+  /// Lets the other context continue. The current one has no unsaved changes.
   private mutating func handOver() throws {
     current = 1 - current
     try contexts[current].refresh()

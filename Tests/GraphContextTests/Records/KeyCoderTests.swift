@@ -12,7 +12,7 @@ struct KeyCoderTests {
     return key
   }
 
-  /// What keys should say: below, equal or above, by the meaning of the values.
+  /// Returns the expected order of two keys, below, equal or above, by the meaning of the values.
   private func order(_ left: AttributeValue, _ right: AttributeValue) -> Int {
     func sign<T: Comparable>(_ a: T, _ b: T) -> Int { a < b ? -1 : a == b ? 0 : 1 }
     func sign(_ a: Double, _ b: Double) -> Int {

@@ -5,14 +5,14 @@ import Testing
 
 @testable import GraphContext
 
-/// The copies of bytes do what the plain form does, field by field.
+/// The translation by copies of bytes has the same results as the plain translation, field by field.
 struct LayoutTranslationTests {
   @Test func recordsAreTranslatedAsFieldByField() throws {
     var random = RandomValues(generator: SeededGenerator())
     for _ in 0..<1_000 {
       let change = LayoutChange(&random)
       let translator = RecordTranslator(try #require(change.translation))
-      // One after the other: nothing is left of the record before.
+      // The records are translated one after the other: no bytes of an earlier record may be left.
       for _ in 0..<20 {
         let record = change.record(&random)
         let translated = onItsOwn(record) { translator.translate($0).map { [UInt8]($0) } }
@@ -85,7 +85,7 @@ struct LayoutTranslationTests {
     #expect(LayoutTranslation(filled, to: newest, slots: [added]) == nil)
   }
 
-  /// Bytes in memory of just their size, so that a sanitizer notices who reads beyond them.
+  /// Runs the body with the bytes in memory of exactly their size, so that a sanitizer detects reads beyond them.
   private func onItsOwn<R>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) -> R) -> R {
     let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
     defer { memory.deallocate() }
@@ -137,7 +137,7 @@ private struct LayoutChange {
     newest = RecordLayout(kinds: kinds, places: places, number: 7)
   }
 
-  /// Makes some properties parts of an embedded value, and one what says whether the value is there.
+  /// Makes some properties parts of an embedded value, and one property the flag that says whether the value is there.
   private static func embed(
     _ flag: Int,
     of slots: inout [CataloguedProperty],
@@ -209,7 +209,7 @@ private struct LayoutChange {
     slots.contains { $0.number == property && $0.name.hasPrefix("g.") }
   }
 
-  /// Whether a slot is that of a part of a value that is nil.
+  /// Returns true if a slot belongs to a part of an embedded value that is nil.
   private func isPartOfNil(_ slot: Int, _ record: RecordView) -> Bool {
     guard isPart(slots[slot].number), let flag = slots.first(where: { $0.name == "g" }) else { return false }
     let field = earlier.fields.firstIndex { $0.property == flag.number }
@@ -222,7 +222,7 @@ private struct LayoutChange {
       return isPartOfNil ? .null : slots[slot].absentValue
     }
     let nilValue = earlier.fields[field].nilValue
-    // A record whose nil has a part is read all the same.
+    // A record with a part of an embedded value that is nil is read nevertheless.
     let hasFlag = slots.first { $0.name == "g" }.map { flag in
       earlier.fields.contains { $0.property == flag.number }
     }
@@ -231,7 +231,7 @@ private struct LayoutChange {
     return record.value(field).widened(to: newest.fields[slot].kind) ?? .null
   }
 
-  /// Whether what a query reads of the slots is the same.
+  /// Returns true if a query reads the same values of the slots.
   func haveSameValues(_ translated: [UInt8], _ plain: [UInt8], at wanted: UInt64) -> Bool {
     translated.withUnsafeBytes { translated in
       plain.withUnsafeBytes { plain in

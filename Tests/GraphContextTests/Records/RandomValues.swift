@@ -2,7 +2,7 @@ import Foundation
 import Predicates
 import TestSupport
 
-/// Random attribute values of each kind, with the awkward ones drawn often.
+/// Random attribute values of each kind. Edge cases are frequent.
 struct RandomValues {
   var generator: SeededGenerator
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import GraphContext
 
-/// What takes a type takes records, too: their entity is that of the ID.
+/// Calls that take a type also take records, whose entity is that of the ID.
 struct TypedRecordTests {
   private let store: PersistentContainer
   private let context: ManagedObjectContext
@@ -56,7 +56,7 @@ struct TypedRecordTests {
     withExtendedLifetime(subscription) {}
   }
 
-  /// A container that takes its entities from the store knows what a new record's derived values are, too.
+  /// A container that takes its entities from the store also gives new records their empty derived values.
   @Test func aNewRecordShowsEmptyDerivedValues() async throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

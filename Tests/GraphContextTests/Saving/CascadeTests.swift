@@ -71,7 +71,8 @@ struct CascadeTests {
     first.folder = try other.existingObject(Folder.self, with: folder.objectID)
     other.insert(second)
     try other.save()
-    // The first step takes the second along, whose way back denies only what stays.
+    // The deletion of the first step also deletes the second one. The deny rule of the inverse counts only if an
+    // object stays.
     context.delete(folder)
     try context.save()
     #expect(try context.count(From<Step>()) == 0)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import GraphContext
 
-/// What a child shows of its parent, and what its saves do there.
+/// The state of its parent that a child shows, and the effect of the child's saves on the parent.
 struct ChildContextTests {
   private let library: PersistentContainer
   private let context: ManagedObjectContext
@@ -86,7 +86,7 @@ struct ChildContextTests {
     let idol = try child.existingObject(Writer.self, with: writer.objectID)
     idol.fans.append(fan)
     #expect(fan.idols == [idol] && reader.idols.isEmpty)
-    // The parent links the same two: the child has nothing more to add, and can take the link away.
+    // The parent links the same two objects. The child then has no link to add, and can remove the link.
     reader.idols = [writer]
     #expect(fan.idols == [idol] && idol.fans.count == 1)
     fan.idols = []
@@ -277,7 +277,8 @@ struct ChildContextTests {
     try child.refresh()
     #expect(same.pages == 12 && same.title == "mine" && book.pages == 12)
     #expect(try child.count(From<Writer>()) == 2)
-    // The title was changed elsewhere: the child's change of it is a conflict when the store is saved to.
+    // Another context has changed the title, so the child's change of the title conflicts when the parent saves to
+    // the store.
     try child.save()
     let error = #expect(throws: ContextError.self) { try context.save() }
     #expect(error?.code == .conflict)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import GraphContext
 
-/// What a child shows and saves after its parent has changed, saved, deleted or rolled back what the child works with.
+/// A child shows and saves objects that its parent has changed, saved, deleted or rolled back.
 struct ChildFollowingTests {
   private let library: PersistentContainer
   private let root: ManagedObjectContext

@@ -5,8 +5,8 @@ import Testing
 
 @testable import GraphContext
 
-/// Random edits in a context, its children and a grandchild end in the store as the same edits in one context do, made when they reach the
-/// family's root.
+/// Random edits in a context, its children and a grandchild have the same result in the store as the same edits in
+/// one context, which makes them when they reach the family's root.
 struct ChildProgramTests {
   /// How many programs are run: `CAMBIUM_CHILD_PROGRAMS`, or a few.
   private static let programCount =
@@ -83,7 +83,7 @@ private struct FamilyRun {
       return false
     }
 
-    /// Whether a member may change objects: nobody beside it or below it has unsaved changes of them.
+    /// Returns true if a member may change objects: no context beside or below the member has unsaved changes of them.
     func mayChange(_ keys: Set<GraphKey>, _ member: Int) -> Bool {
       keys.allSatisfy { key in
         locks[key, default: []].allSatisfy { $0 == member || isAncestor($0, of: member) }
@@ -145,7 +145,7 @@ private struct FamilyRun {
     }
   }
 
-  /// Only where no descendant has changes on top.
+  /// Rolls a member back, if no descendant has changes on top of its changes.
   private func rollBack(_ member: Int, _ state: inout FamilyState) {
     for other in state.editors.indices where state.isAncestor(member, of: other) {
       if state.locks.values.contains(where: { $0.contains(other) }) { return }
@@ -156,7 +156,7 @@ private struct FamilyRun {
     for (key, members) in state.locks { state.locks[key] = members.filter { $0 != member } }
   }
 
-  /// What queries find is what their conditions say of all objects; both ends of relationships agree.
+  /// Checks that queries find the objects for which their conditions are true, and that both ends of relationships agree.
   private mutating func checkQueries(_ editor: GraphEditor) throws {
     let context = editor.context
     let number = generator.number(in: 0...9)

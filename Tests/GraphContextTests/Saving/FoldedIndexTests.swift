@@ -33,7 +33,7 @@ private enum Folded {
   }
 }
 
-/// Folded indexes in a store: kept up to date, verified, taken up, and made again when the tables are others.
+/// Folded indexes in a store: kept up to date, verified, reopened, and made again when the folding tables differ.
 struct FoldedIndexTests {
   private static let titles = ["Élan", "elan", "ELAN!", "Straße", "strasse", "Zebra", "e\u{301}lan"]
 
@@ -149,7 +149,7 @@ struct FoldedIndexTests {
     try await again.close()
   }
 
-  /// Makes the store one that was folded by other tables, and its index one that finds nothing.
+  /// Marks the store as folded by other tables, and removes the tree of its index.
   private func makeForeign(_ path: String) async throws {
     let container = try await open(path)
     if try container.newestView().records(of: container.coordinator.schema.entities[0]) == nil {

@@ -144,7 +144,7 @@ struct LeaseTests {
 
   // MARK: Failures
 
-  /// The lease needs the writer's turn, which this very thread has.
+  /// The lease needs the writer's turn, which the current thread holds already.
   @Test func anInsertionWithoutALeaseFailsTheSave() throws {
     let library = try open(SimulatedDisk(), .full)
     let context = try library.context()

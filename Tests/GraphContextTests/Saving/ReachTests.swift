@@ -4,7 +4,7 @@ import Testing
 
 @testable import GraphContext
 
-/// What is saved because something saved leads to it, and what can't be.
+/// Objects that are saved because a saved object leads to them, and objects that can't be saved.
 struct ReachTests {
   @Model final class Person {
     var name: String
@@ -103,7 +103,7 @@ struct ReachTests {
     { $0.friends = [$1] }, { $1.idol = $0 },
   ]
 
-  /// Which of the two was deleted, and which end is set, is all the same.
+  /// The save fails whichever object was deleted and whichever end is set.
   @Test(arguments: 0..<links.count, [true, false])
   func aLinkToADeletedObjectFailsTheSave(place: Int, isPersonDeleted: Bool) async throws {
     try await withSaved { context, person in

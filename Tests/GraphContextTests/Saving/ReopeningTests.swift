@@ -107,7 +107,7 @@ struct ReopeningTests {
     #expect(error?.code == .corrupt && error?.message.contains("Writer") == true)
   }
 
-  /// The last number can be given out; no save writes a lease that opening takes for damage.
+  /// The last number can be used. No save writes a lease that an opening would take for damage.
   @Test func numbersThatEndRefuseTheSave() async throws {
     let folder = try TemporaryFolder()
     let path = folder.file("library.cambium")
@@ -146,8 +146,8 @@ struct ReopeningTests {
     }
   }
 
-  /// Opens the file anew, with options that a store which this process still had open would refuse. What was committed before has
-  /// to be in a checkpoint.
+  /// Opens the file anew, with options that are refused if this process still has the store open. All commits have to
+  /// be in a checkpoint.
   private func expectClosedStore(at path: String) throws {
     var options = StoreOptions()
     options.isReadOnly = true
@@ -167,7 +167,7 @@ struct ReopeningTests {
     #expect(throws: ContextError.self) { try first.checkpoint() }
     await #expect(throws: ContextError.self) { try await save("B", in: first) }
     try await save("B", in: second)
-    // A context that is there goes on as long as the store is open.
+    // An existing context stays usable as long as the store is open.
     #expect(try await context.perform { try $0.count(From(Writer.self)) } == 2)
     #expect(throws: (any Error).self) { try expectClosedStore(at: path) }
     try await second.close()
@@ -181,7 +181,7 @@ struct ReopeningTests {
     let folder = try TemporaryFolder()
     let path = folder.file("library.cambium")
     let last = try await Library.open(at: path)
-    // Its context outlives it, and keeps nothing open.
+    // The context outlives its container, and doesn't keep the store open.
     let context = try await Library.open(at: path).newBackgroundContext()
     try await save("A", in: last)
     try await last.close()
@@ -235,7 +235,7 @@ private enum Indexed {
 
 private enum Changed {
   @Model final class Item {
-    // What can be inferred, among what can't.
+    // A change that can be inferred, among changes that can't.
     var name: String?
     var extra: Int = 0
     var amount: String
@@ -253,7 +253,7 @@ private enum Changed {
   }
 }
 
-// Two relationships that know nothing of each other, and the same as a pair.
+// Two independent relationships, and the same two as a pair of inverses.
 private enum Apart {
   @Model final class Left {
     @Relationship var right: Right?
@@ -326,7 +326,7 @@ struct SchemaChangeTests {
     try await apart.performBackgroundTask { context in
       let (first, second, right) = (Apart.Left(), Apart.Left(), Apart.Right())
       for left in [first, second] { context.insert(left) }
-      // One right for two lefts, and none that leads back: what no pair can be.
+      // One right for two lefts, and no right that leads back. A pair of inverses can't have such links.
       first.right = right
       second.right = right
       try context.save()

@@ -72,7 +72,7 @@ private enum After {
   }
 }
 
-/// A store doesn't mind in which order a model declares its properties.
+/// A store is independent of the order in which a model declares its properties.
 struct ReorderedModelTests {
   private static func before(_ path: String) async throws -> PersistentContainer {
     try await PersistentContainer(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import GraphContext
 
-/// A save that fails says everything that is wrong with its objects.
+/// The error of a failed save lists all mistakes in its objects.
 struct SaveFailuresTests {
   @Test func aSaveWithTenFailuresListsTenAndOneAfterMendingSucceeds() async throws {
     let library = try await Library.open()
@@ -39,7 +39,7 @@ struct SaveFailuresTests {
     let codes = error.failures.map(\.code)
     func count(_ code: ContextError.Code) -> Int { codes.count { $0 == code } }
     #expect(count(.conflict) == 3 && count(.notUnique) == 3)
-    // The link is missed from both of its ends.
+    // The missing link is reported from both of its ends.
     #expect(count(.missingDestination) == 3)
     // Two indexes have the title.
     #expect(count(.indexedValueTooLong) == 2)

@@ -6,8 +6,8 @@ import Testing
 
 @testable import GraphContext
 
-/// Saves whose disk fails. A program that gets an error saves again: so any error but `outcomeUnknown` says that nothing
-/// has happened, and nothing must ever be found of it.
+/// Saves whose disk fails. A program that gets an error saves again. Any error except `outcomeUnknown` therefore
+/// means that the save has not happened, and no part of it may ever be found later.
 @MainActor struct SaveOutcomeTests {
   enum Way: CaseIterable, Sendable {
     case full, relaxed, fullWithoutBlocking, relaxedWithoutBlocking
@@ -24,7 +24,7 @@ import Testing
     var isWithoutBlocking: Bool { self == .fullWithoutBlocking || self == .relaxedWithoutBlocking }
   }
 
-  /// What else happens to a store, beside the way of its save.
+  /// The other events in a store, besides the kind of its save.
   private struct Scene: Hashable {
     var isRelaxedBefore: Bool
     var isSyncedBetween: Bool
@@ -81,7 +81,7 @@ import Testing
     context.insert(Writer("tried"))
     let error = await failure(of: way, context)
     let firedCount = disk.firedFaultCount
-    // A fault that nothing met leaves the one disk that all such faults leave.
+    // All faults that never fired leave the same disk.
     if firedCount == 0 {
       let scene = Scene(isRelaxedBefore: isRelaxedBefore, isSyncedBetween: isSyncedBetween)
       guard judgedWithoutFault.insert(scene).inserted else {
@@ -98,7 +98,7 @@ import Testing
       if error != nil, !isUnknown { #expect(count == 0, description) }
       #expect(count <= 1, description)
     }
-    // Nothing has happened: the program tries again, and the object is there once.
+    // The save has not happened. The program tries again, and the object exists once.
     if error != nil, !isUnknown, (try? context.save(durability: .full)) != nil {
       for later in Self.laterDisks(disk) { #expect(try count("tried", on: later) == 1, description) }
     }
@@ -115,7 +115,7 @@ import Testing
       if way == .relaxedThenFull {
         context.insert(Writer("later"))
         do throws(ContextError) { try context.save(durability: .full) } catch {
-          // What failed is the later save. The earlier one was acknowledged as relaxed.
+          // The later save failed. The earlier one was acknowledged as relaxed.
           return nil
         }
       }
@@ -125,7 +125,7 @@ import Testing
     }
   }
 
-  /// What another process may find: after this one died, and after power failures.
+  /// Returns the disks that another process may find after this process died, and after power failures.
   private static func laterDisks(_ disk: SimulatedDisk) -> [SimulatedDisk] {
     let crash = disk.crashPoint
     return [disk.afterProcessDeath()]

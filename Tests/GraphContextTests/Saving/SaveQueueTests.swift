@@ -9,8 +9,8 @@ import Testing
 
 /// Saves that wait for their turn without holding a thread.
 @MainActor struct SaveQueueTests {
-  /// Eight writers take the turn from one another without a pause. The save waits among them, and nobody comes first once the
-  /// turn is its own.
+  /// Eight writers take the turn from one another without a pause. The save waits among them, and no other writer
+  /// comes first once the turn is reserved for the save.
   @Test func aSaveThatDoesNotBlockWaitsInTheQueueOfAllWriters() async throws {
     let library = try await PersistentContainer("Library", models: Library.models, at: .inMemory)
     let store = library.store
@@ -35,7 +35,7 @@ import Testing
     store.cancel(turn)
     let reservation = try await save.value
     let count = turns.count.load(ordering: .relaxed)
-    // Each of those that slept may be passed over sixteen times.
+    // Each sleeping thread may be passed over sixteen times.
     #expect(count <= 17 * 9)
     try await Task.sleep(for: .milliseconds(20))
     #expect(turns.count.load(ordering: .relaxed) == count)
@@ -43,7 +43,7 @@ import Testing
     store.cancel(reservation)
   }
 
-  /// Returns when so many threads wait for the turn.
+  /// Returns when `count` threads wait for the turn.
   private func sleepers(_ count: Int, in store: Store) async throws {
     while store.writerLock.sleeperCount < count { try await Task.sleep(for: .milliseconds(1)) }
   }
@@ -64,7 +64,7 @@ import Testing
     #expect(!context.hasChanges)
   }
 
-  /// Two contexts on one actor: the one that blocks the actor can't wait for the one whose turn it is.
+  /// Two contexts on one actor. The save that blocks the actor can't wait for the save that has the turn.
   @Test func aSaveThatBlocksTheActorTakesTheTurnOfOneThatDoesNot() async throws {
     let library = try await PersistentContainer("Library", models: Library.models, at: .inMemory)
     let store = library.store
@@ -76,7 +76,7 @@ import Testing
       try await library.viewContext.saveWithoutBlocking()
     }
     let second = Task { @MainActor in
-      // The first save's turn may be reserved by now, or not: this one needs no luck.
+      // The first save's turn may be reserved by now or not. The second save has to work in both cases.
       store.cancel(turn)
       other.insert(Writer("B", rank: 2))
       try other.save()

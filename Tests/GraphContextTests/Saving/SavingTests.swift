@@ -27,7 +27,7 @@ struct SavingTests {
       at: location,
       showsValuesInErrors: false
     )
-    // They share the store, and with it what its errors show.
+    // The libraries share the store, and therefore the setting that decides which values errors show.
     for library in [shown, hidden] {
       let text = try await library.performBackgroundTask(duplicate)
       #expect(!text.contains("SECRET") && text.contains("the same email"), "\(text)")
@@ -384,13 +384,13 @@ struct SavingTests {
     theirReader.favourite = book
     theirReader.idols = [theirs]
     try pair.second.save()
-    // The first knows none of this, and deletes the writer.
+    // The first context has not seen these changes, and deletes the writer.
     pair.first.delete(writer)
     try pair.first.save()
     try pair.second.refresh()
     #expect(book.isDeleted)
     #expect(theirReader.favourite == nil && theirReader.idols.isEmpty)
-    // And the publisher: its book is gone with the writer.
+    // Then it deletes the publisher, whose book was deleted with the writer.
     pair.first.delete(publisher)
     try pair.first.save()
     try pair.end()

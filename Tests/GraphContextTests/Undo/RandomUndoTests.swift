@@ -16,7 +16,7 @@ struct RandomUndoTests {
     for _ in 0..<Self.programCount { try await Self.run(SeededGenerator(), saves: saves) }
   }
 
-  /// What a context shows, with the IDs; without saves in between also what is unsaved.
+  /// The state that a context shows, with the IDs; if there are no saves in between, also its unsaved changes.
   private struct State: Equatable {
     var objects: [String]
     var ids: Set<ManagedObjectID> = []
@@ -112,7 +112,7 @@ struct RandomUndoTests {
     try child.save()
   }
 
-  /// Saves. Two writers with one address are nothing that this test is about.
+  /// Saves. This test ignores saves that fail because two writers have the same address.
   private static func saveFreely(_ editor: GraphEditor) throws {
     do throws(ContextError) { try editor.context.save() } catch {
       if error.code != .notUnique { throw error }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import GraphContext
 
-/// What others save or change while a group is open is no change of the group.
+/// Changes that other contexts make while a group is open are no changes of the group.
 struct UndoBesideOthersTests {
   private let library: PersistentContainer
   private let context: ManagedObjectContext
@@ -78,7 +78,7 @@ struct UndoBesideOthersTests {
     return (first, second, other)
   }
 
-  /// What an undo gives back to an object is taken from whoever has got it since.
+  /// An undo that gives an object its partner back takes the partner from the object that has got it since.
   @Test(arguments: ["move", "deletion", "insertion", "own"]) func aPartnerHasOneObject(of kind: String) throws
   {
     defer { context.end() }
@@ -210,7 +210,7 @@ struct UndoBesideOthersTests {
     #expect(writer.rank == 1 && writer.email == "a@")
   }
 
-  /// The store deletes the book by the rule of the writer's deletion, which is the group's.
+  /// The store deletes the book by the delete rule of the writer's deletion, which belongs to the group.
   @Test func whatTheRuleOfAnOwnDeletionTakesComesBack() throws {
     defer { context.end() }
     let book = Book("B", publisher: Publisher("P"))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import GraphContext
 
-/// What a group deletes when it is undone or redone: no more than it has inserted, or had deleted.
+/// The objects that an undo or redo of a group deletes: only objects that the group has inserted or had deleted.
 struct UndoDeletionTests {
   private let store: PersistentContainer
   private let context: ManagedObjectContext
@@ -22,7 +22,8 @@ struct UndoDeletionTests {
 
   private func recordUndo() { context.undoManager = ContextUndoManager() }
 
-  /// A new object that leads to a stored one goes alone, whether its insertion was saved or not.
+  /// The undo of an insertion doesn't delete a stored object that the new object leads to, whether the insertion was
+  /// saved or not.
   @Test(arguments: [false, true], [false, true])
   func anInsertionLeavesWhatItLedTo(isSaved: Bool, isChild: Bool) throws {
     let child = isChild ? context.makeChild() : context
@@ -57,7 +58,7 @@ struct UndoDeletionTests {
     #expect(try context.count(From<PadlockKey>()) == 1)
   }
 
-  /// A photo can't be without its mount, so it goes with the mount that it was new on.
+  /// A photo requires its mount, so undoing the insertion of the mount also deletes the photo.
   @Test func whatNeedsTheNewObjectGoesWithIt() throws {
     recordUndo()
     let mount = Mount()
@@ -159,7 +160,7 @@ struct UndoDeletionTests {
     #expect(error?.code == .deletionDenied)
   }
 
-  /// What the new object got after its group goes with it: nothing else leads there.
+  /// The new object got a gift after its group. The undo deletes this gift, too, because no other object leads to it.
   @Test func anInsertionTakesAlongWhatItGotLater() throws {
     recordUndo()
     let second = Parcel()
@@ -198,7 +199,7 @@ struct UndoDeletionTests {
     #expect(try context.count(From<Customs>()) == 1)
   }
 
-  /// A deletion in an open group is denied by nothing if an earlier save of the group has stored the empty reference.
+  /// No rule denies a deletion in an open group if an earlier save of the group has stored the empty reference.
   @Test func aRedoneDeletionOfALongGroupIsNotDenied() throws {
     parcel.customs = customs
     try context.save()
@@ -215,7 +216,8 @@ struct UndoDeletionTests {
     #expect(try context.count(From<Parcel>()) == 0)
   }
 
-  /// What others set while a group is open was not left so by the group.
+  /// A reference that another context sets while a group is open isn't a change of the group, so the delete rule
+  /// applies to it.
   @Test(arguments: [false, true]) func whatOthersSetInAnOpenGroupFollowsItsRule(isDenied: Bool) throws {
     recordUndo()
     context.undoManager?.beginUndoGrouping()
@@ -242,7 +244,7 @@ struct UndoDeletionTests {
     }
   }
 
-  /// A deletion that was taken back by hand, and is made again by undo, is denied as it was at first.
+  /// The program has taken a deletion back, and an undo makes the deletion again. The rule denies it as the first time.
   @Test func anUndoneReturnIsDeniedAsTheDeletion() throws {
     parcel.customs = customs
     try context.save()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import GraphContext
 
-/// Undo managers and listeners in the hands of programs that do what nobody expects.
+/// Undo managers and listeners in programs with unusual use.
 struct UndoEdgeTests {
   private let library: PersistentContainer
   private let context: ManagedObjectContext
@@ -150,7 +150,7 @@ struct UndoEdgeTests {
     let saved = writer.rank
     #expect(saved == 7 || saved == 1)
     #expect(context.undo())
-    // The group set the rank from 0 to 1: the value before is what comes back.
+    // The group set the rank from 0 to 1, so the previous value comes back.
     #expect(writer.rank == 0 || writer.rank == 7)
     #expect(context.redo() && writer.rank == saved || saved == 7)
     try context.save()
@@ -159,7 +159,7 @@ struct UndoEdgeTests {
 
   // MARK: Deleted objects
 
-  /// What is set of a deleted object is not part of what was deleted: it goes with the deletion.
+  /// Values that are set on a deleted object are dropped when the deletion is undone.
   @Test(arguments: [true, false]) func setsAfterADeletionAreGivenBackWithIt(inOneTurn: Bool) throws {
     let writer = try stored("A", rank: 1)
     let desk = Desk(1)
@@ -182,14 +182,14 @@ struct UndoEdgeTests {
     #expect(try library.verify().map(\.description) == [])
   }
 
-  /// The bytes of a group are those of the images that it keeps.
+  /// The size of a group in bytes is that of the images that the group keeps.
   @Test func aGroupCountsWhatItKeeps() throws {
     let writers = try (0..<50).map { try stored("W\($0) " + String(repeating: "x", count: 1_000)) }
     for writer in writers { writer.rank = 5 }
     context.processPendingChanges()
     manager.removeAllActions()
     manager.byteLimit = 5_000
-    // Set to what they are.
+    // The values are set to equal ones.
     for writer in writers { writer.rank = 5 }
     writers[0].rank = 1
     context.processPendingChanges()
@@ -306,7 +306,7 @@ struct UndoEdgeTests {
 
   // MARK: Objects that others have deleted
 
-  /// One unsaved change keeps the object here; the value of the other is nowhere but in the undo.
+  /// One unsaved change keeps the object in this context. Only the undo group has the old value of the other change.
   @Test func takingAChangeBackKeepsTheValuesOfAnObjectThatOthersHaveDeleted() async throws {
     let writer = try stored("A", rank: 1)
     let id = writer.objectID
@@ -328,7 +328,7 @@ struct UndoEdgeTests {
     #expect(throws: Never.self) { try context.checkUsable() }
   }
 
-  /// The values that the deletion has not read are nowhere else either.
+  /// Values that the deletion has not read are in no other place either.
   @Test func takingADeletionBackKeepsTheValuesOfAnObjectThatOthersHaveDeleted() async throws {
     let id = try stored("A", rank: 1).objectID
     let own = try library.context()

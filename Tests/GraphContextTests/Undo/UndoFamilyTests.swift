@@ -4,7 +4,7 @@ import Testing
 
 @testable import GraphContext
 
-/// What children delete when they undo and redo, while their parents change the same objects.
+/// Deletions by undo and redo in children, while their parents change the same objects.
 struct UndoFamilyTests {
   private let store: PersistentContainer
   private let context: ManagedObjectContext
@@ -18,7 +18,8 @@ struct UndoFamilyTests {
     try context.save()
   }
 
-  /// A descendant undoes the insertion of a parcel, and the outermost context makes the parcel lead somewhere before the deletion reaches it.
+  /// A descendant undoes the insertion of a parcel. Before this deletion reaches the outermost context, that context
+  /// sets a reference of the parcel.
   ///
   /// - Parameter generations: the number of contexts below the outermost one. The last one undoes.
   @Test(arguments: [1, 2], [false, true]) func anUndoFollowsWhatTheOutermostHasSetSince(

@@ -53,7 +53,7 @@ struct UndoHookTests {
     #expect(manager.undoCount == 2, "a change by code is a group again")
   }
 
-  /// What a listener changes before a save, or a child that it saves, follows from no other change.
+  /// Changes that a listener makes before a save, itself or by saving a child, don't follow from other changes.
   @Test(arguments: [false, true]) func whatAListenerChangesBeforeASaveIsAGroup(_ savesChild: Bool) throws {
     let other = StampedNote("x")
     context.insert(other)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import GraphContext
 
-/// Undo of a link to an object that another context deletes meanwhile. A link to an object that is gone can't be saved.
+/// Undo of a link to an object that another context deletes meanwhile. A link to a deleted object can't be saved.
 struct UndoLinkTests {
   private let store: PersistentContainer
   private let context: ManagedObjectContext
@@ -41,7 +41,7 @@ struct UndoLinkTests {
     try expectNoMedal()
   }
 
-  /// The link has gone with the medal: undo changes nothing, and tells nothing.
+  /// The link was removed with the medal. The undo changes nothing, and no event reports a change.
   @Test func aSavedLinkIsGoneAlready() throws {
     context.undoManager = ContextUndoManager()
     winner.medals = [medal]

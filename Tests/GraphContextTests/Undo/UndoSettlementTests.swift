@@ -4,7 +4,8 @@ import Testing
 
 @testable import GraphContext
 
-/// Undo after a save has settled a new object with a stored one that has its unique value: the stored one was there before.
+/// Undo after a save has settled a new object with a stored one that has its unique value. The undo doesn't delete
+/// the stored object.
 struct UndoSettlementTests {
   private let store: PersistentContainer
   private let context: ManagedObjectContext
@@ -58,7 +59,7 @@ struct UndoSettlementTests {
     #expect(try context.count(From<Charter>()) == 0)
   }
 
-  /// A deletion of the program follows the reference as the parent has it.
+  /// A deletion that the program makes follows the reference that the parent has.
   @Test func aChildsDeletionTakesAlongWhatTheParentHasSettledWith() throws {
     let twin = WaxSeal("lion")
     context.insert(twin)

@@ -11,7 +11,7 @@ struct RandomUniqueTests {
   private static let programCount =
     ProcessInfo.processInfo.environment["CAMBIUM_UNIQUE_PROGRAMS"].flatMap(Int.init) ?? 4
 
-  /// What the store should have.
+  /// The objects that the store should have.
   private struct Oracle: Equatable {
     struct Track: Equatable {
       var title = ""
@@ -21,7 +21,7 @@ struct RandomUniqueTests {
       var sleeve: String?
       var tags: Set<String> = []
 
-      /// Takes what a policy lets it have of a new track.
+      /// Takes the values of a new track that the policy allows.
       mutating func take(_ new: Track, _ policy: UniquePolicy) {
         if policy == .replace {
           (title, plays, rating, album) = (new.title, new.plays, new.rating, new.album)
@@ -83,7 +83,7 @@ struct RandomUniqueTests {
       try context.refresh()
       let policy = random.pick([UniquePolicy.keep, .merge, .replace])
       if random.chance(1, in: 2) {
-        // Another context imports first, and this one doesn't see what.
+        // Another context imports first, and this context doesn't see the imported objects.
         let other = try store.context()
         defer { other.end() }
         let others = random.pick([UniquePolicy.keep, .merge, .replace])

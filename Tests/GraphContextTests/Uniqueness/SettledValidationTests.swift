@@ -59,7 +59,7 @@ struct SettledValidationTests {
     try save(UniqueTicket("A", price: 20), UniqueTicket("B", price: 1))
     #expect(calls.list == ["A 20 [\"price\"]"])
     #expect(try prices() == ["A": 20, "B": 1])
-    // Nothing of it is changed.
+    // The existing ticket doesn't change.
     try save(UniqueTicket("A", price: 30), ifExists: .keep)
     #expect(calls.list.count == 1)
   }
@@ -76,7 +76,8 @@ struct SettledValidationTests {
     #expect(try prices() == ["A": 50, "C": 3])
   }
 
-  /// What a validation changes in the saving context is saved with its hooks, and a save there is refused.
+  /// Changes that a validation makes in the saving context are saved, and their hooks are called. A save from the
+  /// validation is refused.
   @Test func aValidationMayChangeTheContextAndNotSaveIt() throws {
     let other = UniqueTicket("B", price: 5)
     try save(other)
@@ -92,7 +93,7 @@ struct SettledValidationTests {
     #expect(try prices() == ["A": 10, "B": 5])
   }
 
-  /// Another context that changes the object after its validation makes it be validated again.
+  /// If another context changes the object after its validation, the object is validated again.
   @Test(arguments: [1, 2 * SettledValidations.roundLimit]) func itIsValidatedAgainAfterACommitInBetween(
     times: Int
   ) throws {
@@ -145,7 +146,7 @@ struct SettledValidationTests {
     #expect(try reader.fetch(From<Rota>()).map { [$0.start, $0.end] } == [[50, 60]])
   }
 
-  /// A new object leads to an existing one in the place of a new one.
+  /// A new object leads to an existing object, which replaces the new object that it led to.
   @Test func newObjectsThatAreLedElsewhereAreValidated() async throws {
     let store = try await PersistentContainer("Rotas", models: Rota.self, RotaWeek.self, at: .inMemory)
     let context = try store.context()
@@ -162,7 +163,7 @@ struct SettledValidationTests {
     #expect(try context.fetch(From<RotaWeek>()).count == 1 && week.rota?.start == 50)
   }
 
-  /// A validation that sets a value: what it sets in the context that only shows the save is dropped.
+  /// A validation sets a value in the context that only previews the save. This value is dropped.
   @Test func aValidationThatSetsAValueFailsNoSave() async throws {
     let store = try await PersistentContainer("Labels", models: Tidied.self, at: .inMemory)
     let context = try store.context()
@@ -174,7 +175,7 @@ struct SettledValidationTests {
     #expect(try context.fetch(From<Tidied>()).map(\.text) == ["y"])
   }
 
-  /// Others save between an attempt and its validation, which sees what they have saved.
+  /// Another context saves between an attempt and its validation. The validation sees the saved values.
   @Test func anOutcomeCountsForTheValuesThatWereSeen() throws {
     let other = try store.context()
     defer { other.end() }
@@ -192,7 +193,8 @@ struct SettledValidationTests {
     #expect(validations.unknown(among: shown, on: commit, &failures).isEmpty && !failures.isEmpty)
   }
 
-  /// What other objects decide, derived values for one, is compared no more than the values of those objects.
+  /// Values that depend on other objects, such as derived values, aren't compared, and neither are the values of
+  /// those objects.
   @Test func anOutcomeCountsWhileMembersCome() async throws {
     let store = try await DerivedModels.open()
     let (context, other) = (try store.context(), try store.context())
@@ -212,7 +214,7 @@ struct SettledValidationTests {
     #expect(before[0].values == after[0].values && before[0].values.contains(.string("b")))
   }
 
-  /// A validation sets a value, which is dropped; the next one reads.
+  /// One validation sets a value, which is dropped. The next validation reads the object.
   @Test func aDroppedValueFailsNoOtherValidation() async throws {
     let store = try await PersistentContainer("Labels", models: Tidied.self, TidiedLabel.self, at: .inMemory)
     let context = try store.context()

@@ -34,7 +34,8 @@ import Testing
 
 /// Objects with several unique values, of which a save replaces some.
 struct SeveralConstraintsTests {
-  /// A row takes a value from the object that it is settled with: the next row may have that value. One commit does what a commit for each row does.
+  /// A row replaces a unique value of the object that it is settled with, and the next row may have the old value.
+  /// One commit has the same result as a commit for each row.
   @Test(arguments: [1, 10], [true, false])
   func aValueThatIsGivenUpIsFree(chunkSize: Int, isStored: Bool) async throws {
     let store = try await PersistentContainer("Editions", models: Edition.self, at: .inMemory)
@@ -75,7 +76,7 @@ struct SeveralConstraintsTests {
     #expect(found == ["1 -", "2 X"])
   }
 
-  /// The existing object keeps its token, as a merge gives it none that belongs to an insertion.
+  /// The existing object keeps its token, because a merge doesn't copy values that insertions make.
   @Test(arguments: [1, 10]) func aValueThatIsKeptIsNotFree(chunkSize: Int) async throws {
     let (kept, other) = (UUID(), UUID())
     let store = try await PersistentContainer("Subscribers", models: Subscriber.self, at: .inMemory)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import GraphContext
 
-/// What saves do with new objects that have unique values of existing ones.
+/// Saves of new objects that have unique values of existing ones.
 struct UniquePolicyTests {
   private let store: PersistentContainer
   private let context: ManagedObjectContext
@@ -38,7 +38,7 @@ struct UniquePolicyTests {
     }
   }
 
-  /// The second pass follows from references to settled objects. What an object has lost in the first is free.
+  /// References to settled objects cause a second pass. A key that an object has lost in the first pass is free.
   @Test func aKeyThatAnImportTakesAwayIsFreeForAnother() throws {
     let old = try stored("A")
     old.album = UniqueAlbum("X")
@@ -217,7 +217,7 @@ struct UniquePolicyTests {
     let carey = insert(UniqueTrack("A", "Carey", plays: 4))
     (carey.album, carey.place) = (blue, 4)
     try context.save()
-    // A file that is imported knows neither the album nor the track.
+    // An imported file has neither the album's nor the track's identity.
     let (album, track) = (UniqueAlbum("Blue", year: 2021), UniqueTrack(nil, "Carey (live)"))
     context.insert(album)
     context.insert(track)
@@ -339,7 +339,7 @@ struct UniquePolicyTests {
     #expect(try store.verify().map(\.description) == [])
   }
 
-  /// What a child has set of an object that is settled meanwhile can't be stored.
+  /// Values that a child has set in an object that is settled meanwhile can't be stored.
   @Test func aChildsOwnChangesOfASettledObjectAreAConflict() throws {
     _ = try stored("A")
     let new = insert(UniqueTrack("A", "new"))

@@ -117,7 +117,7 @@ struct EmbeddedValuesTests {
     try concert.apply(edited, since: base)
     #expect(concert.hall.name == "Larger" && concert.hall.seats == 1)
     #expect(concert.second?.mood == .loud && concert.second?.seats == 2)
-    // A part of what is gone by now isn't set.
+    // A part of an embedded value that is nil by now isn't set.
     concert.second = nil
     try concert.apply(edited, since: base)
     #expect(concert.second == nil)
@@ -126,7 +126,7 @@ struct EmbeddedValuesTests {
     concert.second = Hall(name: "New")
     try concert.apply(removed, since: base)
     #expect(concert.second == nil)
-    // What was made is made whole.
+    // An embedded value that was nil before is set as a whole.
     try concert.apply(base, since: removed)
     #expect(concert.second == Self.cellar)
     try context.save()

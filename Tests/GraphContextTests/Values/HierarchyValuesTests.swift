@@ -69,7 +69,7 @@ import Testing
     #expect(animals.map(\.objectID) == [puppy.objectID, cat.objectID, dog.objectID])
   }
 
-  /// IDs are equal whatever their labels; a program may go by the label.
+  /// The equality of IDs ignores their labels, but a program may use the labels.
   @Test func selectedIDsAreLabelledWithTheClass() throws {
     _ = try store()
     let dogs = try context.fetch(From<Dog>().select(\.objectID))

@@ -263,7 +263,7 @@ import Testing
     #expect(try JSONDecoder().decode(Note.Values.self, from: JSONEncoder().encode(values[0])) == values[0])
   }
 
-  /// Properties that are less visible than the initialiser begin as declared, and are kept all the same.
+  /// Properties that are less visible than the initialiser begin with their declared values, and are copied nevertheless.
   @Test func whatCannotBeSeenIsKept() async throws {
     let container = try await container()
     let context = container.viewContext

@@ -42,7 +42,7 @@ struct ValuesEdgeTests {
     #expect(loan.values == BookLoan.Values(reader: "Ada", visitor: "Eve"))
   }
 
-  /// What other programs write, which is no number that a Float has.
+  /// A number that another program has written and that no Float is exactly equal to.
   @Test func aFloatIsReadAsTheNearestOne() throws {
     let json = Data(#"{"ratio": 0.1, "parts": [0.1, 0.25]}"#.utf8)
     let values = try JSONDecoder().decode(Dial.Values.self, from: json)

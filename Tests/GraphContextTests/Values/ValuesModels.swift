@@ -10,7 +10,7 @@ struct Opening: CodableAttribute, Equatable {
   var note: String?
 }
 
-/// Every kind of property that values have, and those that they leave out.
+/// Every kind of property that values have, and the kinds that they leave out.
 @Model final class Piece {
   #Index<Piece>([\.title])
   var title: String
@@ -87,7 +87,7 @@ struct Hidden: RawRepresentable, AttributeType {
   static let first = Hidden(rawValue: 3)
 }
 
-/// A model with a type and properties of its own of the names that values use.
+/// A model whose own type and properties have names that values use.
 @Model final class Chart {
   struct Values { var count: Int }
   var id: UUID
@@ -106,7 +106,7 @@ struct Hidden: RawRepresentable, AttributeType {
   init(title: String) { self.title = title }
 }
 
-/// Without the macro: exactly what it would write, but for the name of the module.
+/// A model without the macro, with exactly the code that the macro would write, except for the name of the module.
 final class Note: ManagedObject {
   @exclusivity(unchecked) final var _$state = ObjectState()
   @exclusivity(unchecked) private final var _text: Cached<String>

@@ -6,7 +6,7 @@ import Testing
 
 @_spi(Testing) @testable import PageStore
 
-/// Stores that are larger than what they may keep in memory.
+/// Stores that are larger than the memory that they may take.
 struct CacheTests {
   private static let count = 40_000
   private static let budget = 256 << 10
@@ -21,7 +21,7 @@ struct CacheTests {
     bytes("value \(index) of round \(round), and so many bytes that a page has few of them")
   }
 
-  /// The first key whose value is not what it should be.
+  /// Returns the first key with a wrong value.
   private static func firstWrongKey(
     in tree: TreeReader,
     _ expected: (Int) -> [UInt8] = { CacheTests.values[$0] }
@@ -46,7 +46,7 @@ struct CacheTests {
   private static func checkBudget(_ store: Store) throws {
     let statistics = try store.statistics
     #expect(statistics.cachedBytes <= UInt64(budget))
-    // Pages out of reach that wait to be used again.
+    // Retired pages that wait to be used again.
     #expect(statistics.residentBytes <= UInt64(budget) + 64 * 4_096)
   }
 
@@ -140,10 +140,10 @@ struct CacheTests {
       )
       #expect(try store.verify().isEmpty)
     }
-    // The snapshot of the beginning still shows it.
+    // The snapshot of the beginning still shows the first values.
     #expect(try Self.firstWrongKey(in: old) == nil)
     let statistics = try store.statistics
-    // Branches, and no more: a branch has at least fifty leaves.
+    // Only branches are added: a branch has at least fifty leaves.
     #expect(statistics.residentBytes < UInt64(Self.budget) + (1 << 20))
     try store.close()
     let reopened = try fixture.open()
@@ -151,7 +151,7 @@ struct CacheTests {
     #expect(try reopened.verify().isEmpty)
   }
 
-  /// Without a snapshot of the beginning, there is memory for one version and what a few commits change.
+  /// Without a snapshot of the beginning, memory holds one version and the changes of a few commits.
   @Test(arguments: [false, true])
   func changedPagesTakeTheMemoryOfThoseTheyReplace(_ isBesideSnapshot: Bool) throws {
     var fixture = StoreFixture()
@@ -218,7 +218,8 @@ struct CacheTests {
     try store.close()
   }
 
-  /// Makes each commit one round of all the values that it touches: 300 of them, or as many as it takes until there were some checkpoints beside them.
+  /// Makes 300 commits, and more until there were some checkpoints meanwhile. Each commit gives the values that it
+  /// touches the number of its round.
   private static func overwrite(_ store: Store, _ generator: inout SeededGenerator) throws {
     var round = 0
     repeat {
@@ -272,7 +273,7 @@ struct CacheTests {
       try tree.append(sorted: (0..<Self.count).map { (key: Self.key($0), value: Self.value($0)) })
     }
     try store.checkpoint()
-    // Somebody truncates the file under the store, and puts back what was there.
+    // Another program truncates the file under the store, and puts the old contents back.
     let contents = try Data(contentsOf: URL(filePath: path))
     let handle = try FileHandle(forWritingTo: URL(filePath: path))
     defer { try? handle.close() }

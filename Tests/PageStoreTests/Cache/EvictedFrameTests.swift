@@ -4,7 +4,7 @@ import Testing
 
 @testable import PageStore
 
-/// Leaves that versions refer to by frame, and whose memory was taken away.
+/// Leaves that versions refer to by frame, and whose memory was evicted.
 struct EvictedFrameTests {
   private static let count = 4_000
 
@@ -29,7 +29,7 @@ struct EvictedFrameTests {
     try fixture.checkpointConcurrently()
     try fixture.write { editor in
       try editor.makeWritable(Self.key(7)) { page in
-        // What another thread does at this moment.
+        // Another thread does this at the same moment.
         FrameHeader(UnsafeMutableRawPointer(mutating: page.base)).markEvicted()
       }
     }
@@ -52,7 +52,7 @@ struct EvictedFrameTests {
       UnsafeRawPointer(fixture.pool.arena.address(frame)).loadLittle(PageHeader.kind, as: UInt8.self) == 0
     }
     #expect(evicted.count > frames.count / 2)
-    // A byte that is written brings a page of memory back.
+    // A write of one byte brings a page of memory back.
     let touched = evicted.filter { frame in
       let memory = UnsafeRawBufferPointer(start: fixture.pool.arena.address(frame), count: 4_096)
       return !memory.allSatisfy { $0 == 0 }

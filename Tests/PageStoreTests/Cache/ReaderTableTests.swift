@@ -4,7 +4,7 @@ import Testing
 
 @testable import PageStore
 
-/// Who protects what, one reader at a time.
+/// The pages that each reader protects, one reader at a time.
 struct ReaderTableTests {
   private let readers = ReaderTable()
   private let page = UnsafeMutableRawPointer.allocate(byteCount: 16, alignment: 16)
@@ -56,7 +56,7 @@ struct ReaderTableTests {
     DispatchQueue.concurrentPerform(iterations: 4) { _ in
       for _ in 0..<rounds { readers.enter().leave(visiting: 1) }
     }
-    // Each slot counts without a lock: two owners at once would lose some.
+    // Each slot counts without a lock: with two owners at once, a slot would lose visits.
     #expect(readers.visitCount == UInt64(4 * rounds))
   }
 }

@@ -63,7 +63,7 @@ struct SpillFileTests {
     let openCount = OpenCount()
     var fixture = StoreFixture()
     let store = try Self.openStore(&fixture, openCount)
-    // Everything that snapshots come to hold is in the file already.
+    // All pages that snapshots will hold are in the file already.
     var snapshots: [Snapshot] = []
     for round in 0..<200 {
       try Self.write(round, 0..<100, to: store)
@@ -81,7 +81,7 @@ struct SpillFileTests {
     let openCount = OpenCount()
     var fixture = StoreFixture()
     let store = try Self.openStore(&fixture, openCount)
-    // Most of what snapshots come to hold is in the file already, but not all.
+    // Most pages that snapshots will hold are in the file already, but not all.
     var snapshots: [Snapshot] = []
     for round in 0..<200 {
       try Self.write(round, 0..<100, to: store)

@@ -3,7 +3,7 @@ import Testing
 
 @_spi(Testing) @testable import PageStore
 
-/// Snapshots that are kept while the store goes on changing.
+/// Snapshots that are kept while the store continues to change.
 struct StaggeredReadersTests {
   private static func key(_ index: Int) -> [UInt8] { bytes("key\(index + 100_000)") }
 
@@ -27,7 +27,7 @@ struct StaggeredReadersTests {
         try transaction.tree("t").put(Self.key(round * 7 % 4_000), bytes("value \(round)"))
       }
     }
-    // The version that the snapshot has, and the newest: nothing of the 1,999 between.
+    // The snapshot's version and the newest version take memory, the 1,999 versions between them take none.
     #expect(try store.statistics.residentBytes < 2 * before + (128 << 10))
     #expect(try snapshot.tree("t").value(for: Self.key(7)) == bytes("value 0"))
   }
@@ -55,7 +55,7 @@ struct StaggeredReadersTests {
       }
       if round % 4 == 0 {
         readers.append((try store.snapshot(), round, newest))
-        // The store puts off nothing here: what it does by itself was done.
+        // The store defers no work here: its own work is done.
         mostResident = max(mostResident, try store.statistics.residentBytes)
       }
       if readers.count > 60, round % 8 == 0 {
@@ -65,7 +65,7 @@ struct StaggeredReadersTests {
     }
     let spilled = try store.statistics.spilledBytes
     #expect(spilled > 20 << 20)
-    // Dirty pages, the cache, what is held before it is spilled, and the branches.
+    // Dirty pages, the cache, pages that are held until they are spilled, and the branches.
     #expect(mostResident < 20 << 20)
     for reader in readers { try Self.check(reader.snapshot, reader.values, &generator) }
     #expect(try store.verify().isEmpty)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PageStore
 
-/// The memory that a store takes if its options don't say it.
+/// The memory that a store takes if its options don't set a limit.
 struct SystemMemoryTests {
   @Test func aShareIsASixteenthOrAThirtySecondWithinLimits() {
     #expect(SystemMemory.share(of: 1 << 30) == 64 << 20)

@@ -10,7 +10,8 @@ struct UnsyncedMemoryTests {
 
   private static func key(_ index: Int) -> [UInt8] { bytes(String(format: "key%08d", index)) }
 
-  /// Nothing syncs by itself here: no time passes. At three sizes, so that growth shows.
+  /// The store makes no sync by itself here, because no time passes. The test runs at three sizes, so that growth
+  /// shows.
   @Test(arguments: [500, 1_000, 2_000], [Durability.relaxed, .full])
   func commitsDoNotGatherMemoryUntilTheNextSync(commitCount: Int, _ durability: Durability) throws {
     var generator = SeededGenerator("commitsDoNotGatherMemoryUntilTheNextSync")

@@ -5,7 +5,7 @@ import Testing
 
 @_spi(Testing) @testable import PageStore
 
-/// Copies of open stores: what is in them, and how small they are.
+/// Copies of open stores: their contents and their size.
 struct CopyTests {
   private let folder: TemporaryFolder
   private var path: String { folder.file("copy") }
@@ -58,7 +58,8 @@ struct CopyTests {
     let store = try Store.inMemory(options: options)
     var generator = SeededGenerator()
     var byteCount = 0
-    // In no order, so that the pages are half empty; and more than a transaction of the copy takes.
+    // Keys come in random order, so that the pages are half empty. The entries are also more than one transaction of
+    // the copy takes.
     for _ in 0..<40 {
       try store.write { transaction in
         let tree = try transaction.tree("small")
@@ -98,7 +99,7 @@ struct CopyTests {
     }
     for number in 0..<3 { #expect(try copy.snapshot().tree("large").value(for: [UInt8(number)]) == large) }
     try expectDense(copy)
-    // The bytes themselves, a slot and a length for each entry, and some branches.
+    // The bytes of the entries, a slot and a length for each entry, and some branches.
     let ledger = try copy.spaceLedger()
     let entryBytes = UInt64(byteCount + 10 * (reports.last?.totalEntries ?? 0))
     #expect(ledger.totalBytes <= entryBytes + entryBytes / 20, "\(ledger.totalBytes) for \(entryBytes)")
@@ -167,7 +168,7 @@ struct CopyTests {
     try store.put("a", "1")
     try Data("somebody's".utf8).write(to: URL(fileURLWithPath: path))
     #expect(code { try store.copy(to: path) } == .inputOutput)
-    // Nor one that comes while the copy is made.
+    // A file that appears while the copy is made isn't replaced either.
     let other = folder.file("other")
     #expect(
       code {
@@ -188,7 +189,7 @@ struct CopyTests {
     try store.put("a", "1")
     let leftover = path + ".cambium-copy"
     try Data(repeating: 7, count: 100_000).write(to: URL(fileURLWithPath: leftover))
-    // One that is being made is not.
+    // A temporary file that another copy is writing isn't removed.
     let other = try PosixFile.openLocked(path: leftover)
     #expect(code { try store.copy(to: path) } == .storeInUse)
     #expect(try Data(contentsOf: URL(fileURLWithPath: leftover)).count == 100_000)

@@ -3,9 +3,10 @@ import Glibc
 @_spi(Testing) import TestSupport
 import Testing
 
-/// The power fails, or the process ends, at every step of the destruction of a store, and of those that finish it.
+/// The power fails, or the process ends, at every step of the destruction of a store, and at every step of the
+/// destructions that finish it.
 struct DestructionCrashTests {
-  /// The names that a destruction may find.
+  /// The names of the files that a destruction may find.
   @Test(arguments: [["store"], ["store", "copy"], ["copy"], []])
   func anEndAtAnyStepLeavesTheStoreOrNoneAndTheNextCallFinishes(_ names: [String]) throws {
     var generator = SeededGenerator("\(#function) \(names)")
@@ -18,7 +19,8 @@ struct DestructionCrashTests {
     try follow(folder, subject, depth: 2, &generator)
   }
 
-  /// Destroys the folder's store in processes that end after each number of steps, looks at what each leaves, and does the same there.
+  /// Destroys the folder's store in processes that end after each number of steps. Checks the folder that each process
+  /// leaves, and does the same there.
   private func follow(
     _ folder: SimulatedFolder,
     _ subject: StoreUnderTest,
@@ -48,8 +50,8 @@ struct DestructionCrashTests {
     if stepCount == 3 { #expect(code == (hasStore ? nil : .inputOutput)) }
   }
 
-  /// Goes on with a new store of the same name, if there is none: it has nothing of the old one, and once its commit is acknowledged the old one
-  /// doesn't come back.
+  /// Makes and checks a new store of the same name, if there is no store. The new store has nothing of the old one.
+  /// Once its commit is acknowledged, the old one doesn't come back.
   private func replace(_ folder: SimulatedFolder) throws {
     guard folder["store"] == nil else { return }
     let disk = SimulatedDisk()
@@ -89,7 +91,7 @@ private final class SimulatedFolder: @unchecked Sendable {
   }
 
   private var durable: [String: SimulatedDisk] = [:]
-  /// What was changed since the folder was synced.
+  /// The changes since the folder was synced.
   private var changes: [Change] = []
 
   subscript(name: String) -> SimulatedDisk? {
@@ -110,7 +112,8 @@ private final class SimulatedFolder: @unchecked Sendable {
     return folder
   }
 
-  /// What a power failure may leave: each change that wasn't synced happened or not, whatever the others did.
+  /// The folders that a power failure may leave: each change that wasn't synced happened or not, independently of the
+  /// others.
   var afterPowerFailures: [SimulatedFolder] {
     (0..<(1 << changes.count)).map { mask in
       let folder = SimulatedFolder()
@@ -122,7 +125,7 @@ private final class SimulatedFolder: @unchecked Sendable {
     }
   }
 
-  /// The folder as a process sees it that destroys its store and ends after some steps.
+  /// Returns the folder as seen by a process that destroys its store and ends after some steps.
   func place(endingAfter stepCount: Int) -> Place { Place(self, endingAfter: stepCount) }
 
   final class Place: DestructionPlace {

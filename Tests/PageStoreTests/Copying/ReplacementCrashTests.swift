@@ -24,7 +24,7 @@ struct ReplacementCrashTests {
     var counts: [SimulatedPlace.Name: Int] = [:]
     for (index, moment) in moments.enumerated() {
       counts[moment.name, default: 0] += 1
-      // Nothing touches the original, so that it is there need not be looked at each time.
+      // Nothing touches the original, so a sample of its moments is enough.
       if moment.name == .original, index % 50 != 0 { continue }
       #expect(moment.name == .original || moment.isFileSynchronized)
       for file in moment.found {
@@ -66,7 +66,7 @@ struct ReplacementCrashTests {
     try old.check(copiedTo: old.disk.afterProcessDeath(), seed: 1)
   }
 
-  /// Whoever goes on with a copy whose name may not be durable makes it so before the first commit.
+  /// A process that opens a copy whose name may not be durable makes the name durable before the first commit.
   @Test func theProcessDiesAtEachStepAndThenThePowerFails() throws {
     var generator = SeededGenerator()
     let subject = try StoreUnderTest.withPast(seed: generator.next())
@@ -124,7 +124,7 @@ struct ReplacementCrashTests {
   }
 }
 
-/// A place whose file fails as told, or whose folder can't be synced.
+/// A place whose file fails by an injected fault, or whose folder can't be synced.
 private final class FailingPlace: CopyPlace {
   let base: SimulatedPlace
   private let fault: DiskFault?
@@ -165,7 +165,7 @@ extension StoreUnderTest {
     return subject
   }
 
-  /// Whether what a file holds is what this store held. Opens it with the real recovery.
+  /// Returns whether a file holds the contents of this store. Opens the file with the real recovery.
   func check(copiedTo disk: SimulatedDisk, seed: UInt64) throws {
     let after = StoreUnderTest(disk: disk, model: ledger.model, options: options, seed: seed)
     try after.open()

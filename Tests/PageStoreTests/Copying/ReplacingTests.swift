@@ -17,7 +17,7 @@ struct ReplacingTests {
     try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
   }
 
-  /// Makes a store and a backup of it, and commits to the store since. Returns the backup's commit.
+  /// Makes a store and a backup of it, and then commits to the store. Returns the backup's commit.
   @discardableResult
   private func makeStoreAndBackup() throws -> UInt64 {
     let store = try Store.open(at: path)
@@ -94,12 +94,12 @@ struct ReplacingTests {
       #expect(try store.value("later") == "1")
       try store.close()
     }
-    // A snapshot keeps a store open whose last handle was let go of.
+    // A snapshot keeps a store open after the last handle was released.
     var snapshot: Snapshot? = try Store.open(at: path).snapshot()
     #expect(code { try Store.destroy(at: path) } == .storeInUse)
     withExtendedLifetime(snapshot) {}
     snapshot = nil
-    // Nor can the store be opened meanwhile.
+    // The store can't be opened while it is being replaced, either.
     try Store.replace(at: path, byCopyOf: backup) { _ in
       #expect(code { _ = try Store.open(at: path) } == .storeInUse)
       #expect(code { try Store.destroy(at: path) } == .storeInUse)
@@ -169,7 +169,7 @@ struct ReplacingTests {
     #expect(code { _ = try PosixFile.openLocked(path: path) } == .inputOutput)
   }
 
-  /// Where a file can't be renamed without replacing another, it has both names for a moment.
+  /// If a file can't be renamed without replacing another, it has both names for a moment.
   @Test func aCopyThatACrashHasLeftWithTwoNamesCanBeDestroyedAndReplaced() throws {
     try makeStoreAndBackup()
     let second = PosixCopyPlace.temporaryPath(of: path)

@@ -29,7 +29,7 @@ struct RewriteTests {
       #expect(try again.snapshot().timestamp == timestamp)
       #expect(try again.value("k499") == String(repeating: "v", count: 499))
       #expect(try again.verify() == [])
-      // Nothing was written, so the next rewriting begins with what the last one has left.
+      // The store was only read, so the next rewriting begins with the file that the last one left.
       try again.close()
       #expect(try names() == ["store"])
     }
@@ -40,7 +40,7 @@ struct RewriteTests {
   @Test func ownerAndPermissionsStay() throws {
     try Store.open(at: path).close()
     #expect(chmod(path, 0o640) == 0)
-    // Only root can give files away.
+    // Only root can change the owner of a file.
     let isRoot = geteuid() == 0
     if isRoot { #expect(chown(path, 12_345, 23_456) == 0) }
     try Store.rewrite(at: path, pageSize: 4_096)
@@ -71,7 +71,7 @@ struct RewriteTests {
     let reader = try Store.open(at: path, options: .reading)
     #expect(code { try Store.rewrite(at: path) } == .storeInUse)
     try reader.close()
-    // Nor can it be opened meanwhile.
+    // The store can't be opened while it is being rewritten, either.
     try Store.rewrite(at: path) { _ in
       #expect(code { _ = try Store.open(at: path) } == .storeInUse)
       #expect(code { _ = try Store.open(at: path, options: .reading) } == .storeInUse)
@@ -106,7 +106,7 @@ struct RewriteTests {
     #expect(try names() == ["store"])
   }
 
-  /// A file that came to the path meanwhile is somebody's.
+  /// A file that appeared at the path meanwhile belongs to another program.
   @Test func aFileThatHasTakenThePlaceIsNotReplaced() throws {
     try Store.open(at: path).put("a", "1")
     #expect(
@@ -122,7 +122,7 @@ struct RewriteTests {
     #expect(try names() == ["store"])
   }
 
-  /// Whoever has opened the file right before it is replaced, and locks it right after, must not write to it.
+  /// A process that has opened the file right before it is replaced, and locks it right after, must not write to it.
   @Test func aFileThatWasReplacedBeforeItIsLockedIsOpenedAnew() throws {
     try Store.open(at: path).close()
     let early = try PosixFile.open(path: path, isReadOnly: false, createsIfMissing: false)
@@ -148,7 +148,7 @@ struct RewriteTests {
               commitCount.wrappingAdd(1, ordering: .relaxed)
             }
             try? store.close()
-            // Whoever rewrites doesn't wait for the lock: it has to find it free.
+            // The rewriting thread doesn't wait for the lock: it has to find the lock free.
             usleep(20_000)
           } else {
             usleep(500)

@@ -60,7 +60,7 @@ struct BulkTransactionTests {
         subject.disk.inject(DiskFault(call, at: position, .error(EIO)))
         let outcome = try subject.besideSnapshot { try subject.commit(shape.operations) }
         #expect(subject.disk.firedFaultCount == 1)
-        // The last write is a second copy of an extent's header, which can wait: the commit is durable by then.
+        // The last write is a second copy of an extent's header, which isn't needed yet: the commit is durable by then.
         let isAfterCommit = call == .write && position == count - 1
         if case .committed = outcome {
           #expect(isAfterCommit, "\(call) \(position): committed")
@@ -93,7 +93,7 @@ struct BulkTransactionTests {
     try subject.check(seed: 1)
   }
 
-  /// What has died since the last checkpoint makes room, as for transactions that go to the log.
+  /// Pages that are dead since the last checkpoint make room, as for transactions that go to the log.
   @Test(arguments: Shape.allCases)
   func roomOfWhatDiedIsUsedOnAFullDisk(_ shape: Shape) throws {
     let subject = try subject()

@@ -59,7 +59,7 @@ struct CrashTests {
   @Test func aFullDiskLosesNothingAcknowledged() throws {
     var generator = SeededGenerator()
     var (trials, refusals) = (0, 0)
-    // A disk may be large enough for all that a trial writes.
+    // A disk may be large enough for all bytes that a trial writes, and refuse nothing.
     while trials < TestEffort.times(4) || refusals == 0 && trials < 40 {
       trials += 1
       refusals += try FullDiskTrial(seed: generator.next()).run()
@@ -72,7 +72,7 @@ struct CrashTests {
     var generator = SeededGenerator("\(#function) \(call)")
     for failure in FaultTrial.failures(of: call) {
       var position = 0
-      // The first call alone, and all from another on; the rig has the rest.
+      // One failing call alone, and then every call from another one on; the rig covers the other cases.
       for isSticky in [false, true] where !(isSticky && failure == .error(EINTR)) {
         let seed = generator.next()
         for _ in 0..<TestEffort.times(1) {

@@ -3,7 +3,7 @@ import Glibc
 @_spi(Testing) import TestSupport
 import Testing
 
-/// Commits that share a write, on a disk whose calls fail or whose power does. `crash-rig` does the same for minutes.
+/// Commits that share a write, on a disk whose calls fail or whose power fails. `crash-rig` does the same for minutes.
 struct GroupCommitCrashTests {
   private func subject(seed: UInt64) throws -> StoreUnderTest {
     let subject = StoreUnderTest(options: StoreOptions(), seed: seed)

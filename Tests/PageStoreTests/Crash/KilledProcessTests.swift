@@ -3,11 +3,11 @@ import PageStore
 import TestSupport
 import Testing
 
-/// Processes killed while they save. The page cache survives, so this proves nothing about syncs; it does about the
-/// order of writes, locks and what a half-made file looks like.
+/// Processes killed while they save. The page cache survives, so this proves nothing about syncs. It tests the order of
+/// writes, the locks and half-made files.
 struct KilledProcessTests {
-  /// With one commit from opening to close, most processes are killed while they replace the store by its copy, which takes longer than
-  /// a commit.
+  /// With one commit between opening and closing, most processes are killed while they replace the store by its copy,
+  /// which takes longer than a commit.
   @Test(arguments: [(40, 100, 20_000), (1, 40, 400_000)])
   func nothingAcknowledgedIsLostWhenTheProcessIsKilled(
     commitsPerOpening: Int,
@@ -53,7 +53,8 @@ struct KilledProcessTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["killed.cambium"])
   }
 
-  /// A killed destruction leaves the store or nothing, and the next one finishes. A new store of the name has nothing of the old one.
+  /// A killed destruction leaves the store or nothing, and the next destruction finishes. A new store of the same name
+  /// has nothing of the old one.
   @Test func aStoreIsWholeOrGoneWhenAProcessIsKilledThatDestroysIt() throws {
     var generator = SeededGenerator()
     let folder = try TemporaryFolder()
@@ -71,7 +72,7 @@ struct KilledProcessTests {
       do {
         let store = try Store.open(at: path, options: options)
         wholeCount += 1
-        // After the last of its commits it may be destroyed and made anew.
+        // After its last commit the process may destroy the store and make a new one.
         #expect(last ?? 0 == commitCount || store.lastCommit >= last ?? 0)
         try store.read { snapshot in
           var (replay, comparison) = (KillReplay(), SnapshotComparison(seed: generator.next()))
@@ -84,7 +85,7 @@ struct KilledProcessTests {
         goneCount += 1
         #expect(last ?? 0 == 0 || last ?? 0 == commitCount)
         let isGone = error.systemError?.errno == ENOENT
-        // A new one whose making was cut short is an empty file.
+        // A new store whose creation was cut short is an empty file.
         #expect(isGone || error.code == .notAStore, "\(error)")
         if !isGone { try Store.open(at: path).close() }
       }
@@ -95,8 +96,9 @@ struct KilledProcessTests {
     #expect(goneCount > 0 && wholeCount > 0, "\(goneCount) gone, \(wholeCount) whole")
   }
 
-  /// Lets a process commit for a while and kills it; returns the last commit it acknowledged in that time. The while
-  /// begins with its first acknowledgement, or with its start: so openings are killed too.
+  /// Lets a process commit for a while and kills it; returns the last commit that it acknowledged in that time. The
+  /// time begins with the process's first acknowledgement or with its start: so processes are killed while they open
+  /// the store, too.
   private func killOnce(
     _ arguments: [String],
     afterMicroseconds delay: UInt32,

@@ -162,7 +162,7 @@ struct SimulatedDiskTests {
   }
 }
 
-/// What an observer saw, in order.
+/// The disk states that an observer saw, in order.
 private final class Recorder: Sendable {
   private let state = Mutex<[Bool]>([])
   var notes: [Bool] { state.withLock { $0 } }

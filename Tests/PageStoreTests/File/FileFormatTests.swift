@@ -3,7 +3,7 @@ import Testing
 
 @testable import PageStore
 
-/// Docs/FileFormat.md and the library say the same.
+/// Docs/FileFormat.md and the library agree.
 struct FileFormatTests {
   @Test func theIdentityIsWhereTheDocumentSaysItIs() throws {
     typealias Offset = FormatIdentity.Offset

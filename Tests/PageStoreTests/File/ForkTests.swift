@@ -5,7 +5,7 @@ import Testing
 @_spi(Testing) @testable import PageStore
 
 struct ForkTests {
-  /// Swift hides `fork`, rightly; what a child may do here is little: ask the store, and go.
+  /// Calls `fork`, which Swift hides for good reasons. A child may do little here: it calls the store, and exits.
   private func fork() throws -> pid_t {
     typealias Function = @convention(c) () -> pid_t
     let symbol = try #require(dlsym(nil, "fork"))
@@ -26,7 +26,7 @@ struct ForkTests {
     var status: Int32 = -1
     #expect(waitpid(child, &status, 0) == child)
     #expect(status == 0)
-    // The parent's handle is as good as before.
+    // The parent's handle still works.
     try store.put("a", "2")
     #expect(try store.value("a") == "2")
     try store.close()
@@ -55,7 +55,7 @@ struct ForkTests {
     let folder = try TemporaryFolder()
     let path = folder.file("store")
     try Store.open(at: path).close()
-    // The holder: never closed by this object, which would give the lock back.
+    // This object holds the lock and is never closed, because closing it would release the lock.
     let descriptor = Glibc.open(path, O_RDWR | O_CLOEXEC)
     let holder = Unmanaged.passRetained(PosixFile(descriptor: descriptor))
     try FileLock.acquire(holder.takeUnretainedValue(), path: path, isExclusive: true)
@@ -64,7 +64,8 @@ struct ForkTests {
       pause()
       _exit(0)
     }
-    // It ends as a process that is killed does: its descriptor goes, the lock stays with the child's.
+    // The holder ends as a killed process does: its descriptor is closed, and the lock stays with the child's
+    // descriptor.
     #expect(Glibc.close(descriptor) == 0)
     for _ in 0..<2 {
       do {

@@ -40,12 +40,12 @@ struct GoneFileTests {
       #expect(code { try store.put("a", "3", durability: .relaxed) } == .fileGone)
       #expect(code { try store.checkpoint() } == .fileGone)
     }
-    // Reading goes on, and shows what was durable before.
+    // Reads still work, and show the state that was durable before.
     #expect(try store.value("a") == "1")
     try store.copy(to: folder.file("rescued"))
     #expect(code { try store.close() } == .fileGone)
     #expect(try Store.open(at: folder.file("rescued")).value("a") == "1")
-    // What is there by now is another store, with a lock of its own.
+    // The file at the path is now another store, with a lock of its own.
     let other = try Store.open(at: path)
     try other.put("b", "1")
     try other.close()
@@ -56,7 +56,7 @@ struct GoneFileTests {
     let store = try Store.open(at: path)
     try store.put("a", "1")
     try way.take(path, in: folder)
-    // Written, and not synced yet; the store may look by itself at any moment.
+    // The commit is written and not synced yet; the store may check its file at any moment.
     let written = code { try store.put("a", "2", durability: .relaxed) }
     #expect(written == nil || written == .fileGone)
     #expect(code { try store.makeDurable() } == .fileGone)
@@ -92,7 +92,7 @@ struct GoneFileTests {
     try store.close()
     let found = try Store.open(at: folder.file("elsewhere/moved"))
     for key in ["a", "b", "c", "d"] { #expect(try found.value(key) == "1") }
-    // Another one in the place that it had isn't its own.
+    // Another store's file at the path of this store isn't this store's file.
     let second = try Store.open(at: folder.file("new"))
     #expect(rename(folder.file("elsewhere/moved"), folder.file("aside")) == 0)
     #expect(rename(folder.file("new"), folder.file("elsewhere/moved")) == 0)
@@ -106,7 +106,7 @@ struct GoneFileTests {
     let store = try Store.open(at: link)
     try store.put("a", "1")
     #expect(unlink(link) == 0)
-    // The file is where it was.
+    // The file is at its old path.
     try store.put("a", "2")
     try store.close()
     #expect(try Store.open(at: path).value("a") == "2")

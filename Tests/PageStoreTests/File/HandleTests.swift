@@ -7,7 +7,7 @@ import Testing
 
 @_spi(Testing) @testable import PageStore
 
-/// Several handles on one file, one after the other and at once.
+/// Several handles on one file, one after the other and at the same time.
 struct HandleTests {
   private let folder: TemporaryFolder
 
@@ -17,7 +17,7 @@ struct HandleTests {
     let path = folder.file("store")
     var store = try Store.open(at: path)
     try store.close()
-    // The first store goes only now, when the second one is open.
+    // The first store is released only now, when the second one is open.
     store = try Store.open(at: path)
     let other = try Store.open(at: path)
     #expect(other.identifier == store.identifier)
@@ -28,11 +28,12 @@ struct HandleTests {
     #expect(try Store.open(at: path).value("a") == "1")
   }
 
-  /// However long it takes to open a file, other files can be opened meanwhile; the same one is waited for.
+  /// However long it takes to open a file, other files can be opened meanwhile. A second opening of the same file
+  /// waits.
   @Test func aFileThatIsBeingOpenedHoldsUpNoOther() throws {
     let path = folder.file("other")
     let (isOther, isSame) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-    // Names no file that there is.
+    // An identity that no file has.
     let slow = PosixFile.Identity(device: .max, inode: .max)
     @Sendable func open(_ body: () throws(StoreError) -> SharedStore?) -> SharedStore? {
       try? ProcessRegistry.shared.store(for: slow, options: .init(), path: "slow", make: body)
@@ -54,7 +55,8 @@ struct HandleTests {
     #expect(isSame.wait(timeout: .now() + 600) == .success)
   }
 
-  /// Whether no handle of this process has the lock, as another process finds it: it uses a description of its own.
+  /// Returns true if no handle of this process holds the lock. Checks as another process would, with a file description
+  /// of its own.
   private func isUnlocked(_ path: String) throws -> Bool {
     let other = try PosixFile.open(path: path, isReadOnly: false, createsIfMissing: false)
     defer { other.close() }
@@ -76,10 +78,10 @@ struct HandleTests {
     #expect(try !isUnlocked(path))
     try second.close()
     #expect(try isUnlocked(path))
-    // The last one has written a checkpoint: nothing is replayed.
+    // Closing the last handle has written a checkpoint: nothing is replayed.
     let again = try Store.open(at: path)
     #expect(try again.statistics.checkpointCommit == 2)
-    // Not even a handle of the store that was there before closes this one.
+    // A handle of the earlier store doesn't close this one, either.
     try second.close()
     #expect(try again.value("b") == "2")
     try again.close()
@@ -95,7 +97,7 @@ struct HandleTests {
       kept = try letGo.snapshot()
     }
     try last.put("a", "2")
-    // What a snapshot reads stays; the handle it was taken by is gone.
+    // The snapshot still reads its state, although its handle was released.
     #expect(try kept?.tree("t").value(for: bytes("a")) == bytes("1"))
     try last.close()
     #expect(try isUnlocked(path))
@@ -116,7 +118,7 @@ struct HandleTests {
     }
     #expect(try !isUnlocked(path))
     #expect(try snapshot?.tree("t").value(for: bytes("a")) == bytes("1"))
-    // Opening the file finds the store that is there.
+    // Opening the file finds the store that is still open.
     do {
       let store = try Store.open(at: path)
       try store.put("a", "2")
@@ -220,7 +222,7 @@ struct HandleTests {
     let store = try Store.open(at: path)
     try store.put("a", "1")
     try store.close()
-    // Longer than reading page after page could get through.
+    // The file is too long to read page by page.
     #expect(truncate(path, 1 << 42) == 0)
     let again = try Store.open(at: path)
     #expect(try again.value("a") == "1")

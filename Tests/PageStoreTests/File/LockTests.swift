@@ -16,7 +16,7 @@ struct LockTests {
     #expect(first !== second && first.identifier == second.identifier)
     try first.put("a", "1")
     try first.close()
-    // The other handle goes on.
+    // The other handle still works.
     #expect(try second.value("a") == "1")
     try second.close()
     #expect(code { try second.put("a", "2") } == .closed)
@@ -47,9 +47,9 @@ struct LockTests {
     options.filePermissions = 0o640
     let shared = folder.file("shared")
     try Store.open(at: shared, options: options).close()
-    // Under a umask of 077 nobody else gets anything.
+    // Under a umask of 077 other users get no access.
     #expect(mode(shared) == 0o640 || mode(shared) == 0o600)
-    // One that is there keeps its own.
+    // An existing file keeps its permissions.
     try Store.open(at: path, options: options).close()
     #expect(mode(path) == 0o600)
     for wrong: UInt16 in [0, 0o400, 0o1600] {
@@ -93,7 +93,7 @@ struct LockTests {
   @Test func anotherDescriptionsLockIsRespectedAndItsHolderNamed() throws {
     let path = folder.file("store")
     try Store.open(at: path).close()
-    // A description of its own conflicts as another process's would.
+    // A lock of another file description conflicts as another process's lock would.
     let other = try PosixFile.open(path: path, isReadOnly: false, createsIfMissing: false)
     try FileLock.acquire(other, path: path, isExclusive: true)
     do {

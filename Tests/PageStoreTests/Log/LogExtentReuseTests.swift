@@ -22,8 +22,8 @@ struct LogExtentReuseTests {
     #expect(try reopened.verify() == [])
   }
 
-  /// The size of new log extents follows the store's. A store that grows a little needs no others for that: each would make
-  /// the file longer, because new ones lie at its end.
+  /// The size of new log extents follows the store's size. A store that grows a little needs no new log extents for
+  /// that. New ones lie at the end of the file, so each would make the file longer.
   @Test func aStoreThatGrowsSlowlyUsesItsLogExtentsAgain() throws {
     let fixture = StoreFixture()
     let store = try fixture.open()

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PageStore
 
-/// The two copies of a log extent's use header, of which a crash may leave either as it was before.
+/// The two copies of a log extent's use header. A crash may leave the old state of either copy.
 struct LogExtentUseHeaderTests {
   private let identity = FormatIdentity(uuid: StoreUUID(low: 1, high: 2), pageSize: 4_096)
   private let extent = Extent(offset: 16_384, byteCount: 16_384)
@@ -18,7 +18,7 @@ struct LogExtentUseHeaderTests {
     return block
   }
 
-  /// The next use has to have a higher epoch than any use of which something has reached the disk.
+  /// The next use needs a higher epoch than every use of which any bytes have reached the disk.
   @Test(arguments: [[4, 7], [7, 4], [7, 7], [nil, 7], [7, nil]] as [[UInt32?]])
   func theNewerUseCounts(epochs: [UInt32?]) {
     let use = block(epochs).withUnsafeBytes {

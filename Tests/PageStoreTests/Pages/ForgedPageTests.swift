@@ -3,7 +3,7 @@ import Testing
 
 @_spi(Testing) @testable import PageStore
 
-/// Pages that somebody has changed on purpose: every checksum on the way to them is right.
+/// Pages that were forged: every checksum on the way to them is right.
 struct ForgedPageTests {
   @Test(arguments: TreeOracleTests.pageSizes)
   func aForgedPageNeverTraps(pageSize: Int) throws {
@@ -41,7 +41,7 @@ struct ForgedPageTests {
     }
   }
 
-  /// Does everything that can be done with a tree; errors are welcome, traps and endless loops are not.
+  /// Calls all functions of a tree: errors are expected, traps and endless loops are not.
   private func exercise(
     _ root: TreeRoot,
     _ pool: PagePool,
@@ -138,7 +138,7 @@ private struct Forger {
       // The header's fields.
       bytes[generator.number(in: 24...47)] = generator.bytes(1)[0]
     case 2:
-      // A slot: often one that leads to another's cell.
+      // A slot, often one that then refers to another slot's cell.
       let slot = PageHeader.byteCount + 8 * generator.number(in: 0...20)
       let other = PageHeader.byteCount + 8 * generator.number(in: 0...20)
       for byte in 0..<8 { bytes[slot + byte] = bytes[other + byte] }
@@ -176,7 +176,7 @@ private struct Forger {
     }
   }
 
-  /// Where a branch has a reference to a page.
+  /// Returns the offset at which a branch has a reference to a page; nil if it has none.
   private func offset(of needle: [UInt8], in image: [UInt8]) -> Int? {
     image.withUnsafeBytes { bytes in
       let page = PageImage(bytes.start)

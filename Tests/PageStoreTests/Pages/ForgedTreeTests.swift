@@ -3,7 +3,7 @@ import Testing
 
 @_spi(Testing) @testable import PageStore
 
-/// Trees that nobody would have grown: every page is sound, and so is every checksum.
+/// Trees that no sequence of changes makes: every page is sound, and every checksum is right.
 struct ForgedTreeTests {
   private static let pageSize = 4_096
 
@@ -33,7 +33,7 @@ struct ForgedTreeTests {
 
   /// A page full of entries: all lead to `child` if it is a branch. Keys are numbers from `first` on.
   ///
-  /// - Parameter honestFirst: whether the first way down tells the number of entries below, and not the last.
+  /// - Parameter honestFirst: whether the first reference has the number of entries below, rather than the last.
   private func fullPage(
     _ file: MemoryPages,
     level: Int,
@@ -50,7 +50,7 @@ struct ForgedTreeTests {
       let start = try #require(arena.baseAddress) + index * 256
       start.copyMemory(from: key, byteCount: key.count)
       if var child {
-        // One way down has all the entries, so that the others' counts can be anything.
+        // One reference has the count of all the entries, so that the other references can have any counts.
         if index != (honestFirst ? 0 : entryCount - 1) { child.count = 1 }
         child.store(to: start + 64)
       }
@@ -87,7 +87,7 @@ struct ForgedTreeTests {
     #expect(failure == .corrupt)
   }
 
-  /// Six pages with 100 × 70⁵ ways to an entry: each is looked at once, and each further way to it is damage.
+  /// Six pages with 100 × 70⁵ paths to an entry: each page is visited once, and each further reference to it is damage.
   @Test func verifyingLooksAtSharedPagesOnce() throws {
     var forgery = StoreForgery()
     let entries = (0..<100).map { (key: [UInt8($0)], payload: [UInt8]()) }
@@ -105,7 +105,7 @@ struct ForgedTreeTests {
     #expect(verifier.problems.count { $0.message == "A page is referred to twice." } == 5 * 69)
   }
 
-  /// Pages that share their children, of which a walk finds each in the cache after the first time.
+  /// Pages that share their children. A walk finds each of them in the cache after the first time.
   @Test func aCursorPassesNoMoreEntriesThanTheTreeHas() throws {
     let file = MemoryPages(pageSize: Self.pageSize)
     var reference: ChildReference?
@@ -117,14 +117,14 @@ struct ForgedTreeTests {
     var count: UInt64 = 0
     #expect(code { while try upwards.next() { count += 1 } } == .corrupt)
     #expect(count < 2 * root.count)
-    // The pages are known now, so that the walk from the other end finds them.
+    // The pages are in the cache now, so the walk from the other end finds them there.
     var downwards = reader.cursor()
     count = 0
     #expect(code { while try downwards.previous() { count += 1 } } == .corrupt)
     #expect(count < 2 * root.count)
   }
 
-  /// Pages that share their children, and have more entries than anybody can go through.
+  /// Pages that share their children, and have more entries than any walk can visit.
   @Test func aWalkThatPassesOverDamageEndsInATreeOfSharedPages() throws {
     let file = MemoryPages(pageSize: Self.pageSize)
     let leaf = try fullPage(file, level: 0, child: nil)

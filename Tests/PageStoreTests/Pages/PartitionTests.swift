@@ -3,7 +3,7 @@ import Testing
 
 @_spi(Testing) @testable import PageStore
 
-/// The division of entries among leaves, next to one that tries every length of a page.
+/// The division of entries among leaves, compared with an algorithm that tries every length of a page.
 struct PartitionTests {
   private let geometry = PageGeometry(pageSize: 4_096)
 
@@ -33,7 +33,7 @@ struct PartitionTests {
     return whole - (entries.count - 1) * prefix
   }
 
-  /// Where pages begin if each is as full as possible.
+  /// Returns the positions at which pages begin if each is as full as possible.
   private func starts(of entries: [Entry], upTo budget: Int) -> [Int] {
     var starts = [0]
     for end in 2...max(2, entries.count) where end <= entries.count {

@@ -3,9 +3,9 @@ import Testing
 
 @_spi(Testing) @testable import PageStore
 
-/// What the newest anchor says of a store that was closed: that its checkpoint's record is the last of the log.
+/// The mark of a closed store in its newest anchor: its checkpoint's record is the last of the log.
 struct ClosingMarkTests {
-  /// A store that was closed, with so much log that searching it would show.
+  /// Makes a closed store with so much log that a search of the log would be noticed.
   private func closed(after steps: (Store) throws -> Void = { _ in }) throws -> StoreFixture {
     var fixture = StoreFixture()
     fixture.options.initialLogByteCount = 2 << 20
@@ -96,7 +96,7 @@ struct ClosingMarkTests {
     #expect(try mark(later.disk) != nil)
     let reopened = try later.open()
     #expect(reopened.lastCommit == 5)
-    // And it is taken back before recovery writes what it has accepted anew.
+    // Recovery removes the mark before it writes again the records that it has accepted.
     #expect(try mark(later.disk) == nil)
   }
 

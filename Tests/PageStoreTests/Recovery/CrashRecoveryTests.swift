@@ -3,9 +3,10 @@ import Synchronization
 @_spi(Testing) import TestSupport
 import Testing
 
-/// A short workload with a power failure at every step of it. The crash rig does this at length; this is for everyday.
+/// A short workload with a power failure at every step of it. The crash rig tests the same at length; this is the short
+/// version.
 struct CrashRecoveryTests {
-  /// What to do in each round, in turn.
+  /// The steps of each round, in turn.
   private enum Step: CaseIterable {
     case full, relaxed, relaxedAgain, large, checkpoint, full2, manyKeys, reopen, drop
   }
@@ -64,7 +65,7 @@ struct CrashRecoveryTests {
         do {
           try check(image, moment, seed: seed)
         } catch let error as StoreError where error.code == .notAStore && moment.newest == 0 {
-          // Garbage where a creation had just begun can't be told from somebody's file.
+          // Garbage where a creation had just begun can't be told from the file of another program.
         } catch {
           Issue.record(
             "damage \(damage), image seed \(seed), at \(moment.required)…\(moment.newest): \(error)"

@@ -3,9 +3,9 @@ import Testing
 
 @_spi(Testing) @testable import PageStore
 
-/// Files with bytes that are not what was written: refused with a typed error, or read to the same result.
+/// Files with damaged bytes: they are refused with a typed error, or read to the same result.
 struct DamageTests {
-  /// A store with a checkpoint, commits after it and perhaps a watermark, as a crash leaves it; and what is in it.
+  /// A store with a checkpoint, commits after it and perhaps a watermark, as a crash leaves it.
   private func image(isClosed: Bool = false) throws -> [UInt8] {
     let fixture = StoreFixture()
     let store = try fixture.open()
@@ -38,7 +38,7 @@ struct DamageTests {
     return image
   }
 
-  /// A value of one overflow page is read like other pages, one of several by itself.
+  /// A value of one overflow page is read like other pages. A value of several pages is read by itself.
   @Test(arguments: [3_500, 40_000]) func damageToAnOverflowPageNamesTheFile(_ byteCount: Int) throws {
     let fixture = StoreFixture()
     let store = try fixture.open()
@@ -152,7 +152,7 @@ struct DamageTests {
     for length in stride(from: 0, to: image.count, by: 509) {
       do {
         let store = try open(Array(image[..<length]))
-        // What is left of the log is a prefix of it, and the anchors vouch for the last checkpoint.
+        // The rest of the log is a prefix of it, and the anchors vouch for the last checkpoint.
         #expect(store.lastCommit == 0 && length <= 12_288 || store.lastCommit >= 8, "length \(length)")
         _ = try store.value("k1")
       } catch let error as StoreError {
@@ -186,7 +186,7 @@ struct DamageTests {
     #expect(code { _ = try open(generator.bytes(100)) } == .notAStore)
     #expect(code { _ = try open(generator.bytes(100_000)) } == .notAStore)
     #expect(code { _ = try open(bytes("SQLite format 3")) } == .notAStore)
-    // A file that only begins with zeros, as images of disks do, is somebody's too.
+    // A file that only begins with zeros, as disk images do, isn't a store, either.
     let image = MemoryFile([UInt8](repeating: 0, count: 512) + [UInt8](repeating: 65, count: 100_000))
     let refusal = code { _ = try Store.open(file: image, path: "", options: .init(), environment: .system) }
     #expect(refusal == .notAStore)
@@ -195,7 +195,7 @@ struct DamageTests {
     #expect(code { _ = try open([], isReadOnly: true) } == .notAStore)
   }
 
-  /// Its records prove that it isn't the remains of a store that was being made.
+  /// The records of the file prove that it isn't the remains of a store whose creation was cut short.
   @Test func aYoungStoreWithoutHeaderAndCheckpointIsNotMadeAnew() throws {
     let fixture = StoreFixture()
     let store = try fixture.open()

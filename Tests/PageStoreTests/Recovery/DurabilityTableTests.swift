@@ -5,10 +5,11 @@ import Testing
 
 @_spi(Testing) @testable import PageStore
 
-/// The tables of Docs/Durability.md that say what a crash leaves, row by row: each step is taken on a simulated disk, the power
-/// fails there in every way, and what is found is what the row says.
+/// The tables of Docs/Durability.md that say which state a crash leaves. The test goes through them row by row: it
+/// takes each step on a simulated disk, lets the power fail there in every way, and compares the state found with the
+/// row.
 struct DurabilityTableTests {
-  /// What a row's crash may leave.
+  /// The states that a row's crash may leave.
   private struct Expectation {
     /// Images of the disk after crashes at the step.
     var images: [SparseBytes]
@@ -16,7 +17,7 @@ struct DurabilityTableTests {
     var commits: Set<UInt64>
     /// Commits of which the last checkpoint may be, as recovery finds it; nil for any.
     var checkpoints: Set<UInt64>?
-    /// Bytes in a page of what is found, each of which has to be; nil for any.
+    /// The page sizes of the stores found, each of which has to occur; nil for any.
     var pageSizes: Set<Int>?
     /// Whether opening may refuse the file as no store.
     var mayBeRefused = false
@@ -48,7 +49,7 @@ struct DurabilityTableTests {
     }
   }
 
-  /// The first cells of the tables, by what the steps are of.
+  /// Returns the first cells of the tables, by the subject of the steps.
   private static func tables() throws -> [String: [String]] {
     let text = try Document("Docs/Durability.md").text
     var tables: [String: [String]] = [:]
@@ -124,7 +125,7 @@ struct DurabilityTableTests {
   private func compactionSteps() throws -> [String: Expectation] {
     let disk = SimulatedDisk()
     let store = try open(disk)
-    // Much at the front of the file that dies, and what stays behind it.
+    // Much at the front of the file becomes dead, and live pages stay behind it.
     let junk = [UInt8](repeating: 5, count: 1_000)
     try store.write { transaction in
       for number in 0..<600 { try transaction.tree("junk").put(bytes("\(number)"), junk) }
@@ -161,7 +162,7 @@ struct DurabilityTableTests {
     try store.checkpoint()
     try commit(on: store, through: 9)
     let moments = try Self.moments(of: disk) { try store.checkpointConcurrently() }
-    // Pages, their sync, the record with its own, the anchor.
+    // The pages, their sync, the record with its own sync, the anchor.
     let sync = try #require(moments.firstIndex { $0.call == .synchronize && !$0.point.hasUnsynced })
     let record = try #require(moments.firstIndex { $0.call == .writeDurably })
     let anchor = try #require(moments.last?.point)
@@ -207,7 +208,7 @@ struct DurabilityTableTests {
     let store = try open(disk)
     var number: UInt64 = 0
     var moments: [Moment] = []
-    // A commit that goes on in another extent has more to do than to write its record.
+    // A commit that begins another log extent does more than write its record.
     while moments.count(where: { $0.call == .synchronize }) < 4 {
       number += 1
       moments = try Self.moments(of: disk) { try commit(on: store, through: number) }
@@ -252,7 +253,7 @@ struct DurabilityTableTests {
     let disk = SimulatedDisk()
     let store = try open(disk)
     try commit(on: store, through: 6)
-    // The process dies; what it wrote is there, synced or not.
+    // The process dies; the bytes that it wrote stay, synced or not.
     let later = disk.afterProcessDeath()
     let untouched = later.crashPoint
     let moments = try Self.moments(of: later) { _ = try open(later) }
@@ -309,12 +310,12 @@ struct DurabilityTableTests {
     return try fixture.open()
   }
 
-  /// Commits what is missing up to a number, each commit a key of its own.
+  /// Commits until the store has the commit with this number, each commit with a key of its own.
   private func commit(on store: Store, through number: UInt64) throws {
     while store.lastCommit < number { try store.put("key\(store.lastCommit + 1)", Self.value) }
   }
 
-  /// The disk before and after each change that `body` makes.
+  /// Returns the disk before and after each change that `body` makes.
   private static func moments(of disk: SimulatedDisk, _ body: () throws -> Void) rethrows -> [Moment] {
     final class Trace: Sendable {
       let moments = Mutex<[Moment]>([])
@@ -326,7 +327,8 @@ struct DurabilityTableTests {
     return trace.moments.withLock { $0 }
   }
 
-  /// What a power failure at these moments may leave; in every way unless `damage` says which.
+  /// Returns the images that a power failure at these moments may leave, with every kind of damage unless `damage`
+  /// names some.
   private static func images(_ points: some Sequence<CrashPoint>, _ damage: [Damage]? = nil) -> [SparseBytes]
   {
     points.flatMap { point in

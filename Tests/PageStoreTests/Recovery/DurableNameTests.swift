@@ -5,8 +5,9 @@ import Testing
 
 @_spi(Testing) @testable import PageStore
 
-/// A power failure may take back the name of a file whose folder was never synced. So that is done before the first commit is
-/// acknowledged, by whoever opens the store for writing, however often others have begun and ended before.
+/// A power failure may remove the name of a file whose folder was never synced. So every process that opens the store
+/// for writing syncs the folder before its first commit is acknowledged, however often others have begun and ended
+/// before.
 struct DurableNameTests {
   /// The name of a simulated disk's file.
   private final class Name: Sendable {
@@ -47,8 +48,8 @@ struct DurableNameTests {
     return try Store.open(file: disk, path: "test", options: options, environment: environment)
   }
 
-  /// Opens, commits and closes, and returns what is found if the process ends at any moment meanwhile. Each commit that is
-  /// acknowledged has a file that a power failure doesn't take away.
+  /// Opens, commits and closes, and returns the states found if the process ends at any moment meanwhile. Each
+  /// acknowledged commit has a file that a power failure doesn't remove.
   private func session(_ start: Ended) throws -> [Ended] {
     let moments = Mutex<[Ended]>([])
     let (disk, name) = (start.disk, Name(isDurable: start.isNameDurable))
@@ -72,7 +73,7 @@ struct DurableNameTests {
     let created = try session(Ended(disk: SimulatedDisk(), isNameDurable: false))
     #expect(created.contains { !$0.isNameDurable } && created.contains { $0.isNameDurable })
     for first in created {
-      // A second process meets what is left, and ends at any moment; a third goes on.
+      // A second process opens the state that the first one left, and ends at any moment; then a third does the same.
       let left = Ended(disk: first.disk.afterProcessDeath(), isNameDurable: first.isNameDurable)
       for (index, second) in try session(left).enumerated() where index % 4 == 0 { _ = try session(second) }
     }
@@ -102,7 +103,7 @@ struct DurableNameTests {
     let folder = try TemporaryFolder()
     #expect(mkdir(folder.file("there"), 0o700) == 0)
     let target = folder.file("there/store")
-    // A link whose own folder can't be synced at all: the system refuses that for /proc.
+    // A link whose own folder can't be synced: the system refuses that for /proc.
     let empty = try PosixFile.open(path: target, isReadOnly: false, createsIfMissing: true)
     let link = "/proc/self/fd/\(empty.descriptor)"
     #expect(code { try PosixFile.synchronizeFolder(of: link) } == .inputOutput)

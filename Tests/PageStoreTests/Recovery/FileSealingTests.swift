@@ -3,7 +3,7 @@ import Testing
 
 @_spi(Testing) @testable import PageStore
 
-/// What fuzzers change has to pass the checksums, or they look at nothing else.
+/// Files that fuzzers change have to pass the checksums, or the fuzzers test nothing else.
 struct FileSealingTests {
   /// A closed store with branches, and values of one page and of several chunks.
   private func closedStore() throws -> [UInt8] {

@@ -20,7 +20,7 @@ struct FlipTests {
     var generator = SeededGenerator("\(#function) \(sample)")
     let trial = try FlipTrial(sample, seed: generator.next())
     var bytes = (0..<20).map { _ in generator.pick(trial.saidBytes) }
-    // Most of what is left are zeros that nobody reads.
+    // Most of the rest are zeros that no code reads.
     bytes += (0..<5).map { _ in generator.next() % trial.image.byteCount }
     for byte in bytes {
       _ = try trial.run(byte: byte, bit: generator.number(in: 0...7), seed: generator.next())

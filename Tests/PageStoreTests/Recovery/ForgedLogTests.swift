@@ -3,9 +3,9 @@ import Testing
 
 @_spi(Testing) @testable import PageStore
 
-/// Stores whose numbers somebody has chosen: every checksum is right, what they say is absurd.
+/// Stores with forged numbers: every checksum is right, and the numbers are absurd.
 struct ForgedLogTests {
-  /// What opening the forgery, changing it and closing it throws.
+  /// Returns the error of opening the forgery, changing it and closing it.
   private func use(_ change: (inout StoreForgery) -> Void) -> StoreError.Code? {
     var forgery = StoreForgery()
     change(&forgery)
@@ -60,7 +60,7 @@ struct ForgedLogTests {
     }
   }
 
-  /// Each alone is possible; their bytes together would be more than 64 bits hold, if there were enough of them.
+  /// Each of these extents is possible by itself. With enough of them, the sum of their bytes would overflow 64 bits.
   @Test func logExtentsThatLieOverEachOtherAreRefused() {
     let other = Extent(offset: 12_288 + 65_536, byteCount: 65_536)
     #expect(
@@ -106,7 +106,7 @@ struct ForgedLogTests {
     }
   }
 
-  /// Whether the change is made, or undone before it is.
+  /// The key is refused whether its change is made or undone by the same record.
   @Test(arguments: ["put", "put and remove", "put and drop", "remove"])
   func aKeyThatIsTooLongIsRefused(_ changes: String) {
     let found = [StoreLimits.keyByteCount, StoreLimits.keyByteCount + 1].map { byteCount in
@@ -144,7 +144,7 @@ struct ForgedLogTests {
 }
 
 extension SparseBytes {
-  /// The file that a forgery is.
+  /// The file of a forgery.
   init(_ forgery: StoreForgery) {
     self.init()
     for block in forgery.blocks { block.bytes.withUnsafeBytes { write($0, at: block.offset) } }

@@ -5,7 +5,7 @@ import Testing
 
 /// Files whose checksums are right, made to trap a library or to keep it busy.
 struct HostileFileTests {
-  /// What opening, reading and changing the file throws.
+  /// Returns the error of opening, reading and changing the file.
   private func use(_ file: HostileFile) -> StoreError.Code? {
     let fixture = StoreFixture(SimulatedDisk(SparseBytes(file.forgery)))
     return code {
@@ -38,7 +38,8 @@ struct HostileFileTests {
     try store.close()
   }
 
-  /// Bytes of a value that look like the start of a long record, but of no use of the log, are neither read nor hashed as one.
+  /// Some bytes of a value look like the start of a long record of no use of the log. Recovery neither reads nor hashes
+  /// them as a record.
   @Test func claimsOfNoUseOfTheLogCostNothing() throws {
     let use = LogExtentUse(extent: Extent(offset: 65_536, byteCount: 2 << 20), epoch: 7, salt: 3)
     for epoch in [use.epoch, use.epoch + 1] {
@@ -60,20 +61,20 @@ struct HostileFileTests {
       let disk = StoreFile(SimulatedDisk(SparseBytes(file)), path: "hostile")
       let image = try LogExtentImage(use, from: disk, budget)
       #expect(try image.record(at: use.firstRecordOffset) == nil)
-      // One that has the epoch is read, and its checksum compared.
+      // A record with the right epoch is read, and its checksum compared.
       #expect((budget.byteCount < 128 << 10) == (epoch != use.epoch))
     }
   }
 
   // MARK: Numbers that end
 
-  /// Neither as a record of the log nor as a checkpoint, and nothing is lost by having tried.
+  /// The save is refused as a record of the log and as a checkpoint, and the attempt loses nothing.
   @Test(arguments: [HostileFile.lastCommit, .lastSequence, .lastEpoch], [1, 100_000])
   func aSaveBehindWhichOpeningWouldRefuseIsRefused(_ file: HostileFile, byteCount: Int) throws {
     let fixture = StoreFixture(SimulatedDisk(SparseBytes(file.forgery)))
     let value = String(repeating: "x", count: byteCount)
     for _ in 0..<2 {
-      // Recovering needs numbers too, so opening for writing may be what is refused.
+      // Recovery needs numbers too, so opening for writing may be refused.
       let found = code {
         let store = try fixture.open()
         defer { try? store.close() }
@@ -89,7 +90,7 @@ struct HostileFileTests {
     #expect(try store.snapshot().commit == file.forgery.commit)
   }
 
-  /// A transaction leaves numbers for closing, opening and checkpoints.
+  /// A transaction leaves enough numbers for closing, opening and checkpoints.
   @Test func theLastSaveLeavesAStoreThatOpens() throws {
     let reserve = LogRecordHeader.upkeepReserve
     var last = StoreForgery()
@@ -103,7 +104,7 @@ struct HostileFileTests {
       var saved = 0
       let found = code {
         for index in 1...10 {
-          // Each opening is after a power failure, which takes a record and a use of a log extent.
+          // Each opening but the first follows the end of a process. It takes a record and a use of a log extent.
           let store = index == 1 ? try fixture.open() : try fixture.reopened()
           try store.put("a", "\\(index)")
           saved = index
@@ -132,7 +133,7 @@ struct HostileFileTests {
   }
 }
 
-/// What recovery reads, hashes and compares, in bytes.
+/// The bytes that recovery reads, hashes and compares.
 struct RecoveryWorkTests {
   /// Finds the state of a file from its bytes, as opening and verifying do.
   private func work(_ bytes: SparseBytes, trustsClosingMark: Bool) throws -> UInt64 {

@@ -3,7 +3,7 @@ import Testing
 
 @_spi(Testing) @testable import PageStore
 
-/// Warnings of what the file keeps twice and has once, and problems of what it has no longer.
+/// Warnings about data that the file keeps twice and of which one copy is left, and problems where no copy is left.
 struct LastCopyTests {
   private let fixture = StoreFixture()
 
@@ -36,7 +36,7 @@ struct LastCopyTests {
     return found
   }
 
-  /// What is said after the damage, and that it was not said before.
+  /// Returns the warning after the damage, and checks that there was none before.
   private func warning(_ store: Store, _ damage: () -> Void) throws -> String {
     #expect(try store.verify(includingWarnings: true) == [])
     damage()

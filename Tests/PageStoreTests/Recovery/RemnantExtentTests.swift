@@ -12,8 +12,8 @@ struct RemnantExtentTests {
   private static let tail = Extent(offset: first.end, byteCount: 4 * pageSize)
   private static let beyond = Extent(offset: tail.end + pageSize, byteCount: 16 * pageSize)
 
-  /// A store whose checkpoint is in epoch 5, with a log extent that it doesn't list after its end. The header
-  /// of the last page extent has already the length that was to be its next.
+  /// Makes a store whose checkpoint is in epoch 5, with a log extent behind its end that the checkpoint doesn't list.
+  /// The header of the last page extent already has the length that was to be its next.
   private func fixture(extentsEpoch epoch: UInt32) -> StoreFixture {
     var forgery = StoreForgery()
     forgery.epoch = 5

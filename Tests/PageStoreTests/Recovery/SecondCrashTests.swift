@@ -2,7 +2,7 @@
 @_spi(Testing) import TestSupport
 import Testing
 
-/// What is committed after a recovery, when the power fails before anything but recovery itself has synced its anchor.
+/// Commits after a recovery, when the power fails before anything but recovery itself has synced its anchor.
 struct SecondCrashTests {
   @Test func whatIsCommittedInALogThatRecoveryBeganInAGapSurvives() throws {
     let first = StoreFixture()

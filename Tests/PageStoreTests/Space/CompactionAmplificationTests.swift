@@ -2,9 +2,10 @@
 @_spi(Testing) import TestSupport
 import Testing
 
-/// How much a store that makes its file shorter by itself writes for that, next to what its program commits and removes.
+/// The number of bytes that a store writes to make its file shorter by itself, compared with those that its program
+/// commits and removes.
 struct CompactionAmplificationTests {
-  /// What a round of a program does.
+  /// The changes that a program makes in a round.
   enum Workload: CaseIterable {
     /// Entries anywhere are overwritten: about half of the file is loose all the time.
     case overwriting
@@ -13,7 +14,7 @@ struct CompactionAmplificationTests {
     /// All entries but for a few are removed, and as many come back.
     case emptying
 
-    /// The percentage of the bytes that are committed and removed which compaction may write.
+    /// The percentage of the committed and removed bytes that compaction may write.
     var share: Int { self == .overwriting ? 0 : 100 }
 
     /// The entries that each commit of a round removes and puts.
@@ -50,7 +51,7 @@ struct CompactionAmplificationTests {
     }
   }
 
-  /// The store has time for itself after each commit.
+  /// The store has time for background work after each commit.
   @Test(arguments: Workload.allCases)
   func compactionWritesLessThanIsChanged(_ workload: Workload) throws {
     let seed = SeededGenerator.seedOfThisRun()

@@ -30,7 +30,7 @@ struct ExtentHeaderTests {
     var first = headers(file)
     try first.write(extent(2))
     if state == "older" {
-      // Both have the first revision, then the other one the second.
+      // Both copies have the first revision, then the other copy has the second.
       let header = ExtentHeader(kind: .pages, extent: extent(2), salt: 7, commit: 1, revision: 1)
       let place = start + UInt64(copy == 0 ? ExtentHeader.copyOffset : 0)
       _ = header.encoded(identity).withUnsafeBytes { memory.write($0, at: place) }
@@ -68,7 +68,8 @@ struct ExtentHeaderTests {
     #expect(copies[0]?.extent == extent(2) && copies[1] == nil)
   }
 
-  /// A checkpoint may name a header page that its record of pages has had all the time, and has no page of its own to sync for.
+  /// A checkpoint may refer to a header page that has been in its record of pages all the time. Then it has no page of
+  /// its own that needs a sync.
   @Test func theHeaderOfANewExtentWantsASync() throws {
     var headers = headers(StoreFile(MemoryFile(), path: ""))
     #expect(!headers.needsSync)
@@ -82,7 +83,8 @@ struct ExtentHeaderTests {
     #expect(!headers.needsSync)
   }
 
-  /// After a sync that failed, the system may take for written what is only in its cache: a header that reads right may be lost.
+  /// After a failed sync, the system may treat bytes that are only in its cache as written: a header that reads right
+  /// may be lost.
   @Test func openingAfterACrashWritesEveryHeaderAgain() throws {
     let subject = StoreUnderTest(options: StoreOptions(), seed: 1)
     try subject.open()
@@ -126,7 +128,8 @@ struct ExtentHeaderTests {
     #expect(try fixture.reopened(powerFailed: true).value("a") == "1")
   }
 
-  /// A write that fails may have changed the file all the same: the header of the last extent then says that it is longer than it is. A log extent gets the place behind it.
+  /// A failed write may have changed the file all the same: then the header of the last extent says that the extent is
+  /// longer than it is. A log extent gets the room behind it.
   @Test func aHeaderThatReachesTooFarReachesOverNoLogExtent() throws {
     let fixture = StoreFixture()
     let store = try fixture.open()
@@ -191,7 +194,7 @@ struct ExtentHeaderTests {
     try subject.close()
     for _ in 0..<deaths {
       try subject.open()
-      // It reads the room in the file, as the first change does.
+      // The check reads the room in the file, as the first change does.
       try subject.check(seed: 2)
       subject.die()
     }
@@ -204,8 +207,8 @@ struct ExtentHeaderTests {
     try subject.check(seed: 6)
   }
 
-  /// A header that was rewritten for a log extent which then couldn't be made isn't durable, and its other copy is not the next to
-  /// be written over.
+  /// A header was rewritten for a log extent that then couldn't be made. That header isn't durable, and its other copy
+  /// must not be overwritten next.
   @Test func aLogExtentThatCouldNotBeMadeLeavesALegibleHeader() throws {
     let file = StoreFile(MemoryFile(), path: "")
     try file.truncate(to: extent(64).end)

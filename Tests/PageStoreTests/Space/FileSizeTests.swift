@@ -3,7 +3,7 @@ import Glibc
 @_spi(Testing) import TestSupport
 import Testing
 
-/// How much a file takes beside what is in it. Counts of bytes, no times.
+/// The size of a file compared with its contents. Counts of bytes, no times.
 struct FileSizeTests {
   private func key(_ number: Int) -> [UInt8] {
     withUnsafeBytes(of: UInt64(number).bigEndian) { [UInt8]($0) }
@@ -145,7 +145,7 @@ struct FileSizeTests {
       )
       #expect(try snapshot.tree("t").value(for: key(59_999)) == [UInt8](repeating: 7, count: 100))
       #expect(try store.verify() == [])
-      // What is written next gets blocks again.
+      // New pages get blocks again.
       try fill(store, 30_000)
       try store.checkpoint()
       #expect(try store.verify() == [])
@@ -229,7 +229,7 @@ struct FileSizeTests {
     }
   }
 
-  /// With pages of 64 KiB a log extent is a single page, which looks like the header of an extent in which nothing is.
+  /// With pages of 64 KiB a log extent is a single page, which looks like the header of an empty extent.
   @Test func aLogExtentOfOnePageIsNotCutOff() throws {
     var fixture = StoreFixture(pageSize: 65_536)
     fixture.options.initialLogByteCount = 64 << 10

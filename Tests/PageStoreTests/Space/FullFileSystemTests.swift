@@ -63,7 +63,7 @@ private struct FullDisk {
     let store = try open()
     var count = 0
     var early: Snapshot?
-    // What one refused commit has freed may be room for the next.
+    // The room that one refused commit has freed may be enough for the next.
     var failures: [StoreError] = []
     while failures.count < 3 {
       do {
@@ -87,7 +87,7 @@ private struct FullDisk {
     return count
   }
 
-  /// A copy finds no room; nothing of it remains, and the store stays as it is.
+  /// Checks that a copy finds no room. No file of it remains, and the store is unchanged.
   private func copyNothing(_ count: Int) throws {
     let before = try Data(contentsOf: URL(fileURLWithPath: path))
     #expect(code { try Store.rewrite(at: path, pageSize: 4_096) } == .diskFull)
@@ -95,7 +95,7 @@ private struct FullDisk {
       try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0 != "lost+found" } == ["store"]
     )
     #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
-    // Closed, let go of, and opened again, on the full disk.
+    // Closed, released, and opened again, on the full disk.
     for _ in 0..<2 {
       let store = try open()
       try expect(0..<count, in: store)

@@ -61,7 +61,7 @@ struct OverflowRoomTests {
     try fill(store, disk)
   }
 
-  /// What a transaction has removed again needs no room.
+  /// A value that a transaction has put and then removed or replaced needs no room.
   @Test func aTransactionMayRemoveItsLongestValue() throws {
     let store = try fixture.open()
     for shorter in [0, 5_000, 20_000] {

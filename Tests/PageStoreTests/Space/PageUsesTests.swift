@@ -4,7 +4,7 @@ import Synchronization
 @_spi(Testing) import TestSupport
 import Testing
 
-/// What the pages of a file are said to be used for, beside the ledger and beside the bytes.
+/// The uses of a file's pages, compared with the ledger and with the bytes.
 struct PageUsesTests {
   /// Compares the uses with the ledger and with themselves.
   @discardableResult
@@ -45,7 +45,7 @@ struct PageUsesTests {
     #expect(whole >= 40)
     var snapshot: Snapshot? = try store.snapshot()
     try fill(store, 0..<500, "b")
-    // In memory so far, and the old pages are needed by the checkpoint as well.
+    // The new pages are only in memory so far, and the checkpoint needs the old pages as well.
     #expect(try checked(store).count(of: .dead) >= 40)
     for round in 0..<3 {
       try store.put("k\(round)", "c")
@@ -60,7 +60,7 @@ struct PageUsesTests {
     #expect(uses.count(of: .free) + uses.count(of: .reserved) >= 40)
   }
 
-  /// The checkpoint has taken room by then, and lets go of parts of the log before it is done.
+  /// The checkpoint has taken room by then, and releases parts of the log before it is done.
   @Test func everyPageHasAUseWhileACheckpointIsWritten() throws {
     let disk = SimulatedDisk()
     let fixture = StoreFixture(disk)
@@ -110,7 +110,7 @@ struct PageUsesTests {
     #expect(code { _ = try store.pageUses() } == .closed)
   }
 
-  /// The bytes of each page say what it is, without recovery, the space tree or the ledger.
+  /// The bytes of each page show its kind, without recovery, the space tree or the ledger.
   @Test(arguments: [4_096, 8_192, 65_536])
   func theBytesAreWhatTheyAreUsedFor(pageSize: Int) throws {
     let folder = try TemporaryFolder()
@@ -149,7 +149,8 @@ struct PageUsesTests {
     #expect(kinds.isSuperset(of: ["leaf", "branch", "overflow"]))
   }
 
-  /// Closing makes the file short; where that fails, it is closed all the same, with headers that say what was before.
+  /// Closing makes the file short. If that fails, the store is closed all the same, and its headers describe the file
+  /// as it was before.
   @Test(arguments: [DiskCall.read, .write])
   func aCutThatFailsWhileClosingLeavesNoHeaderThatReachesTooFar(call: DiskCall) throws {
     for position in 0..<80 {

@@ -16,11 +16,11 @@ struct RestatingTests {
     try put(0, byteCount: 2_000_000)
     var key: UInt8 = 1
     while store.committer.log.hasRoom(forRecord: 400, isCheckpoint: true) {
-      // Values so large are committed by a checkpoint each.
+      // Each value is so large that a checkpoint of its own commits it.
       try put(key, byteCount: 70_000)
       key += 1
     }
-    // It replaces so many pages that its record is written again.
+    // The checkpoint replaces so many pages that its record is written again.
     try put(0, byteCount: 2_000_001)
     let record = store.committer.lastRecord
     let start = try #require(record.replayStart)
@@ -33,14 +33,14 @@ struct RestatingTests {
     #expect(try reopened.verify() == [])
   }
 
-  /// A store whose checkpoints call ``commit`` once each, when they have begun.
+  /// A store whose checkpoints each call ``commit`` once, after they have begun.
   private final class Companion: Sendable {
     let commit = Mutex<(@Sendable () -> Void)?>(nil)
 
     func run() { commit.withLock { $0.take() }?() }
   }
 
-  /// Somebody else may take what was given back to the file system.
+  /// Another program may take the room that was given back to the file system.
   @Test func aCutLeavesTheRoomForWhatWasCommittedMeanwhile() throws {
     var fixture = StoreFixture()
     // So large that no log extent comes after the pages.
@@ -89,7 +89,7 @@ struct RestatingTests {
   }
 }
 
-/// Where a file is cut.
+/// The position at which a file is cut.
 struct CutTests {
   private let identity = FormatIdentity(uuid: StoreUUID(low: 1, high: 2), pageSize: 4_096)
   private let file = StoreFile(MemoryFile(), path: "")
@@ -99,7 +99,7 @@ struct CutTests {
     Extent(offset: pages.lowerBound * 4_096, byteCount: UInt64(pages.count) * 4_096)
   }
 
-  /// The room in a file of these page extents, of whose pages these are in use.
+  /// Returns the room in a file with these page extents, where the pages `inUse` are in use.
   private func space(_ extents: [Range<UInt64>], inUse: [Range<UInt64>]) throws -> PageSpace {
     var headers = ExtentHeaders(
       file: file,

@@ -14,7 +14,7 @@ struct SpaceMapTests {
 
   @Test func pagesAreTakenFromTheFront() {
     var map = map(end: 20, recorded: [0..<3, 5..<9])
-    // What is in use was marked ready, too; take it out again.
+    // The pages in use were marked ready, too; take them out again.
     map.take(5..<9)
     #expect(map.take(4) == [3..<5, 9..<11])
     #expect(map.take(run: 5) == 11..<16)
@@ -48,7 +48,7 @@ struct SpaceMapTests {
     #expect(code { _ = try map.extend(by: 1) } == .diskFull)
   }
 
-  /// A bitmap beside a set of numbers.
+  /// A bitmap, compared with a set of numbers.
   @Test func aBitmapIsASetOfPages() {
     var generator = SeededGenerator()
     var bitmap = PageBitmap()
@@ -75,8 +75,8 @@ struct SpaceMapTests {
     }
   }
 
-  /// Wherever room is promised, overflows of any lengths get their pages in any order, also in a file that is cut
-  /// at the end that is given. Where it isn't, as many adjacent pages more are enough.
+  /// If room is promised, overflows of any lengths get their pages in any order, also in a file that is cut at the
+  /// given end. If it isn't, extending the file by the missing number of adjacent pages is enough.
   @Test func promisedRoomIsEnoughForOverflows() throws {
     var generator = SeededGenerator()
     var promised = 0

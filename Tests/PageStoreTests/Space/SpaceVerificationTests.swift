@@ -57,7 +57,8 @@ struct SpaceVerificationTests {
     }
   }
 
-  /// Lives in which a page that was read when the store was opened was used again, and then found in the cache as it had been.
+  /// Lives in which a page was read when the store was opened and then used again, and a reader found its old contents
+  /// in the cache.
   @Test(arguments: [
     4_825_048_483_559_334_385 as UInt64, 6_167_016_000_722_867_686, 3_652_770_783_315_197_395,
     3_581_261_936_246_872_443,

@@ -3,7 +3,7 @@ import Glibc
 @_spi(Testing) import TestSupport
 import Testing
 
-/// What a store does by itself about a file that is much too long.
+/// The work that a store does by itself if its file is much too long.
 struct TidyingTests {
   private func key(_ number: Int) -> [UInt8] { withUnsafeBytes(of: UInt64(number).bigEndian) { [UInt8]($0) } }
 
@@ -56,7 +56,7 @@ struct TidyingTests {
       #expect(becomesShort(path, 1 << 20, within: 600_000), "\(fileSize(path))")
       #expect(try store.snapshot().tree("t").count == 1_000)
       #expect(try store.verify() == [])
-      // What was moved is at most what has become free.
+      // At most as many bytes were moved as have become free.
       #expect(try store.statistics.bytesCompacted <= 6 << 20)
     }
   }
@@ -93,7 +93,8 @@ struct TidyingTests {
         let tree = try transaction.tree("t")
         for number in 0..<30_000 { try tree.put(key(number), [UInt8](repeating: 7, count: 100)) }
       }
-      // Small changes of few pages fill the log many times. How long it becomes depends on how long its checkpoints take.
+      // Small changes of few pages fill the log many times. The length of the log depends on the duration of its
+      // checkpoints.
       var (round, grown) = (0, UInt64(0))
       while grown <= 3 << 19, round < 30_000 {
         round += 1
@@ -105,7 +106,7 @@ struct TidyingTests {
           }
         }
       }
-      // A mebibyte and an extent, which are not long.
+      // A mebibyte and an extent are not long.
       let limit: UInt64 = 5 << 18
       var shrunk = grown
       for _ in 0..<600_000 where shrunk > limit {

@@ -13,7 +13,8 @@ struct UpkeepLimitsTests {
     #expect(limits.dirtyByteCount(storing: 0, pinning: 0) == 4 << 20)
   }
 
-  /// A checkpoint may begin late: then it writes what is due and as much as may be changed meanwhile, which may be changed again.
+  /// A checkpoint may begin late: then it writes the pages that are due and as many pages as may be changed meanwhile,
+  /// and these may be changed again.
   @Test func whatIsPinnedIsMissingForCheckpoints() {
     let limits = Self.limits()
     var before = UInt64.max
@@ -41,7 +42,7 @@ struct UpkeepLimitsTests {
     }
   }
 
-  /// So a program that sets what it has read changes nothing, whatever the machine's memory is.
+  /// So a program that sets an option to the value that it has read changes nothing, whatever the machine's memory is.
   @Test func noShareIsTakenAsItIs() {
     let limits = Self.limits(dirtyMemoryBytes: SystemMemory.largestShare)
     #expect(limits.dirtyByteCount(storing: Self.stored, pinning: 0) == 40 << 20)

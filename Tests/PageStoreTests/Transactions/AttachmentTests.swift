@@ -72,7 +72,7 @@ struct AttachmentTests {
 
   @Test func attachmentsStayAsLongAsASnapshotBeforeThemAndNoLonger() async throws {
     let linkCount = 10_000
-    // So many links that freeing one within the other would use up the stack.
+    // With so many links, freeing them recursively would overflow the stack.
     let found = await onASmallStack { Result { try counts(ofLinks: linkCount) } }
     // The newest commit keeps its own.
     #expect(try found.get() == [1, linkCount + 1, linkCount, 1])
@@ -99,8 +99,8 @@ struct AttachmentTests {
     init(_ object: Watched) { self.object = object }
   }
 
-  /// How many attachments there are after a few commits, then beside a snapshot and as many commits as links are asked for, how many are
-  /// found after the snapshot, and how many there are when it is gone.
+  /// Returns four counts: the attachments after a few commits, the attachments beside a snapshot after `linkCount` more
+  /// commits, the attachments found after the snapshot, and the attachments after the snapshot's release.
   private func counts(ofLinks linkCount: Int) throws -> [Int] {
     func living() -> Int { Counted.count.load(ordering: .relaxed) }
     var options = StoreFixture()

@@ -6,9 +6,9 @@ import Testing
 
 @_spi(Testing) @testable import PageStore
 
-/// Closing a store while others are still in the middle of a call.
+/// Closing a store while other threads are still in the middle of a call.
 struct ClosingTests {
-  /// A simulated disk whose reads and writes can be held up, and which notes when it is closed.
+  /// A simulated disk whose reads and writes can be delayed, and which records when it is closed.
   private final class SlowFile: RandomAccessFile {
     let disk: SimulatedDisk
     private let isHolding = Atomic(false)
@@ -85,7 +85,7 @@ struct ClosingTests {
     file.disk.inject(DiskFault(.writeDurably, at: 0, .error(EIO)))
     #expect(code { try store.put("a", "2") } == .outcomeUnknown)
     let closing = start { try? store.close() }
-    // Whoever opens the file next must not meet a write of this store.
+    // A program that opens the file next must not meet a write of this store.
     #expect(closing.wait(timeout: .now() + .milliseconds(100)) == .timedOut)
     #expect(!file.isClosed)
     file.letGo()
@@ -99,10 +99,10 @@ struct ClosingTests {
     let fixture = StoreFixture()
     let store = try fixture.open(file)
     try store.put("a", "1")
-    // The checkpoint has written its pages when the log's write begins, and its sync fails beside that.
+    // The checkpoint has written its pages when the log's write begins, and its sync fails at the same time.
     file.holdNextWrite()
     let commit = start {
-      // Memory has gone back to the commit before.
+      // The state in memory has gone back to the commit before.
       #expect(code { try store.put("a", "2", durability: .relaxed) } == .outcomeUnknown)
     }
     file.waitUntilHeld()
@@ -131,7 +131,7 @@ struct ClosingTests {
     slow.waitUntilHeld()
     let closing = start { file.close() }
     while code({ try file.checkOpen() }) == nil { sched_yield() }
-    // Late callers are refused, whatever they want; the descriptor stays as long as the read.
+    // Late calls of any kind are refused; the descriptor stays open as long as the read runs.
     var found: [UInt8] = [0]
     #expect(code { try found.withUnsafeMutableBytes { _ = try file.read(into: $0, at: 0) } } == .closed)
     #expect(code { try found.withUnsafeBytes { try file.write($0, at: 0) } } == .closed)
@@ -167,8 +167,8 @@ struct ClosingTests {
     #expect(code { _ = try store.snapshot() } == .closed)
   }
 
-  /// The descriptor's number is used again at once by files of other bytes: a read that is late by an instant would take those
-  /// for the store's.
+  /// Files with other bytes take the same descriptor number at once: a read that is slightly late would take their
+  /// bytes for the store's.
   @Test func readersOfAClosedStoreReadNoOtherFile() throws {
     let folder = try TemporaryFolder()
     let path = folder.file("store")
@@ -208,7 +208,7 @@ struct ClosingTests {
       }
       while readCount.value.load(ordering: .relaxed) < 8 { sched_yield() }
       try store.close()
-      // The same number, until the readers have found out.
+      // The files keep the number in use until the readers have ended.
       let others = try (0..<8).map { _ in
         try PosixFile.open(path: folder.file("other"), isReadOnly: true, createsIfMissing: false)
       }

@@ -8,7 +8,7 @@ import Testing
 
 /// Checkpoints that are written while commits go on.
 struct ConcurrentCheckpointTests {
-  /// Commits something at each point of a checkpoint at which others may.
+  /// Makes a commit at each point of a checkpoint at which others may commit.
   private final class Companion: Sendable {
     let store = Mutex<Store?>(nil)
     private let count = Atomic(0)
@@ -45,7 +45,7 @@ struct ConcurrentCheckpointTests {
     #expect(try reopened.verify().isEmpty)
   }
 
-  /// What a checkpoint takes when it settles the pages in use is free again if that fails.
+  /// The pages that a checkpoint takes when it settles the pages in use are free again if that fails.
   @Test func aCheckpointThatCannotReadTheRecordOfPagesLosesNone() throws {
     let fixture = StoreFixture()
     let held = Mutex<Store?>(nil)
@@ -54,7 +54,7 @@ struct ConcurrentCheckpointTests {
       guard let committer = held.withLock({ $0.take() })?.committer else { return }
       #expect(throws: Never.self) {
         try committer.state.withLock { () throws(StoreError) in
-          // The record of a file so much longer takes more pages.
+          // The record of pages in use takes more pages for a file that is so much longer.
           try committer.withSpace { (space) throws(StoreError) in
             try space.ensure(space.map.ready.count + 8 * SpaceTree.chunkPageCount)
           }
@@ -108,7 +108,7 @@ struct ConcurrentCheckpointTests {
     fixture.options.checkpointLogBytes = 64 << 10
     let store = try fixture.open()
     for round in 0..<3_000 { try store.put("key", "round \(round)") }
-    // 3,000 records of 512 bytes, in a log that is let go every 64 KiB.
+    // 3,000 records of 512 bytes, in a log that a checkpoint releases every 64 KiB.
     #expect(try store.statistics.checkpoints > 10)
     #expect(try store.statistics.logExtentBytes < 400 << 10)
     #expect(try fixture.reopened(powerFailed: true).value("key") == "round 2999")
@@ -147,10 +147,10 @@ struct ConcurrentCheckpointTests {
       fixture.disk.inject(DiskFault(.write, at: 0, .error(5)))
       if code({ try store.checkpointConcurrently() }) != nil { failureCount += 1 }
     }
-    // Now and then it is a commit's write that makes the file longer.
+    // Sometimes a commit's write makes the file longer.
     #expect(failureCount > 90)
     fixture.disk.clearFaults()
-    // The commits beside them have changed pages that were to be written anyway.
+    // The concurrent commits have changed pages that were dirty anyway.
     #expect(store.committer.dirtyByteCount <= before + 4 * 4_096)
     try store.checkpoint()
     #expect(try store.verify().isEmpty)
@@ -158,7 +158,7 @@ struct ConcurrentCheckpointTests {
 
   @Test func aConcurrentCheckpointThatFailedOnAFullDiskLeavesRoomForTheNext() throws {
     var fixture = StoreFixture()
-    // All of the log has a place, so that only pages take room at the end of the file.
+    // The log has all of its room already, so that only pages take room at the end of the file.
     fixture.options.initialLogByteCount = 4 << 20
     let value = bytes(String(repeating: "v", count: 900))
     func key(_ number: Int) -> [UInt8] { bytes(String(100_000 + number)) }
@@ -168,9 +168,9 @@ struct ConcurrentCheckpointTests {
       for number in 0..<3_000 { try tree.put(key(number), value) }
     }
     try store.checkpoint()
-    // Each of these changes many pages, and takes little log.
+    // Each of the next commits changes many pages, and takes little log.
     fixture.disk.setCapacity(fixture.disk.content.byteCount + (1 << 20))
-    // Nothing that is replaced can be used again.
+    // No replaced page can be used again.
     let snapshot = try store.snapshot()
     var round = 0
     while code({
@@ -180,11 +180,11 @@ struct ConcurrentCheckpointTests {
       }
     }) == nil { round += 1 }
     #expect(round < 75)
-    // The commit that was refused has tried a checkpoint, which has written what was changed.
+    // The refused commit has tried a checkpoint, which has written the changed pages.
     try store.write { _ = try $0.tree("t").remove(key(2)) }
     fixture.disk.inject(DiskFault(.write, at: 0, .error(5)))
     #expect(code { try store.checkpointConcurrently() } == .inputOutput)
-    // What had been set aside for that checkpoint is there for the next, and for transactions that only remove.
+    // The room that was set aside for that checkpoint is there for the next one, and for transactions that only remove.
     #expect(code { try store.write { _ = try $0.tree("t").remove(key(1)) } } == nil)
     #expect(code { try store.checkpointConcurrently() } == nil)
     #expect(try store.verify() == [])

@@ -82,7 +82,7 @@ struct DroppedTreeTests {
     }
   }
 
-  /// What this thread has had of the processors.
+  /// Returns the processor time of this thread.
   private func processorTime() -> Duration {
     var time = timespec()
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

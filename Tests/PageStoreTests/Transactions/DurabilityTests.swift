@@ -92,7 +92,7 @@ struct DurabilityTests {
     let fixture = StoreFixture()
     let store = try fixture.open()
     try store.put("a", "1")
-    // The anchor alone is not synced by a checkpoint, and the next process finds a store that needs no recovery.
+    // A checkpoint syncs everything but the anchor. The next process finds a store that needs no recovery.
     try store.checkpoint()
     let next = StoreFixture(fixture.disk.afterProcessDeath())
     try next.open().close()
@@ -112,7 +112,7 @@ struct DurabilityTests {
     let before = try store.statistics.bytesLogged
     fixture.schedule.run()
     #expect(try store.statistics.bytesLogged == before + 512)
-    // It vouches for the commit, so nothing is left to say.
+    // The record vouches for the commit, so there is nothing left to write.
     fixture.schedule.run()
     #expect(try store.statistics.bytesLogged == before + 512)
     #expect(try store.verify() == [])

@@ -4,7 +4,7 @@ import Testing
 
 @_spi(Testing) @testable import PageStore
 
-/// Random transactions that write pages early, beside a dictionary for each tree.
+/// Random transactions that write pages early, compared with a dictionary for each tree.
 struct EarlyPagesRandomTests {
   private static let names = ["a", "b", "c"]
   private typealias Content = [String: [[UInt8]: [UInt8]]]
@@ -28,7 +28,7 @@ struct EarlyPagesRandomTests {
     var earlyCount = 0
     for step in 0..<8 {
       let comment: Comment = "CAMBIUM_SEED=\(SeededGenerator.seedOfThisRun()), round \(round), step \(step)"
-      // Frames in memory that a concurrent checkpoint has written, and others.
+      // Frames in memory, some of which a concurrent checkpoint has written.
       for _ in 0..<generator.number(in: 0...6) {
         try store.write { transaction in
           let name = generator.pick(Self.names)
@@ -94,7 +94,7 @@ struct EarlyPagesRandomTests {
   ) throws {
     for _ in 0..<generator.number(in: 4...14) {
       let name = generator.pick(Self.names)
-      // As other threads do while a transaction runs.
+      // Other threads may do this while a transaction runs.
       if generator.chance(1, in: 8) { try store.checkpointConcurrently() }
       if generator.chance(1, in: 8) { expectUsesAddUp(store, comment) }
       switch generator.number(in: 0...8) {
@@ -139,7 +139,7 @@ struct EarlyPagesRandomTests {
     }
   }
 
-  /// Appends entries, and puts some of them into another place of the same memory: the appended tree's last leaf isn't written.
+  /// Appends entries in the order of their keys, after the tree's last key.
   private func append(
     to tree: WriteTree,
     _ content: inout [[UInt8]: [UInt8]],

@@ -25,7 +25,8 @@ struct EarlyPagesTests {
     return generator.bytes(count)
   }
 
-  /// The most that the pages of a store have in memory while `body` runs, looked at after each of its steps.
+  /// Returns the most bytes that the pages of a store take in memory while `body` runs, measured after each of its
+  /// steps.
   private func largestMemory(
     in store: Store,
     _ body: (_ step: () throws -> Void) throws -> Void
@@ -241,7 +242,7 @@ struct EarlyPagesFailureTests {
     #expect(try fixture.reopened(powerFailed: true).snapshot().tree("t").count == 4_000)
   }
 
-  /// Even a transaction whose closure goes on after the error takes no effect.
+  /// A transaction takes no effect, even if its closure continues after the error.
   @Test func aFailedWriteAbandonsTheTransaction() throws {
     let store = try openedStore()
     fixture.disk.inject(DiskFault(.write, at: 1, .error(EIO), isSticky: true))
@@ -294,7 +295,7 @@ struct EarlyPagesFailureTests {
     }
   }
 
-  /// The path of a bulk append leads nowhere before its first entry.
+  /// The path of a bulk append refers to no page before its first entry.
   @Test func anAppendMayBeginWithChangesOfAnotherTree() throws {
     let store = try openedStore()
     try store.write { transaction in
@@ -319,7 +320,7 @@ struct EarlyPagesFailureTests {
     #expect(try store.verify() == [])
   }
 
-  /// Pages that a transaction doesn't need any more are there for its commit.
+  /// Pages that a transaction no longer needs are free for its commit.
   @Test func aTransactionUsesItsPagesAgainOnAFullDisk() throws {
     let store = try openedStore()
     fixture.disk.setCapacity(fixture.disk.content.byteCount + (4 << 20))

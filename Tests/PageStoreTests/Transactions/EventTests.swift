@@ -6,7 +6,7 @@ import Testing
 
 @_spi(Testing) @testable import PageStore
 
-/// What is logged where somebody wants it.
+/// The events that a store logs if its environment has a logger.
 struct EventTests {
   /// Lines as they were logged.
   private final class Lines: Sendable {

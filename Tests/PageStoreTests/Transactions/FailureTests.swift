@@ -27,7 +27,8 @@ struct FailureTests {
     #expect(try reopened.value("a") == "4")
   }
 
-  /// The relaxed commit may be in the file: whoever is told that it isn't there, and commits it again, may have it twice.
+  /// The relaxed commit may be in the file. If the store called it lost, a program would commit it again, and might
+  /// have it twice.
   @Test(arguments: FailedSyncBehavior.allCases)
   func aRelaxedCommitBeforeAFailedSyncIsUnknown(_ behavior: FailedSyncBehavior) throws {
     let fixture = StoreFixture()
@@ -38,7 +39,7 @@ struct FailureTests {
     for call in [DiskCall.writeDurably, .synchronize] {
       fixture.disk.inject(DiskFault(call, at: 0, .error(EIO)))
     }
-    // Of another thread, for one.
+    // A commit of another thread, for example.
     #expect(code { try store.put("b", "1") } == .outcomeUnknown)
     #expect(code { try store.makeDurable() } == .outcomeUnknown)
     #expect(code { try store.put("a", "3") } == .fenced)
@@ -64,7 +65,8 @@ struct FailureTests {
     try store.put("a", "2", durability: .relaxed)
     fixture.disk.setFailedSyncBehavior(behavior)
     fixture.disk.inject(DiskFault(.synchronize, at: 0, .error(EIO)))
-    // The sync of the checkpoint's pages fails, for the record before as well. Before the store knows, another thread commits.
+    // The sync of the checkpoint's pages fails, and with it the sync of the record before. Before the store learns of
+    // it, another thread commits.
     let disk = fixture.disk
     let wasAcknowledged = Mutex<Bool?>(nil)
     disk.observe { call, _ in
@@ -83,7 +85,7 @@ struct FailureTests {
   }
 
   @Test func whatRecoveryAcceptedIsMadeDurableAgain() throws {
-    // The record is in the page cache; the disk has the old bytes, and the kernel calls the pages clean.
+    // The record is in the page cache. The disk has the old bytes, and the kernel treats the pages as clean.
     let fixture = StoreFixture()
     let store = try fixture.open()
     try store.put("a", "1")
@@ -104,11 +106,12 @@ struct FailureTests {
     #expect(try third.value("b") == "3")
   }
 
-  /// How much of a write that fails gets into the page cache depends on how many there were before.
+  /// The part of a failing write that reaches the page cache depends on the number of writes before.
   @Test(arguments: 0..<8)
   func whatIsCommittedAfterACloseThatFailedSurvives(_ commitCount: Int) throws {
-    // The last checkpoint's record is in the page cache alone. It says that the file ends where older checkpoints have a
-    // gap, so that the log which the next opening begins there isn't behind the end that those know.
+    // The last checkpoint's record is in the page cache alone. It says that the file ends at a position where older
+    // checkpoints have a gap. So the log that the next opening begins there isn't behind the end that the older
+    // checkpoints know.
     let fixture = StoreFixture()
     let store = try fixture.open()
     try store.put("a", "1")
@@ -148,7 +151,7 @@ struct FailureTests {
     fixture.disk.setFailedSyncBehavior(.marksClean)
     fixture.disk.inject(DiskFault(.writeDurably, at: 0, .error(EIO)))
     fixture.disk.inject(DiskFault(.synchronize, at: 0, .error(EIO)))
-    // Nobody waits for this sync, so closing is the first to be told.
+    // No thread waits for this sync, so closing is the first call that reports the failure.
     fixture.schedule.run()
     #expect(code { try store.close() } == .fenced)
     #expect(code { _ = try store.snapshot() } == .closed)
@@ -175,7 +178,7 @@ struct FailureTests {
     #expect(count > 20)
     #expect(code { try store.put("k\(count)", value) } == .diskFull)
     #expect(store.lastCommit == UInt64(count))
-    // Reads go on, removing works, and so does the checkpoint.
+    // Reads and removals still work, and so does the checkpoint.
     #expect(try store.value("k\(count - 1)") == value)
     for index in 0..<5 { try store.write { try $0.tree("t").remove(bytes("k\(index)")) } }
     try store.checkpoint()
@@ -183,7 +186,7 @@ struct FailureTests {
     let reopened = try fixture.reopened(powerFailed: true)
     #expect(try reopened.value("k0") == nil)
     #expect(try reopened.value("k\(count - 1)") == value)
-    // With room again, writing goes on without reopening.
+    // With room again, writes work without reopening.
     fixture.disk.setCapacity(64 << 20)
     try store.put("more", value)
     #expect(try store.value("more") == value)
@@ -203,7 +206,7 @@ struct FailureTests {
     #expect(reopened.lastCommit == UInt64(count))
     try reopened.write { try $0.tree("t").remove(bytes("k0")) }
     try reopened.write { try $0.tree("t").remove(bytes("k1")) }
-    // The log goes on where only an anchor leads to it.
+    // The log continues at a position that only an anchor refers to.
     let again = try next.reopened(powerFailed: true)
     #expect(again.lastCommit == UInt64(count + 2))
     #expect(try again.value("k1") == nil)

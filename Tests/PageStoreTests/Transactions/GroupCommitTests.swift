@@ -43,7 +43,7 @@ struct GroupCommitTests {
       lock.release()
     }
     while lock.sleeperCount == 0 { usleep(200) }
-    // Whoever asks right after giving the turn back is always quicker than a thread that has to be woken.
+    // A thread that asks right after giving the turn back is always quicker than a thread that has to be woken.
     while !tally.isServed.load(ordering: .acquiring) {
       lock.release()
       try lock.acquire()
@@ -54,7 +54,7 @@ struct GroupCommitTests {
   }
 
   @Test func theTurnIsOneThreadsAndNobodyIsForgotten() {
-    // Safety: `turns` is only touched by whoever has the turn.
+    // Safety: only the thread that has the turn touches `turns`.
     final class Count: @unchecked Sendable {
       var turns = 0
       let timeouts = Atomic(0)
@@ -63,7 +63,7 @@ struct GroupCommitTests {
     let count = Count()
     onThreads(12) { index in
       for round in 0..<400 {
-        // Some give up, at about the time when they would get the turn.
+        // Some threads give up, at about the time when they would get the turn.
         let timeout: Duration? = (index + round) % 3 == 0 ? .microseconds(round % 100) : nil
         do {
           try lock.acquire(timeout: timeout)

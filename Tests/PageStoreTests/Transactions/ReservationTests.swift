@@ -25,7 +25,7 @@ struct ReservationTests {
 
   @Test func aReservationThatOthersHaveWaitedForEnds() throws {
     let reservation = try store.reserveTurn(timeout: nil, patience: .milliseconds(1))
-    // Nobody wakes this writer but the end of the reservation.
+    // Only the end of the reservation wakes this writer.
     try store.write { _ = try $0.tree("A") }
     #expect(try store.write(turn: .reserved(reservation)) { _ in } == nil)
   }
@@ -35,7 +35,7 @@ struct ReservationTests {
     #expect(try store.write(turn: .reserved(reservation)) { _ = try $0.tree("A") } != nil)
   }
 
-  /// The writer that sleeps when the reservation is made has no deadline, and nobody gives the turn back.
+  /// The writer that sleeps when the reservation is made has no deadline, and no thread gives the turn back.
   @Test func aReservationWakesTheWriterThatHasToWatchIt() throws {
     let hasBegun = DispatchSemaphore(value: 0)
     let mayEnd = DispatchSemaphore(value: 0)
@@ -64,7 +64,7 @@ struct ReservationTests {
     store.cancel(reservation)
     store.cancel(reservation)
     try store.write { _ = try $0.tree("A") }
-    // One that was claimed has nothing left to give back.
+    // A reservation that was claimed has no turn left to give back.
     let claimed = try store.reserveTurn(timeout: nil, patience: .seconds(60))
     try store.write(turn: .reserved(claimed)) { _ in
       store.cancel(claimed)

@@ -4,7 +4,8 @@ import Synchronization
 @_spi(Testing) import TestSupport
 import Testing
 
-/// Snapshots with a lifetime: what is read is right or `snapshotExpired`, and what they held is used again.
+/// Snapshots with a lifetime: a read is right or throws `snapshotExpired`, and the memory and pages that they held are
+/// used again.
 struct SnapshotExpiryTests {
   private static let keyCount = 2_000
   /// So many keys have a value that overflows.
@@ -47,7 +48,7 @@ struct SnapshotExpiryTests {
       let long = try store.snapshot(label: "long", lifetime: .seconds(3_600))
       let tree = try short.tree("t")
       for round in 1...4 { try write(round, to: store) }
-      // Nobody commits meanwhile: a timer ends it.
+      // No thread commits meanwhile: a timer ends the snapshot.
       try waitUntil { try short.hasExpired && store.readers().first?.hasExpired == true }
       try store.checkpoint()
       let readers = try store.readers()
@@ -75,7 +76,7 @@ struct SnapshotExpiryTests {
         try write(round, to: store)
         try store.checkpoint()
       }
-      // Nothing is held, so that the file doesn't grow by what each round replaces.
+      // The expired snapshot holds no page, so the file doesn't grow by the pages that each round replaces.
       #expect(try store.spaceLedger().totalBytes <= 2 * before)
       withExtendedLifetime(snapshot) {}
     }
@@ -100,7 +101,7 @@ struct SnapshotExpiryTests {
       for timer in due { timer.work() }
       #expect(short.hasExpired)
     }
-    // The long one's.
+    // The timer of the long snapshot remains.
     #expect(timers.withLock { $0.count } == 1)
     #expect(!long.hasExpired)
   }
@@ -124,7 +125,7 @@ struct SnapshotExpiryTests {
       let large = try overflow.value()
       try waitUntil { snapshot.hasExpired }
       for round in 1...30 { try write(round, to: store) }
-      // The cursors' leaf and value stay what they were.
+      // The cursors' leaf and value are unchanged.
       #expect(large.allSatisfy { $0 == 0 } && large.count == 20_000)
       #expect([UInt8](try cursor.value()) == value(100, round: 0))
       #expect {
@@ -166,7 +167,7 @@ struct SnapshotExpiryTests {
     return expired.load(ordering: .relaxed)
   }
 
-  /// Until there was enough to see, or on a machine that does other things as well, for longer.
+  /// Writes until enough snapshots have expired, or longer on a machine that also does other work.
   private func writeOn(_ store: Store, until isEnough: () -> Bool) throws {
     let start = ContinuousClock.now
     var round = 1

@@ -2,7 +2,7 @@
 import Synchronization
 @_spi(Testing) import TestSupport
 
-/// A store on a simulated disk, with a clock and a schedule that the test turns by hand.
+/// A store on a simulated disk, with a clock and a schedule that the test drives by hand.
 struct StoreFixture {
   let disk: SimulatedDisk
   let clock = Clock()
@@ -14,13 +14,13 @@ struct StoreFixture {
     let draws = Atomic<UInt64>(0)
   }
 
-  /// Work that the store has put off.
+  /// Work that the store has deferred.
   final class Schedule: Sendable {
     private let work = Mutex<[@Sendable () -> Void]>([])
 
     func add(_ item: @escaping @Sendable () -> Void) { work.withLock { $0.append(item) } }
 
-    /// Runs what was put off until now.
+    /// Runs the work that was deferred until now.
     func run() {
       let items = work.withLock { items in
         defer { items = [] }
@@ -53,7 +53,8 @@ struct StoreFixture {
     try Store.open(file: file, path: "test", options: options, environment: environment)
   }
 
-  /// The same disk as a later process finds it, after a power failure that lost all that was not synced if `powerFailed`.
+  /// The same disk as a later process finds it. If `powerFailed`, a power failure has lost all bytes that were not
+  /// synced.
   func reopened(powerFailed: Bool = false, damage: Damage = .allLost, seed: UInt64 = 0) throws -> Store {
     let later =
       powerFailed ? SimulatedDisk(disk.crashPoint.image(damage, seed: seed)) : disk.afterProcessDeath()

@@ -126,7 +126,8 @@ struct TaskTests {
     #expect(store.lastCommit == 1)
   }
 
-  /// What waits for a writer waits on a thread of its own: with as many calls as the runtime has threads, and more, another task runs.
+  /// A call that waits for a writer waits on a thread of its own: with at least as many calls as the runtime has
+  /// threads, another task still runs.
   @Test func callsThatWaitBlockNoThreadOfTheRuntime() async throws {
     let folder = try TemporaryFolder()
     let store = try Store.open(at: folder.file("tasks.cambium"))

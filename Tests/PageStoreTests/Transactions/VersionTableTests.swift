@@ -17,7 +17,7 @@ struct VersionTableTests {
     )
   }
 
-  /// The version that was compacted waited for a sync, which has failed since.
+  /// The compacted version waited for a sync, which has failed since.
   @Test func aCompactedVersionDoesNotBringBackWhatWasTakenBack() {
     let table = VersionTable(version(1, 1))
     let takenBack = version(2, 2)

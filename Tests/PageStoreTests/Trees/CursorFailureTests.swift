@@ -3,7 +3,7 @@ import Testing
 
 @testable import PageStore
 
-/// Cursors that meet a page which can't be read just now.
+/// Cursors that meet a page that can't be read for a moment.
 struct CursorFailureTests {
   private static let count = 3_000
 
@@ -26,7 +26,7 @@ struct CursorFailureTests {
     var failureCount = 0
     while true {
       let held = fixture.file.numbers.map { ($0, fixture.file[$0]) }
-      // What isn't in memory is gone for a moment.
+      // All pages that aren't in memory are missing for a moment.
       for (number, _) in held { fixture.file[number] = [] }
       var isThere: Bool?
       do throws(StoreError) {

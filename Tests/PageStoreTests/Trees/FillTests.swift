@@ -4,7 +4,7 @@ import Testing
 @_spi(Testing) @testable import PageStore
 
 struct FillTests {
-  /// Bytes used in each page but the root, as a share of what it holds.
+  /// Bytes used in each page but the root, as a share of the page's capacity.
   private func fills(_ fixture: TreeFixture) throws -> [Double] {
     var fills: [Double] = []
     func visit(_ reference: ChildReference, _ level: Int) throws {
@@ -34,8 +34,8 @@ struct FillTests {
     return keys
   }
 
-  /// The least fill of a page that a removal has touched: half, less an entry, because entries can't be cut to make two halves
-  /// even.
+  /// The least fill of a page that a removal has touched: half, less an entry. Entries can't be cut, so two halves
+  /// can't always be even.
   private func least(_ pageSize: Int) -> Double { 0.5 - 200.0 / Double(pageSize) }
 
   @Test(arguments: TreeOracleTests.pageSizes)
@@ -44,7 +44,7 @@ struct FillTests {
     let fixture = TreeFixture(pageSize: pageSize)
     let keys = try load(fixture, 20_000, &generator).shuffled(using: &generator)
     try fixture.write { editor in for key in keys.prefix(17_000) { try editor.remove(key) } }
-    // An insertion at an end of the tree may have begun a leaf there that no removal has touched since.
+    // An insertion at an end of the tree may have begun a leaf there, and no removal has touched that leaf since.
     let list = try fixture.reader.list()
     let ends = [try #require(list.first).key, try #require(list.last).key]
     try fixture.write { editor in for key in ends { try editor.remove(key) } }
@@ -52,12 +52,12 @@ struct FillTests {
     #expect(try fills(fixture).allSatisfy { $0 >= least(pageSize) })
   }
 
-  /// Whoever inserts in order fills one leaf after the other, so the leaf at that end has few entries at first.
+  /// Insertions in order fill one leaf after the other, so the leaf at that end has few entries at first.
   @Test(arguments: TreeOracleTests.pageSizes, [false, true])
   func theLeafAtAnEndIsMendedByTheFirstRemovalThatTouchesIt(pageSize: Int, isAscending: Bool) throws {
     let fixture = TreeFixture(pageSize: pageSize)
     var keys: [[UInt8]] = []
-    // Until a leaf was begun, four leaves or more.
+    // Insert until the tree has four leaves or more, and has just begun one of them.
     while try fills(fixture).count < 4 || fills(fixture).allSatisfy({ $0 > 0.25 }) {
       let number = UInt32(isAscending ? keys.count : 1_000_000 - keys.count)
       keys.append(withUnsafeBytes(of: number.bigEndian) { [UInt8]($0) })
@@ -103,7 +103,7 @@ struct FillTests {
     #expect(fills.reduce(0, +) / Double(fills.count) > 0.85)
     #expect(sameEntries(try fixture.reader.list(), before))
     #expect(sameEntries(try old.list(), before))
-    // A few changes after that make a few pages new, not all.
+    // A few later changes make a few pages new, not all.
     try fixture.write { editor in for key in keys.prefix(3) { try editor.put(key, [1]) } }
     #expect(try fixture.checkpoint() <= 3 * UInt64(fixture.root.height))
     try fixture.reopen()

@@ -49,7 +49,7 @@ struct PackingTests {
     var generator = SeededGenerator("packedTreesHaveTheSameEntriesInFewerPages \(pageSize)")
     for _ in 0..<3 {
       let fixture = TreeFixture(pageSize: pageSize)
-      // Some keys and values overflow; some keys differ only behind what a page has of them.
+      // Some keys and values overflow; some keys differ only in the part that isn't in the page.
       let common = generator.bytes(generator.pick([0, 3, 1_500]))
       let keys = (0..<generator.number(in: 0...6_000)).map { _ in
         generator.chance(1, in: 200) ? common + generator.bytes(2_000) : common + generator.bytes(12)
@@ -92,7 +92,7 @@ struct PackingTests {
     }
     _ = try pack(fixture, pageLimit: 64)
     #expect(Double(try pageCount(of: fixture)) <= 0.56 * Double(full) + 2)
-    // There is nothing more to gain.
+    // Packing again would gain nothing.
     let packed = fixture.root
     #expect(try pack(fixture, pageLimit: 100_000) == 1)
     #expect(fixture.root == packed)

@@ -53,7 +53,7 @@ struct SeveralKeysTests {
     #expect(found == numbers.map { oracle.value(for: Self.key($0)) })
   }
 
-  /// Numbers of which about a half is there after a while.
+  /// Numbers, about half of which are in the tree after a while.
   private func numbers(_ count: Int, _ spacing: Int, _ generator: inout SeededGenerator) -> [UInt64] {
     (0..<count).map { _ in UInt64(generator.number(in: 0...8_000) * spacing) }
   }

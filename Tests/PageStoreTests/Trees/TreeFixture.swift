@@ -55,15 +55,15 @@ final class TreeFixture {
   /// The tree as it was committed last.
   var reader: TreeReader { TreeReader(core: TreeCore(root: root, pool: pool), owner: pool) }
 
-  /// Runs one write transaction and commits it. Memory of the versions before is kept: they may be read
-  /// still.
+  /// Runs one write transaction and commits it. Keeps the memory of earlier versions, because readers may still read
+  /// them.
   @discardableResult
   func write<R>(_ body: (TreeEditor) throws -> R) throws -> R {
     let (result, _) = try writeRetiring(body)
     return result
   }
 
-  /// The same, with the memory that the new version doesn't need.
+  /// Does the same, and also returns the memory that the new version doesn't need.
   func writeRetiring<R>(_ body: (TreeEditor) throws -> R) throws -> (R, RetiredMemory) {
     let dirty = DirtySet(commit: commit + 1, pool: pool)
     let editor = TreeEditor(root: root, dirty: dirty)
@@ -78,7 +78,7 @@ final class TreeFixture {
     }
   }
 
-  /// Writes what is in memory only to the file, as one checkpoint; returns how many pages that took.
+  /// Writes the pages that are only in memory to the file, as one checkpoint; returns the number of pages written.
   @discardableResult
   func checkpoint() throws -> UInt64 {
     let (writer, count) = try write(.replacing)
@@ -86,7 +86,7 @@ final class TreeFixture {
     return count
   }
 
-  /// The same, with the version in memory staying what it is.
+  /// Does the same, and leaves the version in memory as it is.
   @discardableResult
   func checkpointConcurrently() throws -> UInt64 {
     let memory = root
@@ -121,7 +121,7 @@ final class TreeFixture {
     pool = PagePool(pageSize: pageSize, loader: file, cacheBudget: MemoryBudget(chosen: cacheByteBudget))
   }
 
-  /// Everything that is wrong with the tree.
+  /// Returns all problems of the tree.
   func problems() -> [IntegrityProblem] {
     var verifier = TreeVerifier(pool: pool)
     verifier.verify(root, name: "fixture")
@@ -142,7 +142,7 @@ extension TreeRoot {
 }
 
 extension TreeEditor {
-  /// Makes the page of a key, and those above it, the transaction's own, after `body` has seen the page that it was.
+  /// Makes the page of a key, and the pages above it, the transaction's own, after `body` has seen the old page.
   func makeWritable(_ key: [UInt8], _ body: (PageImage) -> Void) throws {
     try key.withUnsafeBytes { key in
       try change { () throws(StoreError) in

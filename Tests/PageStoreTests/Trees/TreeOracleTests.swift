@@ -45,7 +45,7 @@ struct TreeOracleTests {
       #expect(try editor.put(key, value) == (oracle.put(key, value) != nil))
       for _ in 0..<generator.pick([0, 0, 3]) {
         if generator.chance(1, in: 8) {
-          // Nothing changes, but the way to the leaf is another one now.
+          // Nothing changes, but the path now leads to another leaf.
           let absent = style.key(&generator)
           if oracle.value(for: absent) == nil { #expect(try editor.remove(absent) == false) }
         }
@@ -69,7 +69,8 @@ struct TreeOracleTests {
     }
   }
 
-  /// Ascending keys, most of which are there, are removed or get other values, each from where the one before was.
+  /// Removes ascending keys, most of which exist, or gives them other values, each starting from the position of the
+  /// one before.
   private func changeNeighbours(
     _ editor: TreeEditor,
     _ oracle: inout SortedArrayOracle,
@@ -142,7 +143,7 @@ struct TreeOracleTests {
     #expect(try tree.entry(at: -1) == nil)
   }
 
-  /// Lookups from where a cursor is: keys that are there and others, ascending or not.
+  /// Looks up keys from the position of a cursor: keys that exist and others, ascending or not.
   private func compareNear(
     _ tree: some OrderedTree,
     _ oracle: SortedArrayOracle,

@@ -125,7 +125,7 @@ struct VersionTests {
     #expect(fixture.pool.residentByteCount == 0)
   }
 
-  /// Its pages may have been used for other entries since, also those of a long key and of a long value.
+  /// The cursor's pages may have been used for other entries since, also the pages of a long key and of a long value.
   @Test func aCursorOverAChangedTreeIsRefused() throws {
     let fixture = TreeFixture(pageSize: 4_096)
     try fixture.write { editor in

@@ -3,13 +3,13 @@ import Testing
 
 @_spi(Testing) @testable import PageStore
 
-/// The file of a closed store, in which anything can be changed: ``seal()`` makes every checksum right again, from the pages up to the
-/// newest checkpoint's record and the newest anchor.
+/// The file of a closed store, in which a test can change any bytes: ``seal()`` makes every checksum right again, from
+/// the pages up to the newest checkpoint's record and the newest anchor.
 struct ForgedStore {
   private(set) var bytes: [UInt8]
   let identity: FormatIdentity
   var anchor: Anchor
-  /// What the newest checkpoint's record says.
+  /// The contents of the newest checkpoint's record.
   var record: CheckpointRecord
   private let header: LogRecordHeader
   private let anchorOffset: Int
@@ -49,7 +49,7 @@ struct ForgedStore {
     Array(bytes[Int(number) * pageSize..<(Int(number) + 1) * pageSize])
   }
 
-  /// Where a tree's root is in the catalogue's leaf, from the start of the file, and the root.
+  /// Returns a tree's root, and its offset in the catalogue's leaf from the start of the file.
   func entry(of name: String) throws -> (offset: Int, root: TreeRoot) {
     let leaf = record.catalogue.root.reference.location.number
     return try page(leaf).withUnsafeBytes { bytes in
@@ -87,7 +87,7 @@ struct ForgedStore {
     bytes.withUnsafeBytes { ChildReference(loading: $0.start + offset) }
   }
 
-  /// Where a page has references, and whether to children or to overflow.
+  /// Returns the positions of a page's references, and whether they refer to children or to overflow.
   private func references(in page: [UInt8]) -> [(offset: Int, isChild: Bool)] {
     page.withUnsafeBytes { bytes in
       let page = PageImage(bytes.start)
@@ -112,10 +112,10 @@ struct ForgedStore {
     withUnsafeBytes(of: value.littleEndian) { bytes.replaceSubrange(offset..<offset + $0.count, with: $0) }
   }
 
-  /// Flips a bit of a page, in the middle of what its checksum covers. To be done after ``seal()``.
+  /// Flips a bit of a page, in the middle of the bytes that its checksum covers. Call this after ``seal()``.
   mutating func damage(page number: UInt64) { bytes[Int(number) * pageSize + 40] ^= 4 }
 
-  /// Says in the space tree, a lone leaf, whether pages are in use.
+  /// Records in the space tree, a lone leaf, whether pages are in use.
   mutating func record(_ pages: some Sequence<UInt64>, asInUse isInUse: Bool, previously: Bool = false) {
     let root = previously ? record.previousSpaceTree.root : record.spaceTree.root
     change(page: root.reference.location.number) { bytes in

@@ -3,7 +3,7 @@ import Testing
 
 @_spi(Testing) @testable import PageStore
 
-/// What Docs/FileFormat.md says of the header, the anchors, the log and the extents, broken one by one.
+/// The rules of Docs/FileFormat.md for the header, the anchors, the log and the extents, broken one by one.
 struct PlantedLogProblemsTests {
   private func expect(
     _ message: String,
@@ -102,7 +102,7 @@ struct PlantedLogProblemsTests {
     }
   }
 
-  /// What the catalogue says can be so wrong that no store opens.
+  /// The catalogue's contents can be so wrong that no store opens.
   @Test func aCatalogueThatIsRefused() throws {
     var twins = try ForgedStore(SampleStore.content())
     try twins.set(twins.entry(of: "rows").root.treeID, at: twins.entry(of: "t").offset)

@@ -3,9 +3,9 @@ import Testing
 
 @_spi(Testing) @testable import PageStore
 
-/// What Docs/FileFormat.md says of pages and trees, broken one by one, with every checksum right.
+/// The rules of Docs/FileFormat.md for pages and trees, broken one by one, with every checksum right.
 struct PlantedPageProblemsTests {
-  /// What verifying says after a change, of a store that had nothing to say before.
+  /// Returns the problems that `verify` finds after a change, in a store that had no problems before.
   private func problems(_ change: (inout ForgedStore) throws -> Void) throws -> [IntegrityProblem] {
     var forged = try ForgedStore(SampleStore.content())
     let before = try forged.fixture(isReadOnly: true).open()
@@ -107,7 +107,7 @@ struct PlantedPageProblemsTests {
     }
     try expect("pages, but is said to have") { forged in
       let entry = try forged.entry(of: "rows")
-      // More than the file has are refused by opening.
+      // Opening refuses more pages than the file has.
       forged.set(UInt64(entry.root.height), at: entry.offset + Catalogue.Offset.pageCount)
       forged.seal()
     }

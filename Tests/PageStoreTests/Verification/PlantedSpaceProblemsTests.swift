@@ -3,8 +3,8 @@ import Testing
 
 @_spi(Testing) @testable import PageStore
 
-/// What the newest checkpoint says of the file's room, made wrong with every checksum right: `verify` finds it, and where pages in use are
-/// called free, nothing is written.
+/// The newest checkpoint's record of the file's room, made wrong with every checksum right: `verify` finds it, and if
+/// it calls pages in use free, nothing is written.
 struct PlantedSpaceProblemsTests {
   private func live(_ forged: ForgedStore) throws -> [UInt64] {
     try forged.pages(of: forged.entry(of: "rows").root)
@@ -24,7 +24,7 @@ struct PlantedSpaceProblemsTests {
     return forged
   }
 
-  /// Checks that a store refuses every change, and goes on showing what it has, of which nothing is written over.
+  /// Checks that a store refuses every change and still shows its contents, and that none of these are overwritten.
   private func expectRefusal(_ forged: ForgedStore) throws {
     let fixture = forged.fixture()
     let store = try fixture.open()
@@ -100,7 +100,7 @@ struct PlantedSpaceProblemsTests {
     #expect(forged.record.tailOffset > 0)
   }
 
-  /// Lost room, over which nothing is written.
+  /// Lost room, which isn't overwritten.
   @Test func aPageInUseForNothing() throws {
     try expectWrites(
       planted("in use that nothing reaches") { forged in
@@ -146,7 +146,7 @@ struct PlantedSpaceProblemsTests {
     #expect(try copy.snapshot().tree("rows").list().count == 300)
   }
 
-  /// One that was not closed, so that opening writes at once.
+  /// A store that was not closed, so that opening writes at once.
   @Test func aGapIsRefusedByAnOpeningThatWrites() throws {
     var forged = try planted("in use and recorded as free") { forged in
       try forged.record(live(forged).suffix(3), asInUse: false)

@@ -2,7 +2,7 @@
 
 @_spi(Testing) @testable import PageStore
 
-/// A closed store with something of everything that `verify` looks at.
+/// A closed store with an example of everything that `verify` checks.
 enum SampleStore {
   /// Trees: `rows` has branches, `large` overflows of one and of several pages, `none` is empty, `t` is a lone leaf.
   static func content() throws -> SparseBytes {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Predicates
 
-/// Groups of rows by what another object holds.
+/// Groups of rows by values of another object.
 struct ReferencedGroupsTests {
   /// Persons of cities, whose names repeat.
   private struct People: SchemaProviding {
@@ -32,11 +32,11 @@ struct ReferencedGroupsTests {
     }
   }
 
-  /// The records of the cities; counts how often one is asked for.
+  /// The records of the cities. Counts how often a record is looked up.
   private final class Cities: RecordSource {
     private let records: [[UInt8]]
     private(set) var lookupCount = 0
-    /// What was handed out, at an address that stays.
+    /// The records that were handed out, at stable addresses.
     private var copies: [UnsafeMutableRawBufferPointer] = []
 
     init(_ values: [[AttributeValue]]) {
@@ -105,7 +105,7 @@ struct ReferencedGroupsTests {
       #expect(found.updateValue(count, forKey: Array(row.prefix(keys.count))) == nil)
     }
     #expect(found == expected)
-    // What lies behind the one reference is read once for each city.
+    // The values behind the reference are read once for each city.
     if !keys.contains("isTall") { #expect(source.lookupCount <= 42) }
   }
 }

@@ -68,7 +68,7 @@ struct CalculationTests {
     .decimal(try #require(DecimalDigits(text)?.nearestDecimal))
   }
 
-  /// So that a count above 0 means that there is a value that isn't nil, which is how it is answered.
+  /// A count above 0 therefore means that some value isn't nil. The engine answers such conditions in this way.
   @Test func aNaNCountsAndTakesNoOtherPart() {
     func value(_ aggregate: PredicateAggregate) -> AttributeValue {
       self.value(aggregate, of: [.null, .double(.nan), .double(2), .decimal(.nan)], .double)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Predicates
 
-/// Patterns of `MATCHES` take time proportional to text × pattern, and mean what the library's `Regex` means.
+/// Patterns of `MATCHES` take time proportional to text × pattern, and have the meaning of the library's `Regex`.
 struct RegexAutomatonTests {
   private static let attacks = [
     "(.*)*c", "(.*.*.*.*.*.*)x", "(a*)*b", "(a+)+b", "(a|aa)+b", "(a|a)*b", "(a|a?)+b", "(.*a){12}b",
@@ -12,7 +12,7 @@ struct RegexAutomatonTests {
     "(?=(a*)*b)a*", "((?=(.*.*.*)x)a)*b", "((?!b)a*)*b", "((?=(?=(a|a)*$)a*$)a)*b",
   ]
 
-  /// Twice the text takes twice the steps, and a letter no more than each step of the pattern twice.
+  /// Twice the text takes twice the steps. A letter takes at most two times the number of steps in the pattern.
   @Test(arguments: attacks)
   func stepsGrowWithTheText(_ pattern: String) throws {
     for options: StringOptions in [[], .caseInsensitive] {
@@ -22,7 +22,7 @@ struct RegexAutomatonTests {
         #expect(!match.isFit)
         return match.stepCount
       }
-      // Until every way is under way there are fewer.
+      // At the beginning of the text, fewer alternatives are active, so there are fewer steps.
       let slack = 40 * regex.programLength
       #expect(counts[1] <= 2 * counts[0] + slack && counts[2] <= 2 * counts[1] + slack, "\(counts)")
       #expect(counts[2] <= 1_001 * 2 * regex.programLength, "\(counts) by \(regex.programLength) steps")
@@ -123,7 +123,7 @@ struct RegexAutomatonTests {
   }
 }
 
-/// A pattern and what it takes, found by following every way from every position.
+/// A pattern and its matches, found by trying every alternative from every position.
 private indirect enum PlainRegex: Sendable {
   case unit(String, Set<Unicode.Scalar>)
   case assertion(String, @Sendable ([Unicode.Scalar], Int) -> Bool)

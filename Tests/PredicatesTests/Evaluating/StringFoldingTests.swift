@@ -3,7 +3,7 @@ import Testing
 
 @testable import Predicates
 
-/// What the options make of strings.
+/// The results of folding strings with each option.
 struct StringFoldingTests {
   private static let all: [StringOptions] = [
     .caseInsensitive, .diacriticInsensitive, .normalized, [.caseInsensitive, .diacriticInsensitive],
@@ -129,8 +129,8 @@ struct StringFoldingTests {
     #expect(StringFolding.tables == "1/\(newest.major).\(newest.minor)")
   }
 
-  /// The tables of each version, made from the newest ones by leaving out what came later: a new version would be noticed as every
-  /// other was since 2014.
+  /// The tables of each version, made from the newest ones by leaving out later scalars. A new version would be
+  /// noticed as every other version since 2014 is.
   @Test func eachVersionOfUnicodeIsNoticedByTheStartsOfColumns() {
     var counts: [String: (version: Unicode.Version, scalars: Int)] = [:]
     for value in 0..<UInt32(UnicodeTables.scalarCount) {

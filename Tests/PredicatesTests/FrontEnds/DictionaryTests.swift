@@ -60,7 +60,7 @@ struct DictionaryTests {
     }
   }
 
-  /// Anything that stands for object 7.
+  /// A value that stands for object 7.
   struct ObjectStandIn: ObjectReferencing {
     let entity: String
     var objectReference: ObjectReference? { ObjectReference(entity: entity, number: 7) }

@@ -2,7 +2,7 @@ import Foundation
 import Predicates
 import Testing
 
-/// Foundation's `#Predicate` and what it has to mean.
+/// Foundation's `#Predicate` and its required meaning.
 struct FoundationTests {
   struct Row: Sendable, CustomTestStringConvertible {
     let text: String

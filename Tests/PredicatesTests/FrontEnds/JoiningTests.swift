@@ -19,7 +19,7 @@ struct JoiningTests {
     #expect(try Where.any([many[0]]).tree == many[0].tree)
   }
 
-  /// Each operator copies what is before it, so that a long row of them would take time in proportion to the square.
+  /// Each operator copies its left operand, so a long row of operators would take quadratic time.
   @Test func operatorsJoinNoMoreThanTheLimit() throws {
     let many = conditions(100_000)
     let limit = Where<Int>.maximumJoinedCount

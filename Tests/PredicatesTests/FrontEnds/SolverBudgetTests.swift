@@ -5,7 +5,8 @@ import Testing
 /// Long conditions type-check within a fixed number of solver scopes: a count that, unlike time, is the same
 /// everywhere.
 @Suite(.serialized) struct SolverBudgetTests {
-  /// Some ten times what the conditions below take; the operators as free functions take millions.
+  /// About ten times the number of scopes that the conditions below take. With operators as free functions, they take
+  /// millions.
   private static let scopes = 10_000
 
   private static let closureTerms = [
@@ -37,7 +38,7 @@ import Testing
       """
     let accepted = try compiler.check(source, scopes: Self.scopes)
     #expect(accepted.isEmpty, "\(accepted)")
-    // The limit is a limit: the same text doesn't fit into a hundredth of it.
+    // The compiler obeys the limit: the same text doesn't type-check within a hundredth of it.
     let refused = try compiler.check(source, scopes: Self.scopes / 100)
     #expect(refused.contains("unable to type-check this expression"))
   }
@@ -78,7 +79,7 @@ private struct TypeChecker: Sendable {
 
   private func path(_ name: String) -> String { folder.path + "/" + name }
 
-  /// What the compiler says about the text, beside the test's model; nothing if all is well.
+  /// Returns the compiler's messages about the text, which is compiled with the test's model; empty if there are none.
   func check(_ text: String, scopes: Int?) throws -> String {
     try ("import Foundation\nimport Predicates\n" + text)
       .write(toFile: path("main.swift"), atomically: true, encoding: .utf8)

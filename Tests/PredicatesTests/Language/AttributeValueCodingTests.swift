@@ -3,7 +3,7 @@ import Predicates
 import TestSupport
 import Testing
 
-/// What a value is as one string, and that it comes back to the last bit.
+/// Values as strings. Decoding a string gives the value back to the last bit.
 struct AttributeValueCodingTests {
   private static let id = UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 255))
 
@@ -74,7 +74,7 @@ struct AttributeValueCodingTests {
     try JSONDecoder().decode([AttributeValue].self, from: JSONEncoder().encode([value])).first
   }
 
-  /// Foundation's description of a date that isn't finite ends the program, and values are in messages.
+  /// Foundation's description of a date that isn't finite ends the program, but messages contain descriptions of values.
   @Test func everyValueHasADescription() {
     let dates = [Double.nan, .infinity, -.infinity, 0].map {
       AttributeValue.date(Date(timeIntervalSinceReferenceDate: $0)).description

@@ -37,7 +37,7 @@ struct DecimalSumTests {
     var random = SeededGenerator()
     for _ in 0..<500 {
       var values = (0..<random.number(in: 0...12)).compactMap { _ in DecimalParts(random.decimal()) }
-      // What takes others away leaves the small ones.
+      // Values that cancel large ones leave the small ones in the sum.
       values += values.filter { _ in random.chance(1, in: 2) }
         .map { DecimalParts(isNegative: !$0.isNegative, mantissa: $0.mantissa, exponent: $0.exponent) }
       var sum = DecimalSum()

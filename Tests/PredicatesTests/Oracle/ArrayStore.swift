@@ -3,7 +3,7 @@ import TestSupport
 
 @testable import Predicates
 
-/// Records and indexes in sorted arrays, in place of trees: what a plan is carried out on here.
+/// Records and indexes in sorted arrays instead of trees. The tests carry plans out on them.
 final class ArrayStore: IndexCounting, RowSampling, RecordSource {
   struct Entry {
     var columns: [Plain]
@@ -14,7 +14,7 @@ final class ArrayStore: IndexCounting, RowSampling, RecordSource {
   private let world: PlainWorld
   private var records: [String: [ObjectNumber: UnsafeRawBufferPointer]] = [:]
   private var entries: [IndexID: [Entry]] = [:]
-  /// What the numbers of places and relationships mean that rows are read by.
+  /// The meaning of the path and relationship numbers by which rows are read.
   var paths: RowPaths?
 
   init(_ world: PlainWorld, _ translation: Translation) {
@@ -253,7 +253,7 @@ private struct PlainRange {
   var lower: (value: Plain, isIncluded: Bool)?
   var upper: (value: Plain, isIncluded: Bool)?
 
-  /// Nil for a range that nothing is in.
+  /// Returns nil for an empty range.
   init?(_ range: IndexRange, _ translation: Translation) {
     prefix = range.prefix.map(translation.plain)
     guard let next = range.next else { return }

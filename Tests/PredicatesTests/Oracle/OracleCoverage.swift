@@ -1,8 +1,8 @@
 @testable import Predicates
 
-/// What a run has met: a test that finds nothing proves nothing.
+/// The features that a run has covered: a run without coverage proves nothing.
 struct OracleCoverage {
-  /// What found the rows.
+  /// The kind of index that found the rows.
   enum IndexKind: String, CaseIterable {
     case none, single, compound, folded, unique, relationship
     case lookup = "other entity's"
@@ -84,7 +84,7 @@ struct OracleCoverage {
   /// How many operators the language has, as far as the oracle tells them apart.
   private static let operatorCount = 62
 
-  /// What should have been met and wasn't. A constant decides a query before any access path is chosen.
+  /// The features that should have been covered and weren't. A constant decides a query before any access path is chosen.
   var gaps: [String] {
     var gaps: [String] = []
     for (word, counts) in accesses where word != "constant" {

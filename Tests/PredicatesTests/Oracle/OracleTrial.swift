@@ -2,7 +2,7 @@ import TestSupport
 
 @testable import Predicates
 
-/// Queries on generated worlds, taken down every road that gives an answer; throws at the first that is wrong.
+/// Queries on generated worlds, answered in every way that the engine has. Throws at the first wrong answer.
 struct OracleTrial {
   private static let queryCount = 40
   private var random: SeededGenerator
@@ -67,13 +67,13 @@ struct OracleTrial {
 
   // MARK: Plans
 
-  /// Samples, which large stores are worth, in every other query.
+  /// Returns a planner that takes samples, as it does in large stores, in every other query.
   private func planner(for question: Question, _ store: ArrayStore) -> QueryPlanner {
     let samplingCost = question.operators.count % 2 == 0 ? 0 : QueryPlanner.usualSamplingCost
     return QueryPlanner(schema: store.translation, counting: store, samplingCost: samplingCost)
   }
 
-  /// A case: the query's answer, and the negated predicate's, which has everything else.
+  /// Checks one case: the answer of the query, and that of the negated predicate, which has all other objects.
   private mutating func check(_ question: Question, _ world: PlainWorld, _ store: ArrayStore) throws {
     let translation = store.translation
     let planner = planner(for: question, store)
@@ -95,7 +95,7 @@ struct OracleTrial {
     coverage.note(plan, question.operators)
   }
 
-  /// A plan for a count has the count, exactly or after its filter.
+  /// Checks that the plan for a count gives the count, exactly or after its filter.
   private func checkCount(_ question: Question, _ store: ArrayStore) throws {
     let query = ResolvedQuery(entity: store.translation.fetched, predicate: question.predicate)
     let plan = try planner(for: question, store).plan(query, for: .count)

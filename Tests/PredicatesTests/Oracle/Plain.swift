@@ -21,7 +21,7 @@ enum Plain: Hashable {
 extension Plain {
   var isMissing: Bool { self == .missing }
 
-  /// Where the value stands among those of its attribute when they are sorted: missing, comparable, NaN.
+  /// The position of the value in a sort of its attribute's values: missing, comparable, NaN.
   private var section: Int {
     switch self {
     case .missing: 0
@@ -53,6 +53,6 @@ extension Plain {
     }
   }
 
-  /// Equal as a predicate means it; both compare.
+  /// Returns true if the values are equal in the sense of predicates. Both have to be comparable.
   static func areEqual(_ a: Plain, _ b: Plain) -> Bool { !precedes(a, b) && !precedes(b, a) }
 }

@@ -23,7 +23,7 @@ struct PlainCalendar {
     minute = Int(fmod(time, 3_600) / 60)
     hour = Int(time / 3_600)
     var left = Int(days)
-    // Four centuries have whole weeks.
+    // Four centuries are a whole number of weeks.
     while left < 0 {
       left += Self.daysOfFourCenturies
       year -= 400

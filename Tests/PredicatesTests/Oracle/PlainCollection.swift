@@ -4,20 +4,20 @@ import Predicates
 /// Several objects, or a value of each.
 struct PlainCollection {
   struct Step {
-    /// Leads to the object that has the relationship.
+    /// The path to the object that has the relationship.
     var owner: [String]
     var relationship: PlainRelationship
-    /// What paths call an element of the step: `$n`.
+    /// The number of the variable by which paths name an element of the step: `$n`.
     var variable: Int
   }
 
   var steps: [Step]
-  /// Which elements of the last step count.
+  /// The condition on the elements of the last step.
   var condition = PlainPredicate.constant(true)
   /// A path from the last step's variable; nil for the element itself.
   var value: [String]?
   var isDistinct = false
-  /// That of the values.
+  /// The kind of the values.
   var kind = AttributeKind.int64
 }
 
@@ -47,11 +47,11 @@ enum PlainAggregate: String, CaseIterable {
   case second = "[1]"
   case last = "[LAST]"
 
-  /// Those that are as frequent in predicates as all the others are together with one of these.
+  /// The usual aggregates. In predicates, each of them is as frequent as all unusual aggregates together.
   static let usual: [PlainAggregate] = [.count, .sum, .average, .minimum, .maximum]
   static let places: [PlainAggregate] = [.first, .second, .last]
 
-  /// What the table of what was covered calls it.
+  /// The name in the table of coverage.
   var word: String {
     switch self {
     case .median, .mode: "@median or @mode"
@@ -81,7 +81,7 @@ extension PlainAggregate {
     case .maximum: return PlainFunction.maximum.value(of: comparable)
     case .median: return Self.median(comparable.sorted(by: Plain.precedes))
     case .mode:
-      // Of those that occur most often the first, which is the least.
+      // Of the most frequent values, the first one, which is the least.
       let sorted = comparable.sorted(by: Plain.precedes)
       let counts = sorted.map { value in sorted.count { Plain.areEqual(value, $0) } }
       return counts.max().flatMap { most in counts.firstIndex(of: most).map { sorted[$0] } } ?? .missing

@@ -2,7 +2,7 @@ import Foundation
 
 /// Decimals calculated as on paper: digit below digit.
 struct PlainDecimals {
-  /// In units of 10^-`places`, the lowest first; below zero each digit is.
+  /// The digits in units of 10^-`places`, the lowest first. In a negative number, each digit is negative.
   private var digits: [Int]
   private static let places = 130
 
@@ -20,7 +20,7 @@ struct PlainDecimals {
     let isNegative = (carried(digits).last ?? 0) < 0
     let magnitude = carried(isNegative ? digits.map { -$0 } : digits)
     var (quotient, remainder) = ([Int](), 0)
-    // As many places again as a Decimal has behind the last.
+    // Additional places after the last one: twice as many as a Decimal has.
     for digit in magnitude.reversed() + Array(repeating: 0, count: 80) {
       let dividend = remainder * 10 + digit
       quotient.append(dividend / count)
@@ -45,7 +45,8 @@ struct PlainDecimals {
     return nearest(digits, isInexact: false, a.exponent + b.exponent, (a < 0) != (b < 0))
   }
 
-  /// By long division: how often the divisor goes into what is left, then the next digit is brought down.
+  /// Returns the quotient by long division: each step counts how often the divisor goes into the remainder, and
+  /// appends the next digit.
   static func quotient(_ a: Decimal, _ b: Decimal) -> Plain {
     let divisor = mantissa(b)
     var (rest, digits) = ([Int](), [Int]())
@@ -79,7 +80,7 @@ struct PlainDecimals {
     Array(value.significand.magnitude.description.compactMap(\.wholeNumberValue).drop { $0 == 0 })
   }
 
-  /// With digits from 0 to 9, all but the last.
+  /// Returns the digits carried: all digits except the last are from 0 to 9.
   private func carried(_ digits: [Int]) -> [Int] {
     var (result, carry) = (digits, 0)
     for place in result.indices {
@@ -91,7 +92,8 @@ struct PlainDecimals {
     return result
   }
 
-  /// With as many of the digits as fit in 128 bits, and no more places than 128; a half goes to the even digit.
+  /// Returns the nearest value with as many digits as fit in 128 bits, and at most 128 places. A half is rounded to
+  /// the even digit.
   private static func nearest(_ all: [Int], isInexact: Bool, _ exponent: Int, _ isNegative: Bool) -> Plain {
     for count in [39, 38] {
       let kept = min(all.count, count, all.count + exponent + 128)

@@ -3,9 +3,9 @@ import Testing
 
 @testable import Predicates
 
-/// The oracle's sums on paper, where a Decimal comes to its limits.
+/// The oracle's decimal arithmetic at the limits of Decimal.
 struct PlainDecimalsTests {
-  /// The nearest Decimal has a zero at its end and the greatest exponent: without the zero it would be none.
+  /// The nearest Decimal ends with a zero and has the greatest exponent. Without the zero it would not be a Decimal.
   @Test func anAverageKeepsItsLastZeroAtTheGreatestExponent() throws {
     let greatest = Decimal.greatestFiniteMagnitude
     let expected = try #require(Decimal(string: "226854911280625642308916404954512140970e127"))
@@ -34,7 +34,7 @@ struct PlainDecimalsTests {
     }
   }
 
-  /// What the four operations make of every two of those values, by both.
+  /// The results of the four operations on every two of those values, by the oracle and by the engine.
   @Test(arguments: [
     (PlainFunction.add, PredicateFunction.add), (.subtract, .subtract), (.multiply, .multiply),
     (.divide, .divide),

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What is calculated for an object, as the oracle knows it.
+/// An expression that the oracle calculates for an object.
 indirect enum PlainExpression {
   case literal(Plain)
   case path([String])
@@ -53,8 +53,8 @@ enum PlainFunction: String, CaseIterable {
   case elapsed
   case year, month, day, hour, minute, second, weekday
 
-  /// Functions with numbers as their values that are drawn together as often as one of the others, and what the table of what was
-  /// covered calls them.
+  /// Families of functions with numeric values, with their names in the table of coverage. A random choice picks a
+  /// whole family as often as one of the other functions.
   static let families: [(word: String, members: [PlainFunction])] = [
     ("bits", [.bitwiseAnd, .bitwiseOr, .bitwiseXor, .leftShift, .rightShift, .onesComplement]),
     ("rounding", [.floor, .ceiling, .round, .truncate]),
@@ -65,11 +65,12 @@ enum PlainFunction: String, CaseIterable {
     .add, .subtract, .multiply, .divide, .modulus, .negate, .absolute, .minimum, .maximum, .length, .power,
     .elapsed,
   ]
-  /// What numbers are calculated by: one of each list, each list as often as the others.
+  /// The functions with numeric values, in lists. A random choice picks each list equally often, and then one of its
+  /// functions.
   static let ofNumbers = families.map(\.members) + others.map { [$0] }
   static let ofTexts: [PlainFunction] = [.lowercase, .uppercase, .trim]
 
-  /// What the table of what was covered calls it.
+  /// The name in the table of coverage.
   var word: String {
     switch self {
     case .later, .earlier, .elapsed: "seconds between dates"
@@ -78,7 +79,8 @@ enum PlainFunction: String, CaseIterable {
     }
   }
 
-  /// Numbers of two kinds meet as the wider of them; what no number of that kind is, is missing.
+  /// Returns the value for the arguments. Numbers of two kinds are converted to the wider kind; a result that this
+  /// kind can't hold is missing.
   func value(of arguments: [Plain]) -> Plain {
     if self == .minimum || self == .maximum { return extreme(arguments.filter(\.isComparable)) }
     if arguments.contains(where: \.isMissing) { return .missing }
@@ -109,7 +111,7 @@ enum PlainFunction: String, CaseIterable {
     }
   }
 
-  /// Where a number goes that isn't whole.
+  /// Returns true if a number that isn't whole is rounded away from zero.
   private func isAwayFromZero(isHalfOrMore: Bool, isNegative: Bool) -> Bool {
     switch self {
     case .floor: isNegative

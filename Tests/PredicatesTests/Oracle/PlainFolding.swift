@@ -1,4 +1,4 @@
-/// Folding for the letters that the tests use and for what they become in capitals, by tables of their own.
+/// Folding for the letters that the tests use and for their uppercase forms, by separate tables.
 enum PlainFolding: String, CaseIterable {
   case none = ""
   case c = "[c]"
@@ -18,7 +18,7 @@ enum PlainFolding: String, CaseIterable {
 
   func fold(_ text: String) -> String {
     if self == .none { return text }
-    // Taken apart, folded, put together again.
+    // The text is decomposed, folded and composed again.
     var parts: [Unicode.Scalar] = []
     for scalar in text.unicodeScalars {
       if let letter = Self.accented.first(where: { $0.value == scalar })?.key {

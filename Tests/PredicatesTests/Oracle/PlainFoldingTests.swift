@@ -2,7 +2,7 @@ import Testing
 
 @testable import Predicates
 
-/// The oracle's tables of letters cover what its texts can become, so that a difference in an answer is the engine's.
+/// The oracle's tables of letters cover all forms of its texts, so a different answer is a mistake of the engine.
 struct PlainFoldingTests {
   private static let options: [(oracle: PlainFolding, engine: StringOptions)] = [
     (.none, []), (.c, .caseInsensitive), (.d, .diacriticInsensitive),

@@ -8,7 +8,7 @@ struct PlainIndex {
   var isUnique = false
 }
 
-/// How the fetched entity is indexed.
+/// The ways in which the fetched entity is indexed.
 enum PlainIndexing: CaseIterable {
   case none, each, compound, folded, unique
 

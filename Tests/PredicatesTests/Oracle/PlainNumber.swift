@@ -26,14 +26,14 @@ enum PlainNumber {
 extension PlainNumber {
   /// The whole number below or above.
   ///
-  /// - Parameter isAwayFromZero: which of them, told by whether what is cut off is a half or more, and the sign.
+  /// - Parameter isAwayFromZero: whether the result is away from zero, by the sign and by whether the part that is cut off is a half or more.
   static func rounded(
     _ value: Decimal,
     _ isAwayFromZero: (_ isHalfOrMore: Bool, _ isNegative: Bool) -> Bool
   ) -> Plain {
     let (sign, exponent, mantissa) = parts(of: value)
     if exponent >= 0 { return .decimal(value) }
-    // No mantissa has 39 digits and a half of what has 40.
+    // For smaller exponents the value is below a half: no mantissa is as great as half of a number with 40 digits.
     let unit = exponent < -38 ? nil : (0..<(-exponent)).reduce(UInt128(1)) { unit, _ in unit * 10 }
     let (whole, rest) = unit.map { mantissa.quotientAndRemainder(dividingBy: $0) } ?? (0, mantissa)
     let isHalfOrMore = unit.map { rest >= $0 - rest } ?? false
@@ -42,7 +42,7 @@ extension PlainNumber {
   }
 }
 
-// Decimals against everything: as the digits on paper are compared.
+// Comparison of decimals with all numbers, digit by digit.
 extension PlainNumber {
   /// Two numbers, of which one at least is a decimal.
   static func precedes(decimal a: Plain, _ b: Plain) -> Bool {
@@ -54,7 +54,7 @@ extension PlainNumber {
 
   /// All of a number's digits.
   private struct Digits {
-    /// Below, at or above 0; further out for what is infinite.
+    /// Negative, 0 or positive; of greater magnitude for infinities.
     var side: Int
     /// Before the point, without zeros in front.
     var whole: [UInt8] = []
@@ -71,7 +71,7 @@ extension PlainNumber {
           side = value < 0 ? -2 : 2
           return
         }
-        // C writes out as many digits as it is asked for; no Double has more.
+        // C prints the requested number of digits; no Double has more.
         text = String(format: "%.1074f", value)
       default: text = "0"
       }

@@ -1,4 +1,5 @@
-/// Regular expressions of letters, `.`, sets of letters, `*`, `+`, `?` and alternatives without brackets, by trying everything.
+/// Regular expressions of letters, `.`, sets of letters, `*`, `+`, `?` and alternatives without brackets, matched by
+/// trying all possibilities.
 enum PlainPattern {
   typealias Scalars = ArraySlice<Unicode.Scalar>
 

@@ -1,4 +1,4 @@
-// What predicates are made of, for the table of what was covered.
+// The parts of predicates, for the table of coverage.
 extension PlainPredicate {
   var operators: Set<String> {
     switch self {

@@ -21,12 +21,12 @@ enum PlainOperator: String, CaseIterable {
   static let comparisons: [PlainOperator] = [
     .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual,
   ]
-  /// Comparisons of folded strings take few roads, whichever they are.
+  /// The engine has few ways to answer comparisons of folded strings, so they share few names.
   var foldedName: String {
     self == .like ? "folded like" : Self.searches.contains(self) ? "folded search" : "folded comparison"
   }
 
-  /// What the table of what was covered calls it. Those that only a filter answers take the same roads.
+  /// The name in the table of coverage. Operators that only a filter answers share a name.
   var word: String { self == .endsWith || self == .contains ? "endsWith or contains" : rawValue }
 
   static let searches: [PlainOperator] = [.beginsWith, .endsWith, .contains]

@@ -23,7 +23,7 @@ struct PlainQuery {
     predicate = world.predicate(depth: random.pick([0, 1, 1, 2]), using: &random)
     sort = world.sort(using: &random)
     limit = random.chance(1, in: 2) ? random.number(in: 0...12) : nil
-    // Most of the queries are bent so that each access path is worth its while for every kind of condition.
+    // Most of the queries get an additional condition, so that each access path pays for every kind of condition.
     switch random.number(in: 0...8) {
     case 0: predicate = .all([world.someObjects(using: &random), predicate])
     case 1: predicate = .all([world.point(using: &random), predicate])

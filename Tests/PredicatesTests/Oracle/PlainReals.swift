@@ -1,4 +1,5 @@
-/// Doubles that are added, with what each step has rounded away (Knuth, The Art of Computer Programming 2, 4.2.2, theorem B).
+/// Sums of Doubles that include the rounding error of each step (Knuth, The Art of Computer Programming 2, 4.2.2,
+/// theorem B).
 struct PlainReals {
   private let values: [Double]
 
@@ -9,7 +10,7 @@ struct PlainReals {
 
   var average: Plain { special ?? result(dividedBy: Double(values.count)) }
 
-  /// What infinities lead to.
+  /// The result if there are infinities; nil if there are none.
   private var special: Plain? {
     let infinities = values.filter { !$0.isFinite }
     return infinities.isEmpty ? nil : .real(infinities.reduce(0, +))
@@ -18,7 +19,7 @@ struct PlainReals {
   private func result(dividedBy count: Double) -> Plain {
     let sum = Self.sum(values)
     if sum.isFinite { return .real(sum / count) }
-    // On the way there was more than the greatest Double.
+    // An intermediate sum was beyond the greatest Double.
     let small = 0x1p-64
     let result = Self.sum(values.map { $0 * small }) / count / small
     return result.isFinite ? .real(result) : .missing

@@ -5,7 +5,7 @@ struct PlainObject {
   var values: [String: Plain]
 }
 
-/// What a predicate speaks of: the fetched object, and the elements that are looked at.
+/// The objects that a predicate refers to: the fetched object, and the current elements.
 struct PlainScene {
   let world: PlainWorld
   /// The fetched object is number 0, elements have the numbers of their variables.
@@ -29,7 +29,7 @@ struct PlainScene {
     return (Int(path[0].dropFirst()) ?? 0, path.dropFirst())
   }
 
-  /// The scenes of a collection's elements, one each: those that its condition lets through.
+  /// Returns a scene for each element of a collection that meets the collection's condition.
   func elements(_ collection: PlainCollection) -> [PlainScene] {
     var scenes = [self]
     for step in collection.steps {

@@ -1,9 +1,9 @@
 import Predicates
 import TestSupport
 
-// Conditions on what is calculated, and on elements.
+// Conditions on calculated values, and on elements.
 extension PlainWorld {
-  /// What an expression's value is.
+  /// The kind of an expression's value.
   enum Kind {
     case number, text, moment
 
@@ -16,7 +16,8 @@ extension PlainWorld {
     }
   }
 
-  /// A comparison of what is calculated: with a literal that some object has as its value, a path, or what is calculated too.
+  /// Returns a comparison of a calculated value: with a literal that is the calculated value of some object, a path,
+  /// or another calculated value.
   func calculated(of subject: PlainSubject, using random: inout SeededGenerator) -> PlainPredicate {
     let kind = random.pick([.number, .number, .number, .number, .text, .text, .moment] as [Kind])
     let left = expression(kind, depth: 2, of: subject, using: &random)
@@ -102,7 +103,7 @@ extension PlainWorld {
     collection.value = value.names
     collection.kind = value.kind
     if random.chance(1, in: 6) {
-      // Places are those of elements, not of values that differ.
+      // Positions count elements, not distinct values.
       let others = collection.isDistinct ? [.mode] : PlainAggregate.places + [.mode]
       return .aggregate(random.pick(kind == .number ? others + [.median] : others), collection)
     }
@@ -125,7 +126,7 @@ extension PlainWorld {
     element.nesting += 1
     var steps: [PlainCollection.Step] = []
     repeat {
-      // One to-one relationship on the way to the first step, or none; what leads nowhere else has one.
+      // The first step begins at the object, or behind one to-one relationship.
       var names = ["SELF"]
       if steps.isEmpty, random.chance(1, in: 2),
         let link = (Self.links[element.entity] ?? []).randomElement(using: &random)
@@ -135,7 +136,7 @@ extension PlainWorld {
       }
       let owner = element.path(names)
       let relationship = random.pick(Self.relationships.filter { $0.entity == element.entity })
-      // Drawn from so many that no two in a predicate are alike.
+      // The range is so large that no two variables in a predicate are equal.
       let variable = random.number(in: 1...1_000_000_000)
       steps.append(PlainCollection.Step(owner: owner, relationship: relationship, variable: variable))
       element.variable = variable

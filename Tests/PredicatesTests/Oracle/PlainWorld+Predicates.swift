@@ -1,7 +1,7 @@
 import Predicates
 import TestSupport
 
-/// What a condition speaks of.
+/// The object that a condition is about.
 struct PlainSubject {
   var entity = PlainWorld.fetched
   /// The element's variable; nil for the fetched object.
@@ -13,7 +13,7 @@ struct PlainSubject {
   func path(_ names: [String]) -> [String] { (variable.map { ["$\($0)"] } ?? []) + names }
 }
 
-/// A path that a predicate can name, and what is found there.
+/// A path that a predicate can name, and the kind and values that it leads to.
 struct PlainPath {
   var names: [String]
   var kind: AttributeKind
@@ -63,7 +63,7 @@ extension PlainWorld {
     return PlainPath(names: [attribute.name], kind: attribute.kind, pool: attribute.pool)
   }
 
-  /// A path of the subject's to a value of a kind that will do; nil where the dice find none.
+  /// Returns a random path of the subject to a value of a suitable kind; nil if a few attempts find none.
   func path(
     of subject: PlainSubject,
     where isWanted: (AttributeKind) -> Bool,
@@ -144,7 +144,7 @@ extension PlainWorld {
     switch random.number(in: 0...9) {
     case 0: return .isMissing(path.names)
     case 1 where path.kind.isNumeric:
-      // With an element's, at times the fetched object's.
+      // A path of an element is compared with another path of it, or with one of the fetched object.
       let other = random.chance(1, in: 2) ? subject : PlainSubject()
       guard let right = self.path(of: other, where: \.isNumeric, using: &random) else { break }
       return .comparePaths(path.names, random.pick(PlainOperator.comparisons), right.names)
@@ -166,7 +166,7 @@ extension PlainWorld {
     if path.kind == .string, folding == .none { operators += [.matches, .matches, .matches] }
     let comparison = random.pick(operators)
     var literal = literal(path, &random)
-    // A piece of a value that exists finds more than a whole one.
+    // A part of an existing value is found more often than a whole value.
     if PlainOperator.searches.contains(comparison), case .text(let text) = literal, random.chance(2, in: 3) {
       literal = .text(String(text.unicodeScalars.prefix(1)))
     }
@@ -190,8 +190,8 @@ extension PlainWorld {
     return pattern
   }
 
-  /// The text with some of its scalars replaced by what fits them, or would fit others. Marks that combine with the letter before have
-  /// no place in it.
+  /// Returns the text with some of its scalars replaced by patterns that match them, or that match others. Combining
+  /// marks are always replaced.
   private static func regularExpression(of text: String, _ random: inout SeededGenerator) -> String {
     let letters = "aAbBéÉßσςΣ😀 ".unicodeScalars
     let elements = text.unicodeScalars.map { scalar in

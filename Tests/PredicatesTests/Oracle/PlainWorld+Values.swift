@@ -2,7 +2,7 @@ import Foundation
 import Predicates
 import TestSupport
 
-// Values of every kind, the odd ones often.
+// Values of every kind. Edge cases are frequent.
 extension PlainWorld {
   static func value(_ kind: AttributeKind, _ random: inout SeededGenerator) -> Plain {
     switch kind {
@@ -51,7 +51,8 @@ extension PlainWorld {
     1e14, -1e14,
   ]
 
-  /// Beside doubles and integers: a tenth, the 64-bit integers' ends and what is between them and their neighbours.
+  /// Values that differ from doubles and integers: a tenth, the ends of the 64-bit integers, and values between them
+  /// and their neighbours.
   static let decimals: [Decimal] =
     [
       "0", "1", "-1", "1.5", "2.5", "0.1", "0.1000000000000000055511151231257827021", "-1.00001", "1e-30",
@@ -60,7 +61,7 @@ extension PlainWorld {
       "1e100", "-1e100",
     ].compactMap { Decimal(string: $0) } + [.nan, .nan, .greatestFiniteMagnitude]
 
-  /// What texts are made of. ``PlainFolding`` has to know what becomes of each.
+  /// The letters of texts. ``PlainFolding`` needs an entry for all forms of each letter.
   static let letters = [
     "a", "A", "b", "B", "é", "É", "e\u{301}", "ß", "σ", "ς", "Σ", "😀", "\u{10FFFF}", "\u{D7FF}", "\u{0}",
     "\u{1}",

@@ -27,7 +27,7 @@ struct PlainWorld {
     PlainRelationship(entity: referred, name: "previous", destination: referred, inverse: "next"),
     PlainRelationship(entity: fetched, name: "visitors", destination: referred, inverse: "guest"),
   ]
-  /// Those of an entity, in the order of their ordinals.
+  /// Returns the relationships of an entity, in the order of their ordinals.
   static func relationships(of entity: String) -> [PlainRelationship] {
     relationships.filter { $0.entity == entity }
   }
@@ -87,7 +87,7 @@ struct PlainWorld {
       for attribute in attributes[entity] ?? [] { values[attribute.name] = random.pick(attribute.pool) }
       if entity == Self.fetched { values[Self.serial] = serials[place] }
       for link in Self.links[entity] ?? [] {
-        // Some of what a link names does not exist.
+        // Some links name objects that don't exist.
         let target = random.number(in: 1...(counts[link.destination] ?? 1) * 2 + 1)
         values[link.name] = random.chance(1, in: 5) ? .missing : .link(UInt64(target))
       }
@@ -103,7 +103,7 @@ struct PlainWorld {
     guard let first = names.first, first != "SELF" else { return .link(object.number) }
     let value = object.values[first] ?? .missing
     let rest = names.dropFirst()
-    // What a relationship names is its own value, whether or not there is such an object.
+    // The value of a relationship is the number that it names, even if no such object exists.
     if rest.isEmpty || rest.first == "SELF" { return value }
     guard case .link(let target) = value,
       let link = Self.links[object.entity]?.first(where: { $0.name == first }),

@@ -8,7 +8,7 @@ struct PlanOracleTests {
   /// negation has all the rest.
   private static let caseCount =
     ProcessInfo.processInfo.environment["CAMBIUM_ORACLE_CASES"].flatMap(Int.init) ?? 15_000
-  /// Fixed, so that a seed means the same on every machine.
+  /// A fixed number, so that a seed gives the same trials on every machine.
   private static let trialCount = 4
 
   @Test func everyRoadLeadsToTheOraclesAnswer() async throws {

@@ -1,6 +1,6 @@
 @testable import Predicates
 
-/// From the oracle's predicates to resolved ones, without a resolver.
+/// Translates the oracle's predicates to resolved ones, without a resolver.
 struct PredicateTranslation {
   let schema: Translation
   /// The entities of the fetched object and of the elements around, by their variables' numbers.
@@ -78,7 +78,7 @@ struct PredicateTranslation {
     }
   }
 
-  /// The collection, and what translates conditions on its elements.
+  /// Returns the collection, and the translation for conditions on its elements.
   private func collection(_ plain: PlainCollection) -> (ResolvedCollection, PredicateTranslation) {
     var inner = self
     let steps = plain.steps.map { step in

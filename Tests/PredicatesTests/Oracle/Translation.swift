@@ -2,7 +2,7 @@ import Foundation
 
 @testable import Predicates
 
-/// From the oracle's words to the engine's.
+/// Translates the oracle's terms to those of the engine.
 struct Translation: SchemaProviding {
   /// By their ordinals.
   let entities: [EntitySchema]
@@ -138,7 +138,7 @@ struct Translation: SchemaProviding {
     }
   }
 
-  /// The other way round.
+  /// Translates the engine's options to the oracle's folding.
   static func folding(_ options: StringOptions) -> PlainFolding {
     PlainFolding.allCases.first { Self.options($0) == options } ?? .none
   }

@@ -2,8 +2,8 @@ import Testing
 
 @testable import Predicates
 
-/// What plans look like when they are printed, for the kinds of queries that people write: 3,360 departures in a year of
-/// twelve months of 28 days, ten a day, to ten places.
+/// The printed form of plans, for common kinds of queries over 3,360 departures, to ten places. The year has twelve
+/// months of 28 days, and each day has ten departures.
 struct PlanTextTests {
   private static let world: PlainWorld = {
     let attributes: [(String, AttributeKind)] = [
@@ -135,7 +135,7 @@ struct PlanTextTests {
           order: in order of object ID
         """
     )
-    // The first few are sure to come soon.
+    // The first few matching rows are found soon.
     #expect(
       try plan("carrier == \"UA\" AND fare < 50", limit: 5) == """
         Thing: index range, 672 rows
@@ -147,7 +147,8 @@ struct PlanTextTests {
     )
   }
 
-  /// Every tenth flight's title ends so: a sample at even distances would meet none of them, or many.
+  /// The title of every tenth flight has this ending, so a sample at even distances would find none of these flights,
+  /// or many.
   @Test func howManyMatchIsSampledWhereTheChoiceDependsOnIt() throws {
     #expect(
       try plan("month <= 6 AND delay >= 0 AND title ENDSWITH \"3\"", sort: [("delay", true)], limit: 400)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Predicates
 
-/// Queries by way of templates, beside the same queries without.
+/// Queries with templates, compared with the same queries without.
 struct QueryTemplateTests {
   private final class Kept: QueryTemplateKeeping {
     private let templates = Mutex(QueryTemplates())
@@ -21,7 +21,8 @@ struct QueryTemplateTests {
 
   private typealias Outcome = Result<ResolvedQuery, QueryError>
 
-  /// Whether a planner and an executor learn the same of a query. Values that are equal are spelled alike too: zeros by their sign.
+  /// Returns true if a planner and an executor get the same information about a query. Equal values also have equal
+  /// texts: zeros agree in their sign.
   private func areSame(_ left: Outcome, _ right: Outcome) -> Bool {
     switch (left, right) {
     case (.success(let a), .success(let b)):
@@ -55,7 +56,7 @@ struct QueryTemplateTests {
       }
     }
     print("\(templateCount) of \(shapeCount * valueCount) queries used a template; \(mistakeCount) mistakes")
-    // Values often decide against: NaN, nil with options, numbers beyond the attribute's.
+    // Many values prevent the use of a template: NaN, nil with options, numbers beyond the attribute's range.
     #expect(templateCount * 4 > shapeCount * valueCount)
     #expect(kept.count <= QueryTemplates.maximumCount)
   }
@@ -75,18 +76,18 @@ struct QueryTemplateTests {
   static let shapes: [(formats: [String], expected: [Bool])] = [
     (["month == 1", "month == 2", "month != 1", "day == 1"], [false, true, false, false]),
     (["month > 1 AND title == 'x'", "month > 9 AND title == 'y'"], [false, true]),
-    // Two conditions on one column make one set.
+    // Two conditions on one column become one set.
     (
       ["month > 1 AND month < 5", "month > 3 AND month < 4", "month > 2 AND month < 9"], [false, false, true]
     ),
     (
       ["title ==[c] 'a'", "title ==[c] 'B'", "title ==[d] 'a'", "title == 'a'"], [false, true, false, false]
     ),
-    // Nil has no case: it is about another column than other values are.
+    // Nil isn't folded, so the condition is about another column than with other values.
     (["status ==[c] 'a'", "status ==[c] nil", "status ==[c] 'b'"], [false, false, true]),
-    // Lists may have any length, but that nothing is in an empty one.
+    // Lists of any length share a template, except for the empty list, which contains no value.
     (["month IN {1, 2}", "month IN {3, 4, 5, 6}", "month IN {}"], [false, true, false]),
-    // Of two tests that are the same, one is left.
+    // Of two equal tests, one is left.
     (
       [
         "title CONTAINS 'a' OR title CONTAINS 'b'", "title CONTAINS 'c' OR title CONTAINS 'c'",
@@ -146,7 +147,7 @@ struct QueryTemplateTests {
     #expect(QueryShape.hash(of: long, flight) == nil)
   }
 
-  /// The object of another store, and one whose entity has another name by now, are looked at each time.
+  /// An object of another store, and an object whose entity has another name by now, are checked each time.
   @Test func objectsAreCheckedAgainstTheStoreEachTime() throws {
     let kept = Kept()
     let store = UUID()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Predicates
 
-/// What the rules make of literals, read off the resolved predicate's debugging text.
+/// The results of the rules for literals, taken from the debugging text of the resolved predicate.
 struct ResolutionTests {
   private func resolve(_ text: String, _ arguments: [any PredicateArgument] = []) throws -> ResolvedPredicate
   {

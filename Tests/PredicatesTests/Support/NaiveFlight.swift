@@ -2,9 +2,8 @@ import Foundation
 import Predicates
 import TestSupport
 
-/// A flight as a plain value, and what predicates over it mean, written down a second time as simply as
-/// possible. Shares nothing with the evaluator: numbers are Decimals, strings are arrays of scalars, folding
-/// is a table.
+/// A flight as a plain value, with a second, simple implementation of predicates over it. It shares nothing with
+/// the evaluator: numbers are Decimals, strings are arrays of scalars, folding is a table.
 struct NaiveFlight: Sendable {
   enum Value: Equatable, Sendable {
     case missing, notANumber
@@ -74,7 +73,7 @@ extension NaiveFlight {
   func matches(_ tree: PredicateTree) -> Bool {
     switch tree {
     case .constant(let value): value
-    // Not among what is compared with it.
+    // The tests that compare with this code have no quantified conditions.
     case .quantified: false
     case .not(let child): !matches(child)
     case .and(let children): children.allSatisfy(matches)
@@ -144,7 +143,7 @@ extension NaiveFlight {
   private static func folded(_ value: Value, _ options: StringOptions) -> Value {
     guard case .text(let scalars) = value else { return value }
     let small: [UInt32: [UInt32]] = [0x41: [0x61], 0x45: [0x65], 0x53: [0x73], 0xDF: [0x73, 0x73]]
-    // Taken apart, folded, put together again.
+    // The text is decomposed, folded and composed again.
     var parts = scalars.flatMap { $0 == 0xE9 ? [0x65, 0x301] : $0 == 0xC9 ? [0x45, 0x301] : [$0] }
     if options.contains(.diacriticInsensitive) { parts.removeAll { $0 == 0x301 } }
     if options.contains(.caseInsensitive) { parts = parts.flatMap { small[$0] ?? [$0] } }

@@ -13,7 +13,7 @@ struct RandomQueries {
     "origin.city.title", "dest.objectID", "objectID",
   ]
 
-  /// A query of a shape that was not asked for before, or was.
+  /// Returns a query of a new or an earlier shape.
   mutating func query() -> NamedQuery {
     let depth = random.number(in: 0...3)
     var sort: [NamedSort] = []
@@ -107,7 +107,7 @@ struct RandomQueries {
     (0..<count).map { _ in value(names) }
   }
 
-  /// A value that goes with the path, as a rule; those where normal forms part ways come often.
+  /// Returns a value that usually suits the path. Values at which normal forms differ are frequent.
   private mutating func value(_ names: [String]) -> PredicateOperand {
     if random.chance(1, in: 8) { return .value(.null) }
     if random.chance(1, in: 100) { return .value(RandomValues.value(&random)) }

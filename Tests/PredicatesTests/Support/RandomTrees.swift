@@ -8,7 +8,7 @@ struct RandomTrees {
   /// A comparison, membership or range.
   let leaf: (inout SeededGenerator) -> PredicateTree
 
-  /// A tree of at most so many levels.
+  /// Returns a tree of at most `depth` levels.
   mutating func tree(depth: Int) -> PredicateTree {
     guard depth > 0, !random.chance(1, in: 3) else {
       return random.chance(1, in: 20) ? .constant(random.chance(1, in: 2)) : leaf(&random)
@@ -25,7 +25,7 @@ struct RandomTrees {
   }
 }
 
-/// Values of every kind, the odd ones often.
+/// Values of every kind. Edge cases are frequent.
 enum RandomValues {
   static func value(_ random: inout SeededGenerator) -> AttributeValue {
     switch random.number(in: 0...10) {

@@ -1,10 +1,10 @@
-/// Whose times are compared, and whose they are measured against.
+/// The engines whose times are compared, and the engine whose results these are.
 package struct ComparedEngines: Sendable {
   /// In the order of the tables' columns.
   package var names: [String]
-  /// The one whose results these are. It is no peer of itself.
+  /// The engine whose results these are. It is no peer of itself.
   package var own: String
-  /// Takes part in rounds without being a peer: what no engine can be faster than.
+  /// A lower bound that takes part in rounds without being a peer: no engine can be faster.
   package var floor: String?
 
   package init(names: [String], own: String, floor: String? = nil) {
@@ -13,12 +13,12 @@ package struct ComparedEngines: Sendable {
     self.floor = floor
   }
 
-  /// The shortest median of the peers; nil where there are none.
+  /// Returns the shortest median of the peers; nil if there are none.
   package func fastestPeer(_ result: Runner.Result) -> Double? {
     result.times.filter { $0.peer != own && $0.peer != floor }.map(\.median).min()
   }
 
-  /// The fastest peer's time by our own: more than 1 means that ours is shorter.
+  /// Returns the fastest peer's time divided by our own: more than 1 means that ours is shorter.
   package func ownRatio(_ result: Runner.Result) -> Double? {
     guard let own = result.times(of: own)?.median, own > 0 else { return nil }
     return fastestPeer(result).map { $0 / own }

@@ -3,13 +3,13 @@ package struct ReportedFigure: Codable, Sendable {
   package var workload: String
   package var title: String
   package var engine: String
-  /// `seconds`, `bytes`, `syncs`; for one operation where the workload has many.
+  /// `seconds`, `bytes`, `syncs`; for one operation if the workload has many.
   package var unit: String
   package var median: Double
-  /// The fastest (or smallest) peer's median by this one: more than 1 is better than every peer. Cambium is no peer of
-  /// itself. Nil where there is none to compare with.
+  /// The fastest (or smallest) peer's median divided by this one: more than 1 is better than every peer. Cambium is no
+  /// peer of itself. Nil if there is no peer to compare with.
   package var ratioToFastestPeer: Double?
-  /// What is aimed at for Cambium's ratio.
+  /// The goal for Cambium's ratio.
   package var goal: Double?
   /// One for each round.
   package var values: [Double]

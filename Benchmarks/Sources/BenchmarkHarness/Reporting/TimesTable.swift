@@ -1,4 +1,4 @@
-/// The times of workloads: a column for each engine, then how Cambium stands to the fastest peer and what is aimed at.
+/// The times of workloads: a column for each engine, then Cambium's ratio to the fastest peer, and its goal.
 package struct TimesTable {
   private let engines: ComparedEngines
   private let goal: (String) -> Double?
@@ -25,7 +25,7 @@ package struct TimesTable {
     )
   }
 
-  /// What was done, for how much a time stands, and how long the floor took.
+  /// Returns the title of the workload, the unit of its times, and the time of the floor.
   private func title(_ result: Runner.Result) -> String {
     var title = result.title + (result.unit.isEmpty ? "" : ", \(result.unit)")
     if let floor = engines.floor.flatMap(result.times)?.median {

@@ -1,10 +1,11 @@
 import BenchmarkHarness
 import PageStore
 
-/// What an app keeps: notes in projects, an index of them in the order of their changes, attachments, and a log of events that is kept for
-/// some hours. Its size stays level: what is removed is made up for by what is added.
+/// The data of an app: notes in projects, an index of them in the order of their changes, attachments, and a log of
+/// events that is kept for some hours. Its size stays level: the app adds as much as it removes.
 ///
-/// Seven of eight notes that are touched are in the projects that are under way: an eighth of all, others every six hours.
+/// Seven of eight changed notes are in the projects that are under way: an eighth of all projects, others every six
+/// hours.
 struct AppData {
   struct Sizes {
     var notes = 40_000
@@ -40,7 +41,7 @@ struct AppData {
   private var changeCount: UInt64 = 0
   private var eventCount: UInt64 = 0
   private var attachments: [UInt64] = []
-  /// The first project that is under way; nil for work on all alike.
+  /// The first project that is under way; nil for work on all projects alike.
   private var firstUnderWay: Int?
 
   init(_ sizes: Sizes, seed: UInt64) {
@@ -51,7 +52,7 @@ struct AppData {
 
   // MARK: Work
 
-  /// Puts everything that is missing into a store.
+  /// Puts all missing notes and attachments into a store.
   mutating func load(into store: Store) throws {
     while noteCount < sizes.notes { try write(to: store) { data, tree in try data.insertNotes(1_000, tree) } }
     while attachments.count < sizes.attachments {
@@ -59,7 +60,7 @@ struct AppData {
     }
   }
 
-  /// One transaction of the app at `hour`, which makes up for some of the notes that are missing.
+  /// Makes one transaction of the app at `hour`, which also adds some of the missing notes.
   mutating func work(on store: Store, hour: Double) throws {
     firstUnderWay = Int(hour / 6) * Self.projectsUnderWay
     try write(to: store) { data, tree in
@@ -72,7 +73,7 @@ struct AppData {
     }
   }
 
-  /// Forgets the events that are old at `hour`, as a range.
+  /// Removes the events that are old at `hour`, as a range.
   mutating func forgetEvents(in store: Store, hour: Double) throws {
     let oldest = Self.bytes(Self.moment(hour: hour - Double(sizes.eventHours)))
     try write(to: store) { _, tree in try tree("events").removeRange(KeyRange(upper: .excluding(oldest))) }
@@ -93,7 +94,7 @@ struct AppData {
 
   private typealias Trees = (String) throws -> WriteTree
 
-  /// Nothing is noted here of a transaction that fails: the run ends with it.
+  /// The data here isn't rolled back when a transaction fails: the run ends then.
   private mutating func write(
     to store: Store,
     _ body: (inout AppData, Trees) throws -> Void
@@ -145,7 +146,7 @@ struct AppData {
     try tree("events").put(Self.bytes(Self.moment(hour: hour)) + Self.bytes(eventCount), bytes(80))
   }
 
-  /// Goes over the oldest attachment, once there are enough.
+  /// Overwrites the oldest attachment, once there are enough.
   private mutating func replaceAttachment(_ tree: Trees) throws {
     let key = attachments.count < sizes.attachments ? UInt64(attachments.count) : attachments.removeFirst()
     try tree("attachments").put(Self.bytes(key), bytes(20_000 + Int(random.next() % 180_000)))

@@ -41,7 +41,7 @@ struct DayCommand: ParsableCommand {
     let report = DayReport(samples: samples, plan: plan)
     print(report.markdown)
     try ReportFile.write(Data(report.chart.document.source.utf8), to: svg)
-    // A small store is mostly log, and what is kept for a full disk.
+    // A small store is mostly log, and room that is kept for a full disk.
     if !smoke { try report.check() }
   }
 }

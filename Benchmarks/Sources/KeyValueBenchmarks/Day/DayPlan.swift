@@ -1,12 +1,12 @@
-/// When an app works, and what it does besides: hours of a simulated day.
+/// The hours of a simulated day: when an app works, and its other activities.
 struct DayPlan {
   /// Steps in an hour: five minutes each.
   static let stepsPerHour = 12
 
-  /// When the store is closed.
+  /// The hours in which the store is closed.
   var closed: [Range<Double>] = [2..<6, 12.5..<13, 19..<19.25]
 
-  /// Snapshots that are kept for long, such as for a report, a synchronisation, a window that stays open.
+  /// Snapshots that are kept for long, for example for a report, a synchronisation or an open window.
   var readers: [Range<Double>] = [
     0.5..<1.75, 6.5..<7.5, 7..<8.5, 8..<8.5, 9..<10.25, 9.75..<11, 10.5..<11.5, 11.25..<12.25, 13.25..<14.75,
     14..<14.5,
@@ -14,13 +14,14 @@ struct DayPlan {
     22.75..<23.5,
   ]
 
-  /// When a project is removed.
+  /// The hours at which a project is removed.
   static let removals: [Double] = [1, 9, 11, 15, 18, 21]
 
-  /// From then on the size is held to the bounds: when the store has been closed once, and the first events are as old as they get.
+  /// The hour from which the size must stay within the bounds: the store has been closed once, and the first events
+  /// have reached their full age.
   static let warmUp = 7.0
 
-  /// How busy the app is, from 0 to 1.
+  /// Returns the activity of the app, from 0 to 1.
   static func activity(hour: Double) -> Double {
     switch hour {
     case ..<2: 0.1

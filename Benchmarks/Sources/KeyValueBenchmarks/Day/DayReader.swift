@@ -1,8 +1,8 @@
 import PageStore
 
-/// A snapshot that is kept for long, and some of what it showed when it was taken.
+/// A snapshot that is kept for long, and some of the values that it showed when it was taken.
 struct DayReader {
-  /// The hour at which it is let go of.
+  /// The hour at which it is released.
   let end: Double
   private let snapshot: Snapshot
   private let probes: [(position: Int, key: [UInt8], value: [UInt8])]
@@ -16,7 +16,7 @@ struct DayReader {
     }
   }
 
-  /// Throws if the snapshot doesn't show what it showed first.
+  /// Throws if the snapshot doesn't show its first values.
   func check() throws {
     let tree = try snapshot.tree("notes")
     for probe in probes {

@@ -1,7 +1,7 @@
 import BenchmarkHarness
 import SVGDrawing
 
-/// What a day came to: a table by the hour, a figure, and whether the file stayed in its bounds.
+/// The result of a day: a table by the hour, a figure, and whether the file stayed in its bounds.
 struct DayReport {
   let samples: [DayWorkload.Sample]
   let plan: DayPlan
@@ -13,7 +13,7 @@ struct DayReport {
 
   private var settled: [DayWorkload.Sample] { samples.filter { $0.hour >= DayPlan.warmUp } }
   private var largestOpenRatio: Double { settled.filter(\.isOpen).map(\.ratio).max() ?? 0 }
-  /// Of the size at the end of a step: during the first one the file gets short.
+  /// Measured at the end of each step: the file gets short during the first step in which the store is closed.
   private var largestClosedRatio: Double {
     settled.filter { !$0.isOpen }.map { Double($0.fileBytes) / Double($0.liveBytes) }.max() ?? 0
   }

@@ -2,21 +2,21 @@ import BenchmarkHarness
 import Foundation
 import PageStore
 
-/// A day of an app's work, done at once: the hours are those of ``DayPlan``, and the size is looked at all the time.
+/// A day of an app's work, done at once: the hours are those of ``DayPlan``, and the size is sampled all the time.
 struct DayWorkload {
-  /// What the store took at the end of a step, and during it.
+  /// The size of the store at the end of a step, and during it.
   struct Sample: Codable {
     var hour: Double
     var isOpen: Bool
     var readers: Int
-    /// Pages that the newest commit consists of, in the file or only in memory so far.
+    /// Pages that the newest commit reaches, in the file or only in memory so far.
     var liveBytes: UInt64
     /// Pages that only snapshots reach.
     var pinnedBytes: UInt64
-    /// Log extents, and free pages, be they reserved or not.
+    /// Log extents, and free pages, including reserved ones.
     var logBytes: UInt64
     var freeBytes: UInt64
-    /// What the file takes on its disk.
+    /// The bytes that the file takes on its disk.
     var fileBytes: Int
     /// The most that the file has taken since the sample before.
     var largestFileBytes: Int
@@ -91,7 +91,7 @@ struct DayWorkload {
     try data.forgetEvents(in: store, hour: hour)
   }
 
-  /// Ends readers, which have to see what they saw first.
+  /// Ends readers, which have to see the same values as at first.
   private mutating func letGo(of isDone: (DayReader) -> Bool) throws {
     for reader in readers where isDone(reader) { try reader.check() }
     readers.removeAll(where: isDone)
@@ -132,7 +132,7 @@ struct DayWorkload {
   }
 }
 
-/// A day that did not come out as it has to.
+/// A day with a wrong result.
 struct DayFailure: Error, CustomStringConvertible {
   var description: String
 

@@ -5,12 +5,12 @@ import BenchmarkHarness
 protocol KeyValuePeer: AnyObject, Sendable, SendableMetatype {
   static var name: String { get }
   static var version: String { get }
-  /// Whether commits of several threads share a sync; where not, they take turns.
+  /// Whether commits of several threads share a sync; if not, the threads take turns.
   static var groupsCommits: Bool { get }
 
   /// Opens the store in a folder; makes it there if it is new. Tuned as its documentation advises, every commit synced.
   ///
-  /// - Parameter cacheBytes: memory for pages that were read; everything where the data fits in.
+  /// - Parameter cacheBytes: memory for pages that were read; all of the data if it fits.
   init(folder: String, isNew: Bool, cacheBytes: Int) throws
   /// Leaves a file that needs no recovery. Nothing can be called afterwards.
   func close() throws
@@ -21,7 +21,7 @@ protocol KeyValuePeer: AnyObject, Sendable, SendableMetatype {
   func get(_ entries: Entries, order: ArraySlice<Int>) throws -> Checksum
   /// Reads every key and value in order.
   func scan() throws -> Checksum
-  /// How many keys lie in `lower..<upper`.
+  /// Returns the number of keys in `lower..<upper`.
   func count(from lower: [UInt8], to upper: [UInt8]) throws -> Int
 
   /// Puts the values in one durable transaction.
@@ -29,7 +29,7 @@ protocol KeyValuePeer: AnyObject, Sendable, SendableMetatype {
   /// Puts one value after the other, each in a durable transaction of its own.
   func putEach(_ entries: Entries, _ change: Change) throws
 
-  /// What the store says of its own writing; nil if it says nothing.
+  /// Returns the store's own counts of its writes; nil if it has none.
   func output() throws -> StoreOutput?
 }
 

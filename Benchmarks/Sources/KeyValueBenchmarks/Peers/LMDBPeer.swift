@@ -1,8 +1,8 @@
 import BenchmarkHarness
 import CLMDB
 
-/// LMDB as its documentation shows it: one database, a map larger than the data, synced commits. It has no cache of its own: it
-/// reads from the system's, whatever cache it is given.
+/// LMDB as its documentation shows it: one database, a map larger than the data, synced commits. It has no cache of its
+/// own: it reads from the system's cache, whatever cache size is passed.
 // Safety: LMDB is made for several threads; what is stored here never changes.
 final class LMDBPeer: KeyValuePeer, @unchecked Sendable {
   static let name = "LMDB"

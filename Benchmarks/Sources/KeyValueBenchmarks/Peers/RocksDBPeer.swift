@@ -61,7 +61,7 @@ final class RocksDBPeer: KeyValuePeer, @unchecked Sendable {
     }
   }
 
-  /// Sorted data is written as a table file, which the database takes in as a whole.
+  /// Sorted data is written as a table file, which the database then ingests as a whole.
   private func ingest(_ entries: Entries, order: [Int]) throws {
     let path = folder + "/sorted.sst"
     let environment = rocksdb_envoptions_create()
@@ -192,6 +192,6 @@ final class RocksDBPeer: KeyValuePeer, @unchecked Sendable {
 }
 
 extension UnsafeRawBufferPointer {
-  /// The bytes as C likes them.
+  /// The bytes as a pointer for C.
   fileprivate var text: UnsafePointer<CChar>? { baseAddress?.assumingMemoryBound(to: CChar.self) }
 }

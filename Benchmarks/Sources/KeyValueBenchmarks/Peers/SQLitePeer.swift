@@ -2,9 +2,9 @@ import BenchmarkHarness
 import CSQLite
 import Synchronization
 
-/// SQLite as a key-value store: a table without row IDs, a write-ahead log, every commit synced, statements prepared once
-/// and a page cache of its own for each connection. Threads that read at once have a connection each; threads that write take
-/// turns at a lock, which costs less than SQLite's own waiting.
+/// SQLite as a key-value store: a table without row IDs, a write-ahead log, every commit synced, statements prepared
+/// once and a page cache of its own for each connection. Threads that read at the same time have a connection each.
+/// Threads that write take turns at a lock, which costs less than SQLite's own waiting.
 final class SQLitePeer: KeyValuePeer {
   static let name = "SQLite"
   static var version: String { SQLiteConnection.version }
@@ -124,7 +124,7 @@ final class SQLitePeer: KeyValuePeer {
 
   // MARK: Connections
 
-  // Safety: a connection is either in here, behind the lock, or with the one thread that took it out.
+  // Safety: a connection is either in here, behind the lock, or used by the one thread that took it out.
   private struct Idle: @unchecked Sendable {
     var connections: [SQLiteConnection]
   }

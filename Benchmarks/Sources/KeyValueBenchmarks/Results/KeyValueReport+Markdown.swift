@@ -70,7 +70,7 @@ extension KeyValueReport {
       }
   }
 
-  /// Means, not medians: what a store writes once in a while belongs to all commits.
+  /// Means, not medians: the cost of an occasional write belongs to all commits.
   private func outputsTable(_ measures: [KeyValueSession.Measure]) -> [String] {
     func mean(_ title: String, _ engine: String, _ unit: String) -> Double? {
       guard let values = measure(measures, title, engine, unit)?.values else { return nil }

@@ -17,7 +17,7 @@ struct KeyValueReport {
     var groupsCommits: Bool
   }
 
-  /// Whose times are compared.
+  /// The engines whose times are compared.
   var compared: ComparedEngines {
     ComparedEngines(names: engines.map(\.name), own: Engines.own, floor: Floor.name)
   }
@@ -45,7 +45,7 @@ struct KeyValueReport {
     )
   }
 
-  /// Times first, then what was counted.
+  /// Times first, then the counted figures.
   func rows() -> [ReportedFigure] {
     let times = results.flatMap { $0.figures(compared, goal: Goals.timesTheFastest($0.id)) }
     let counts = measures.map { measure in

@@ -1,4 +1,4 @@
-/// What a child process of K7 reports.
+/// The report of a child process of K7.
 struct FirstGet: Codable {
   var seconds: Double
   var checksum: UInt64

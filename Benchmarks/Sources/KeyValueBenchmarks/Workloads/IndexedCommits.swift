@@ -1,17 +1,17 @@
 import BenchmarkHarness
 import PageStore
 
-/// What a commit of one record and two index entries, the shape of an object's save, makes Cambium write. Only counted:
-/// such a commit takes as long as any other of its size.
+/// The bytes that Cambium writes for a commit of one record and two index entries, the shape of an object's save. They
+/// are only counted: such a commit takes as long as any other of its size.
 enum IndexedCommits {
   static let title = "one record of 100 bytes and two index entries"
   private static let commits = 500
 
   /// Of each commit, on average.
   struct Output {
-    /// What the records of the log take, padding included.
+    /// The bytes of the log's records, padding included.
     var bytesLogged: Double
-    /// Everything, new extents of the log included.
+    /// All bytes written, new extents of the log included.
     var bytesWritten: Double
     var syncs: Double
   }
@@ -37,7 +37,7 @@ enum IndexedCommits {
     let value = entries.withValue(number) { Array($0) }
     try store.write { transaction in
       try transaction.tree("record").put(id, value)
-      // As an index has them: what is indexed, then the record's ID, and no value.
+      // As in an index: the indexed value, then the record's ID, and no value.
       try transaction.tree("byName").put(key + id, [])
       try transaction.tree("byAge").put(Array(key.prefix(8)) + id, [])
     }

@@ -44,7 +44,7 @@ extension KeyValueSession {
         }
       }
     }
-    // Short rounds, and many: what else the disk does changes from one moment to the next.
+    // The rounds are short, and many: other work of the disk changes from one moment to the next.
     workload.rounds = 15 * sizes.rounds
     let floor = try SyncedWrite(in: folders.root)
     workload.contenders.append(
@@ -87,9 +87,9 @@ extension KeyValueSession {
   }
 }
 
-/// Counts what stores write while a body runs.
+/// Counts the writes of stores while a body runs.
 final class OutputLog {
-  /// The units of what is noted.
+  /// The units of the counts.
   static let kernelBytes = "bytes"
   static let ownBytes = "bytes, as the store counts"
   static let ownSyncs = "syncs"
@@ -104,8 +104,8 @@ final class OutputLog {
 
   private(set) var entries: [Entry] = []
 
-  /// Runs the body and notes bytes and syncs for each commit: bytes as the kernel counts this process's writes, syncs as
-  /// the store says.
+  /// Runs the body and notes bytes and syncs for each commit: bytes by the kernel's count of this process's writes,
+  /// syncs by the store's count.
   func counting(
     _ store: any KeyValuePeer,
     _ workload: String,

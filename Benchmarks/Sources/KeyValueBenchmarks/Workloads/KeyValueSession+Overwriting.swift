@@ -58,7 +58,7 @@ extension KeyValueSession {
   }
 }
 
-/// The sizes of stores, as they come up.
+/// The sizes of stores, in the order of measurement.
 final class StoredLog {
   private(set) var entries: [(title: String, engine: String, value: Double)] = []
 

@@ -3,8 +3,8 @@ import BenchmarkHarness
 extension KeyValueSession {
   private static let ids = ["K1", "K1t", "K1s", "K2", "K2s", "K4", "K4g", "K6", "K7"]
 
-  /// K1, K2, K6, then K4, K4g, the same as K1 and K2 with a small cache, and K7, on one store of each engine: filled in random order, as in an application's life,
-  /// closed, opened again and read once.
+  /// Runs K1, K2, K6, then K4, K4g, the same as K1 and K2 with a small cache, and K7, on one store of each engine. The
+  /// store is filled in random order, as in an application's life, closed, opened again and read once.
   mutating func readAndCommit(_ entries: Entries) async throws {
     guard Self.ids.contains(where: runner.wants) else { return }
     let places = try peers.map { _ in try folders.make() }
@@ -23,7 +23,7 @@ extension KeyValueSession {
     places.forEach(folders.remove)
   }
 
-  /// K1s and K2s: random gets and a scan where a tenth of the data fits into the cache. What isn't there comes from the file
+  /// K1s and K2s: random gets and a scan where a tenth of the data fits into the cache. The rest comes from the file
   /// system's cache, which has all of it.
   private mutating func readWithSmallCache(_ entries: Entries, _ places: [String]) async throws {
     guard ["K1s", "K2s"].contains(where: runner.wants) else { return }

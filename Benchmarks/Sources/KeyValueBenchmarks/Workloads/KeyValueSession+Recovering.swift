@@ -3,8 +3,8 @@ import Foundation
 import PageStore
 
 extension KeyValueSession {
-  /// K9: opening what a crash left, a copy of a store's file in the middle of its life. Cambium alone: every engine keeps
-  /// another amount of work for this moment.
+  /// K9: opening a store after a crash. The crash is a copy of a store's file in the middle of its life. Cambium takes
+  /// part alone: every engine leaves a different amount of work for this moment.
   mutating func recover(_ entries: Entries) async throws {
     guard runner.wants("K9"), peers.contains(where: { $0 == CambiumKeyValuePeer.self }) else { return }
     let crashed = try CrashedStore(entries, logByteCount: sizes.recoveredLogBytes, in: folders.make())
@@ -68,7 +68,8 @@ private struct CrashedStore {
     return Run(time: time, checksum: UInt64(count))
   }
 
-  /// Leaves holes where the file has zeros: room that is only set aside has no bytes on the disk, and recovery doesn't read it.
+  /// Makes holes of the zeros in the file: room that is only set aside has no bytes on the disk, and recovery doesn't
+  /// read it.
   private static func copy(_ path: String, to target: String) throws {
     let bytes = try Data(contentsOf: URL(fileURLWithPath: path), options: .alwaysMapped)
     guard FileManager.default.createFile(atPath: target, contents: nil) else {

@@ -6,7 +6,7 @@ struct KeyValueSession {
   let sizes: Sizes
   let folders: ScratchFolders
   var runner: Runner
-  /// What was counted rather than timed.
+  /// The figures that were counted rather than timed.
   var measures: [Measure] = []
 
   /// A figure of one engine that isn't a time.
@@ -64,7 +64,7 @@ struct KeyValueSession {
     )
   }
 
-  /// After writes the peers still have to agree on everything.
+  /// After writes the peers still have to have the same data.
   func checkAgreement(_ id: String, _ stores: [any KeyValuePeer]) throws {
     let sums = try stores.map { (peer: type(of: $0).name, sum: try $0.scan().value) }
     guard Set(sums.map(\.sum)).count <= 1 else { throw ChecksumMismatch(workload: id, sums: sums) }

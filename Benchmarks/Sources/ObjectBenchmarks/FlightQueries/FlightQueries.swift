@@ -1,7 +1,7 @@
 import BenchmarkHarness
 import Cambium
 
-/// Ten questions to a year of flights, one for each kind of plan.
+/// Ten queries of a year of flights, one for each kind of plan.
 enum FlightQueries {
   static let all = [
     latestOfADay, lateToLosAngeles, earlyAtNight, honoluluOrVeryLate, houstonByBoeing, airportsOfVeryLate,

@@ -37,7 +37,7 @@ struct GRDBFlightImporter {
     return rows
   }
 
-  /// Row IDs of what flights refer to, by the codes they use.
+  /// Row IDs of the objects that flights refer to, by their codes.
   private struct Codes {
     var airlines: [String: Int64] = [:]
     var airports: [String: Int64] = [:]

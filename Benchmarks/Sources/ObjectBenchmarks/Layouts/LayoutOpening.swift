@@ -2,15 +2,15 @@ import BenchmarkHarness
 import Cambium
 import Foundation
 
-/// What it takes to open a store by a schema with two attributes more, and one wider.
+/// The cost of opening a store by a schema with two attributes more, and one wider.
 struct LayoutOpening: Codable {
   var objects: Int
   var fileBytes: Int
-  /// Of openings by the schema that the store has.
+  /// The times of openings by the schema that the store has.
   var plainSeconds: [Double]
-  /// Of openings that change the schema, each of another store.
+  /// The times of openings that change the schema, each of another store.
   var seconds: [Double]
-  /// Bytes that an opening that changes the schema hands to the system to be written: the most of any.
+  /// The most bytes that any opening that changes the schema hands to the system to be written.
   var writtenBytes: Int
 
   static func measure(objects: Int, in folders: ScratchFolders, rounds: Int) async throws -> LayoutOpening {
@@ -40,7 +40,7 @@ struct LayoutOpening: Codable {
     writtenBytes = max(writtenBytes, opened.writtenBytes)
   }
 
-  /// What it takes until the store is open. Closing is not counted.
+  /// Measures the time until the store is open. Closing is not counted.
   private static func open<Model: LayoutModel>(
     _ model: Model.Type,
     _ folder: String

@@ -2,7 +2,7 @@ import BenchmarkHarness
 import Cambium
 import Foundation
 
-/// A store of samples, and what is asked of it through one of the two models.
+/// A store of samples, and the queries of it through one of the two models.
 struct LayoutStore<Model: LayoutModel> {
   private static var saveCount: Int { 50_000 }
 

@@ -2,8 +2,8 @@ import BenchmarkHarness
 import Cambium
 import Foundation
 
-/// The same questions to the same objects in three stores: by the schema that they were stored with, by a newer schema while their records
-/// have the earlier layout, and by the newer schema in records of its own layout.
+/// The same queries of the same objects in three stores: by the schema with which they were stored, by a newer schema
+/// while their records have the earlier layout, and by the newer schema in records of its own layout.
 struct LayoutWorkloads {
   static let original = "earlier schema"
   static let translated = "newer schema, earlier layout"

@@ -2,7 +2,7 @@ import ArgumentParser
 import BenchmarkHarness
 import Foundation
 
-/// Measures what it costs to read records of an earlier layout, and to open a store by another schema.
+/// Measures the cost of reading records of an earlier layout, and of opening a store by another schema.
 struct LayoutsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "layouts",

@@ -1,5 +1,6 @@
-/// An object as ObjectBox stores it, a table of FlatBuffers, read where it lies. Fields are looked up as the table itself says, for
-/// whoever wrote it may have laid them out in another order. A field that is left out is 0, or the empty text.
+/// An object as ObjectBox stores it, a table of FlatBuffers, read in place. Fields are looked up through the table's
+/// own vtable, because its writer may have laid them out in another order. A field that is left out is 0, or the empty
+/// text.
 struct FlatTable {
   private let table: UnsafeRawPointer
   private let vtable: UnsafeRawPointer
@@ -9,7 +10,7 @@ struct FlatTable {
     vtable = table - Int(table.loadUnaligned(as: Int32.self))
   }
 
-  /// Where the value of a property is.
+  /// Returns the address of a property's value.
   func address(of property: UInt32) -> UnsafeRawPointer? {
     let entry = FlatTable.entry(of: property)
     guard entry < Int(vtable.loadUnaligned(as: UInt16.self)) else { return nil }
@@ -27,6 +28,7 @@ struct FlatTable {
     return UnsafeRawBufferPointer(start: text + 4, count: Int(text.loadUnaligned(as: UInt32.self)))
   }
 
-  /// Where a vtable tells the place of a property. Properties count from 1; the vtable's and the table's length come first.
+  /// Returns the offset of a property's entry in a vtable. Properties count from 1; the vtable's and the table's length
+  /// come first.
   static func entry(of property: UInt32) -> Int { 2 + 2 * Int(property) }
 }

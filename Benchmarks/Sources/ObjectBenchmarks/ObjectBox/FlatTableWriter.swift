@@ -8,15 +8,16 @@ struct FlatTableWriter {
 
   /// The object; valid once every field was set.
   private(set) var bytes: [UInt8]
-  /// Where the field of each property is, from the beginning.
+  /// The offset of each property's field, from the beginning.
   private let places: [Int]
   /// The bytes ahead of the texts.
   private let headSize: Int
 
-  /// - Parameter fields: of the properties 1, 2, … in turn.
+  /// - Parameter fields: the kinds of the properties 1, 2, … in turn.
   init(_ fields: [Field]) {
     let vtableSize = FlatTable.entry(of: UInt32(fields.count + 1))
-    // Right after the vtable, which comes after four bytes that point here, and so that the words, which follow four more, are aligned.
+    // The table lies right after the vtable. The vtable comes after four bytes that refer to the table. The words
+    // follow four bytes after the table's start, and have to be aligned.
     var table = 4 + vtableSize
     while table % 8 != 4 { table += 1 }
     let vtable = table - vtableSize

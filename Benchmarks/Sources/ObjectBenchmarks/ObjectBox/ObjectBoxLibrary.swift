@@ -4,10 +4,10 @@ import Foundation
 
 /// ObjectBox's C library, which `Scripts/install-objectbox.sh` fetches. Without it ObjectBox takes no part.
 enum ObjectBoxLibrary {
-  /// Its functions, or why there are none.
+  /// Its functions, or the reason why there are none.
   static let functions = load()
 
-  /// nil where the library isn't.
+  /// nil if the library isn't installed.
   static var version: String? {
     (try? functions.get())?.version_string().map { String(cString: $0) }
   }

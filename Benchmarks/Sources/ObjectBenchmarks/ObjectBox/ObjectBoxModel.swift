@@ -1,7 +1,7 @@
 import CObjectBox
 
-/// The persons and their cities as ObjectBox is told of them. Entities, properties and indexes have a number, which is part of the
-/// interface, and an identifier for all time, for which any distinct numbers will do.
+/// The persons and their cities as ObjectBox's model describes them. Entities, properties and indexes have a number,
+/// which is part of the interface, and a permanent identifier, for which any distinct numbers will do.
 enum ObjectBoxModel {
   enum City {
     static let entity: UInt32 = 1
@@ -44,8 +44,8 @@ enum ObjectBoxModel {
     static let hashed = Flags(rawValue: 2048)
   }
 
-  /// Makes the model, with the indexes that ObjectBox's own generators make: of a unique text one of hashes, of a relationship one
-  /// that leaves out who has none. Errors stay in the model, until it is used.
+  /// Makes the model, with the indexes that ObjectBox's own generators make: for a unique text an index of hashes, for
+  /// a relationship an index without the objects that have none. Errors stay in the model, until it is used.
   static func make(_ obx: cobx_functions) -> OpaquePointer? {
     let model = obx.model()
     func entity(_ name: String, _ id: UInt32) { _ = obx.model_entity(model, name, id, uid(of: id)) }

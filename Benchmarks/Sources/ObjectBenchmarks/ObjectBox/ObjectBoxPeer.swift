@@ -4,8 +4,9 @@ import Foundation
 
 /// ObjectBox through its C interface: queries made once, attributes read in the store's own memory, no objects made.
 ///
-/// ObjectBox promises no order that a query doesn't ask for, not even among those of one age. The one that this version has is the
-/// order of the IDs, which is that of insertion, and the checksums watch over it; to ask for it would only cost time.
+/// ObjectBox promises no order that a query doesn't ask for, not even among persons of one age. This version returns
+/// them in the order of the IDs, which is that of insertion, and the checksums verify it. Asking for that order would
+/// only cost time.
 final class ObjectBoxPeer: ObjectPeer {
   static let name = "ObjectBox"
   static var version: String { ObjectBoxLibrary.version ?? "not installed" }
@@ -223,7 +224,7 @@ final class ObjectBoxPeer: ObjectPeer {
     }
   }
 
-  /// The bytes of a person, as long as the transaction lasts that this is called in.
+  /// Returns the bytes of a person, valid as long as the transaction in which this is called.
   private func bytes(ofPersonAt email: String) throws -> UnsafeRawBufferPointer {
     var (data, size): (UnsafeRawPointer?, Int) = (nil, 0)
     try store.check(obx.query_param_string(byEmail, Person.entity, Person.email, email))

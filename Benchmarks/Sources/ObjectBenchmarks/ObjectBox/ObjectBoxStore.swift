@@ -11,12 +11,12 @@ final class ObjectBoxStore {
   init(folder: String) throws {
     obx = try ObjectBoxLibrary.functions.get()
     let options = obx.opt()
-    // The model and then the options pass into the store's hands.
+    // The ownership of the model, and then of the options, passes to the store.
     guard obx.opt_model(options, ObjectBoxModel.make(obx)) == 0, obx.opt_directory(options, folder) == 0
     else {
       throw Self.failure(obx)
     }
-    // What the file may grow to; by default 1 GB, which many persons would fill.
+    // The maximum size of the file; by default 1 GB, which many persons would fill.
     obx.opt_max_db_size_in_kb(options, 8 << 20)
     guard let store = obx.store_open(options) else { throw Self.failure(obx) }
     self.store = store
@@ -29,7 +29,7 @@ final class ObjectBoxStore {
 
   // MARK: Transactions
 
-  /// Runs `body` in a transaction that reads one moment. What it is handed is valid until its end.
+  /// Runs `body` in a transaction that reads one moment. The values passed to `body` are valid until its end.
   func reading<Answer>(_ body: (_ transaction: OpaquePointer) throws -> Answer) throws -> Answer {
     let transaction = try unwrap(obx.txn_read(store))
     defer { _ = obx.txn_close(transaction) }
@@ -75,7 +75,7 @@ final class ObjectBoxStore {
   func query(of entity: UInt32, _ build: (_ builder: OpaquePointer) -> Void) throws -> OpaquePointer {
     let builder = try unwrap(obx.query_builder(store, entity))
     defer { _ = obx.qb_close(builder) }
-    // What goes wrong in building stays in the builder, until it is asked for the query.
+    // Errors of building stay in the builder, until it is asked for the query.
     build(builder)
     let query = try unwrap(obx.query(builder))
     queries.append(query)

@@ -1,7 +1,7 @@
 import BenchmarkHarness
 import Cambium
 
-/// What it costs to get from a condition of two terms, written as a closure, to a plan. Only Cambium takes part.
+/// The cost of getting from a condition of two terms, written as a closure, to a plan. Only Cambium takes part.
 extension CambiumObjectPeer {
   /// P1: the trees alone.
   func makeTrees(_ count: Int) -> Checksum {
@@ -9,8 +9,8 @@ extension CambiumObjectPeer {
     return Checksum()
   }
 
-  /// P2: the tree, its names found, its terms merged to one range of the index, the plan made. To plan is to count the range, and that
-  /// count is the answer, so nothing else runs.
+  /// P2: the tree, its names resolved, its terms merged to one range of the index, the plan made. Planning counts the
+  /// range, and that count is the answer, so nothing else runs.
   func countRanges(_ count: Int) async throws -> Checksum {
     try await container.performBackgroundTask { context in
       var sum = Checksum()
@@ -39,6 +39,6 @@ extension CambiumObjectPeer {
   }
 }
 
-/// Keeps the compiler from leaving out what is made.
+/// Keeps the compiler from optimising the result away.
 @inline(never)
 private func keep<Value>(_ value: Value) {}

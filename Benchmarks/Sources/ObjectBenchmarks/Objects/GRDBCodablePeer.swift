@@ -2,7 +2,7 @@ import BenchmarkHarness
 import Foundation
 import GRDB
 
-/// GRDB as its documentation starts out: Codable records, the query interface, no SQL.
+/// GRDB as in the beginning of its documentation: Codable records, the query interface, no SQL.
 final class GRDBCodablePeer: ObjectPeer {
   static let name = "GRDB, Codable"
   static let version = GRDBDatabase.version

@@ -2,9 +2,9 @@ import BenchmarkHarness
 import Foundation
 import GRDB
 
-/// What both GRDB peers share: the schema and the settings.
+/// The schema and the settings, which both GRDB peers share.
 enum GRDBDatabase {
-  /// GRDB doesn't tell its own version; the package asks for this one.
+  /// GRDB doesn't report its own version; the package asks for this one.
   static var version: String { "7.10 or later with SQLite \(SQLiteConnection.version)" }
 
   /// A pool, so that a write-ahead log is used; every commit synced, as Cambium does by default, and a page cache that

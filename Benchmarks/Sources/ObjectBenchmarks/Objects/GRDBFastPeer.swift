@@ -2,7 +2,7 @@ import BenchmarkHarness
 import Foundation
 import GRDB
 
-/// GRDB as an engineer writes it who has to be fast: cached statements, columns by index, dates as numbers.
+/// GRDB as written by an engineer who needs speed: cached statements, columns by index, dates as numbers.
 final class GRDBFastPeer: ObjectPeer {
   static let name = "GRDB, fast"
   static let version = GRDBDatabase.version

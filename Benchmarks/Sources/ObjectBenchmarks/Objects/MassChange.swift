@@ -6,22 +6,22 @@ enum MassChange {
   case age(Int)
   case deletion
 
-  /// How a peer goes about it.
+  /// The way in which a peer makes the change.
   enum Way: CaseIterable {
     /// Reads each person, and changes or deletes it.
     case byObjects
-    /// By the one call that the peer has for it.
+    /// By the peer's single call for it.
     case byBatch
   }
 }
 
-/// A change of every person that peers are compared by.
+/// A change of every person, for the comparison of peers.
 struct MassWorkload {
   let id: String
   let title: String
   let way: MassChange.Way
   let isDeletion: Bool
-  /// What is done in a round.
+  /// The work of a round.
   let change: (Int) -> MassChange
 
   private init(

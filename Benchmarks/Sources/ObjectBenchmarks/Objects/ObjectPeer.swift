@@ -11,13 +11,14 @@ protocol ObjectPeer: AnyObject, SendableMetatype {
   func insert(_ people: People) async throws
   /// O2: one fetch for each of these persons by the unique email address, every attribute read.
   func fetchByEmail(_ people: People, _ numbers: ArraySlice<Int>) async throws -> Checksum
-  /// O3: everybody of these ages, every attribute read, in the order of age and insertion.
+  /// O3: all persons of these ages, every attribute read, in the order of age and insertion.
   func fetchByAge(_ ages: ClosedRange<Int>) async throws -> Checksum
-  /// O4: everybody with a greater score, every attribute read, in the order of insertion.
+  /// O4: all persons with a greater score, every attribute read, in the order of insertion.
   func fetchByScore(above score: Double) async throws -> Checksum
-  /// O5: how many are of each of these ages or above, each counted by a query of its own.
+  /// O5: the number of persons of each of these ages or above, each counted by a query of its own.
   func count(ageAtLeast ages: [Int]) async throws -> Checksum
-  /// O6: each of these pages by a query of its own, every attribute read. Everybody is in the order of age and insertion.
+  /// O6: each of these pages by a query of its own, every attribute read. All persons are in the order of age and
+  /// insertion.
   func fetchPages(_ pages: [Page]) async throws -> Checksum
   /// O7: for each city, in the order of insertion, the persons who live there, their scores added up one by one.
   func sumScores() async throws -> Checksum

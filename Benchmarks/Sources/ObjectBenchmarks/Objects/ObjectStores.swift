@@ -11,12 +11,12 @@ struct ObjectStores {
     return all.filter { $0 != ObjectBoxPeer.self || ObjectBoxLibrary.version != nil }
   }
 
-  /// - Parameter names: of some peers; all of them if there are none. Cambium takes part in any case.
+  /// - Parameter names: the names of some peers; all peers if there are none. Cambium takes part in any case.
   static func peers(named names: [String]) -> [any ObjectPeer.Type] {
     names.isEmpty ? peers : peers.filter { $0 == CambiumObjectPeer.self || names.contains($0.name) }
   }
 
-  /// Who takes part, how much there is, and where.
+  /// The peers that take part, the number of objects, and the folder.
   struct Setup {
     let peers: [any ObjectPeer.Type]
     let sizes: Sizes
@@ -90,7 +90,7 @@ struct ObjectStores {
     )
   }
 
-  /// How often one of many operations of Cambium asks for memory.
+  /// Returns the number of memory allocations of one of many operations of Cambium.
   func allocations(
     ofEach count: Int,
     _ body: (CambiumObjectPeer) async throws -> Checksum
@@ -106,7 +106,7 @@ struct ObjectStores {
   /// Bytes that the file system has given the files of each peer, which are open.
   func fileBytes() throws -> [Int] { try folders.map { try StoredBytes(of: $0).allocated } }
 
-  /// Throws ``ChecksumMismatch`` unless all stores hold the same.
+  /// Throws ``ChecksumMismatch`` unless all stores have the same contents.
   func compare(after workload: String) async throws {
     var sums: [(peer: String, sum: UInt64)] = []
     for store in stores {

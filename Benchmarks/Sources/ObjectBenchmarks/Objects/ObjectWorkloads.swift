@@ -1,6 +1,7 @@
 import BenchmarkHarness
 
-/// O1, O2, O8, O9 and O12 of the performance goals: objects that are inserted, found by a key and changed, and what their files take.
+/// O1, O2, O8, O9 and O12 of the performance goals: objects that are inserted, found by a key and changed, and the size
+/// of their files.
 struct ObjectWorkloads {
   var setup: ObjectStores.Setup
 
@@ -42,7 +43,7 @@ struct ObjectWorkloads {
     }
   }
 
-  /// Everybody is changed, and back again in the next round.
+  /// All persons are changed, and changed back in the next round.
   private func changing(_ stores: ObjectStores, _ mass: MassWorkload) -> Workload {
     stores.workload(mass.id, mass.title) { store, round in
       try await store.changeAll(mass.change(round), mass.way)

@@ -19,7 +19,7 @@ struct People {
   /// Of one length, so that their order is that of their numbers.
   let cities: [String]
   let persons: [Person]
-  /// Everybody's.
+  /// The ages of all persons.
   static let allAges = 18...90
   /// Numbers of persons in a random order.
   let order: [Int]

@@ -1,6 +1,6 @@
 import BenchmarkHarness
 
-/// O3 to O7 and O11 of the performance goals, and P1 to P3: what it costs to make a plan.
+/// O3 to O7 and O11 of the performance goals, and P1 to P3: the cost of making a plan.
 struct QueryWorkloads {
   var setup: ObjectStores.Setup
 
@@ -8,7 +8,7 @@ struct QueryWorkloads {
 
   private static let ids = ["O3", "O4", "O5", "O6a", "O6b", "O7", "O11", "P1", "P2", "P3"]
 
-  /// - Returns: of P1 to P3, how often one asks for memory.
+  /// - Returns: for each of P1 to P3, the number of memory allocations of one operation.
   func run(_ runner: inout Runner) async throws -> [String: Double] {
     guard Self.ids.contains(where: runner.wants) else { return [:] }
     let people = People(persons: sizes.persons, cities: sizes.cities, seed: 2)
@@ -64,7 +64,7 @@ struct QueryWorkloads {
     ]
   }
 
-  /// Something that Cambium does ``Sizes/plans`` times in a round.
+  /// An operation that Cambium does ``Sizes/plans`` times in a round.
   private struct Planning {
     var id: String
     var title: String

@@ -148,7 +148,7 @@ final class SQLiteObjectPeer: ObjectPeer {
 
   private static let columns = "email, name, age, score, created, bio, cityId"
 
-  /// Everything that `body` reads, of one moment.
+  /// Runs `body`, all of whose reads see one moment.
   private func reading(_ body: (inout Checksum) throws -> Void) throws -> Checksum {
     try connection.execute("BEGIN")
     var sum = Checksum()
@@ -157,7 +157,7 @@ final class SQLiteObjectPeer: ObjectPeer {
     return sum
   }
 
-  /// Reads every attribute of the persons of a condition and an order, and says how many they are.
+  /// Reads every attribute of the persons of a condition and an order, and returns their number.
   @discardableResult
   private func addPersons(_ clauses: String, _ values: [Value], to sum: inout Checksum) throws -> Int {
     var count = 0

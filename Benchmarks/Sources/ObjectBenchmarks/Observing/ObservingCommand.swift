@@ -2,7 +2,7 @@ import ArgumentParser
 import BenchmarkHarness
 import Foundation
 
-/// Measures what a list costs to follow, beside GRDB, which fetches it again.
+/// Measures the cost of following a list, compared with GRDB, which fetches it again.
 struct ObservingCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "observing",

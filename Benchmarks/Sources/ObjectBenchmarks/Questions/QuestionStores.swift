@@ -5,13 +5,13 @@ import Cambium
 /// The same objects in a store and in a database, with the same indexes.
 struct QuestionStores {
   static let peer = SQLiteObjectPeer.name
-  /// How often each question is asked in a round.
+  /// The number of times that each query runs in a round.
   private static let repetitions = 10
 
   private let container: PersistentContainer
   private let database: SQLiteConnection
 
-  /// Of a store and a database that have been filled. SQLite gets its statistics, as its planner reads them.
+  /// Takes a store and a database that have been filled. SQLite gets its statistics, which its planner reads.
   init(_ container: PersistentContainer, _ database: SQLiteConnection) throws {
     self.container = container
     self.database = database
@@ -53,7 +53,7 @@ struct QuestionStores {
     return sum
   }
 
-  /// How each answers the query.
+  /// Returns the plan of each for the query.
   func plans(of query: Question) async throws -> (cambium: QueryPlan, sqlite: [String]) {
     let plan = try await container.performBackgroundTask { try query.explain($0) }
     let statement = try database.prepare("EXPLAIN QUERY PLAN " + query.sql)
@@ -72,7 +72,7 @@ struct QuestionStores {
     guard status == SQLITE_DONE else { throw database.failure() }
   }
 
-  /// Adds a column as ``Question`` adds the same value.
+  /// Adds a column in the way ``Question`` adds the same value.
   private static func add(_ row: OpaquePointer, _ column: Int32, to sum: inout Checksum) {
     switch sqlite3_column_type(row, column) {
     case SQLITE_INTEGER: sum.add(Int(sqlite3_column_int64(row, column)))

@@ -1,4 +1,4 @@
-/// What Cambium sets out to reach: times the speed of the fastest peer.
+/// The goals of Cambium: multiples of the speed of the fastest peer.
 enum ObjectGoals {
   static func timesTheFastest(_ workload: String) -> Double? {
     switch workload {

@@ -26,7 +26,7 @@ extension ObjectReport.Subject {
       ])
   )
 
-  /// What one has to know of ObjectBox, or why it isn't there.
+  /// Notes about ObjectBox for the reader of the report, or the reason why it takes no part.
   private static func ofObjectBox(_ caveats: [String] = []) -> [String] {
     switch ObjectBoxLibrary.functions {
     case .success:

@@ -13,7 +13,7 @@ struct ObjectReport {
   var extras: Extras
   var date = Date()
 
-  /// What a report is about, and what one has to know to read it.
+  /// The subject of a report, and notes for its reader.
   struct Subject {
     var title: String
     /// The command that writes it.
@@ -21,15 +21,15 @@ struct ObjectReport {
     var caveats: [String]
   }
 
-  /// What isn't the time of a workload.
+  /// The figures that aren't times of workloads.
   struct Extras {
     var imports: [ImportResult] = []
-    /// Of workloads that Cambium has to itself: how often an operation asks for memory.
+    /// For the workloads that only Cambium runs: the number of memory allocations of an operation.
     var allocations: [String: Double] = [:]
     var files: [FileSizes] = []
   }
 
-  /// O12: what a peer's open files take after O1, and after O9.
+  /// O12: the bytes of a peer's open files after O1, and after O9.
   struct FileSizes: Codable {
     var peer: String
     var loadedBytes: Int

@@ -2,7 +2,7 @@ import ArgumentParser
 import BenchmarkHarness
 import Foundation
 
-/// Measures the size of a store beside SQLite's, while it grows and changes.
+/// Measures the size of a store compared with SQLite's, while it grows and changes.
 struct SpaceCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "space",

@@ -1,7 +1,8 @@
 import Cambium
 import Foundation
 
-/// What the measurement of space stores: a unique code, a compound index, an index, a to-one relationship with its inverse.
+/// The objects for the measurement of space: a unique code, a compound index, an index, a to-one relationship with its
+/// inverse.
 @Model
 final class Sensor {
   #Unique<Sensor>([\.code])

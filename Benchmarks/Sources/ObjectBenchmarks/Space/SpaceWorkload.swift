@@ -4,8 +4,8 @@ import Cambium
 import Foundation
 import PageStore
 
-/// How much a store takes while it grows and changes: objects inserted in saves of 50,000, then 100 saves that each
-/// change 1,000 objects at random. Runs in a process of its own, so that the bytes it writes can be told.
+/// The size of a store while it grows and changes: objects inserted in saves of 50,000, then 100 saves that each change
+/// 1,000 objects at random. Runs in a process of its own, so that the bytes that it writes can be counted.
 enum SpaceWorkload {
   static let peers = [ObjectReport.ownName, "SQLite, C"]
   static let saveCount = 50_000
@@ -22,7 +22,7 @@ enum SpaceWorkload {
     var closedBytes: Int
     /// Pages that the newest commit reaches, at the end.
     var liveBytes: Int
-    /// The most that the file has had at any moment, as a multiple of what was live at the save after it.
+    /// The largest size of the file at any moment, as a multiple of the live bytes at the save after it.
     var largestRatio: Double
     var largestLoadRatio: Double
     /// Bytes that the process has handed to the system to be written.
@@ -125,7 +125,7 @@ enum SpaceWorkload {
     return result
   }
 
-  /// Of the newest commit, be they in the file or only in memory.
+  /// Returns the bytes of the newest commit's pages, in the file or only in memory.
   private static func liveBytes(_ container: PersistentContainer) throws -> Double {
     let ledger = try container.spaceLedger()
     return Double(ledger.liveBytes + ledger.unwrittenBytes)
@@ -196,8 +196,9 @@ enum SpaceWorkload {
     return result
   }
 
-  /// Bytes that this process has passed to calls that write. The kernel's own count (`write_bytes`) is of no use here: it counts the whole
-  /// of each large folio of the page cache that a part is written to, where the device gets the part alone.
+  /// Bytes that this process has passed to calls that write. The kernel's own count (`write_bytes`) is of no use here.
+  /// If a part of a large folio of the page cache is written, it counts the whole folio, although the device gets the
+  /// part alone.
   private static func writtenBytes() throws -> Int {
     let lines = try String(contentsOfFile: "/proc/self/io", encoding: .utf8).split(separator: "\n")
     let line = lines.first { $0.hasPrefix("wchar:") }

@@ -6,13 +6,13 @@ import Foundation
 enum StageWorkload {
   struct Result: Codable {
     var objects: Int
-    /// Of the store before the stage, and after.
+    /// The bytes of the store before the stage, and after.
     var fileBytes: Int
     var newFileBytes: Int
     var seconds: Double
     /// Bytes handed to the system to be written.
     var writtenBytes: Int
-    /// The most memory that the process had, and what it had before it opened the store.
+    /// The most memory that the process used, and the memory that it used before it opened the store.
     var peakBytes: Int
     var idlePeakBytes: Int
   }
@@ -78,7 +78,8 @@ enum StageWorkload {
     }
   }
 
-  /// Takes the stage on a store of the first version. In a process of its own, so that its peak memory is its own.
+  /// Runs the stage on a store of the first version. It runs in a process of its own, so that its peak memory is its
+  /// own.
   static func run(objects: Int, folder: String, memory: Int?) async throws -> Result {
     let before = try StoredBytes(of: folder).allocated
     let idle = ProcessMemory.peakByteCount

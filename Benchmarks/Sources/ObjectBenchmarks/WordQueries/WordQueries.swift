@@ -1,7 +1,7 @@
 import BenchmarkHarness
 import Cambium
 
-/// Four questions to WordNet whose conditions no index answers.
+/// Four queries of WordNet whose conditions no index answers.
 enum WordQueries {
   static let all = [conceptsOfDogs, wordsOfManySenses, namesAlone, glossesAboutMusic]
 

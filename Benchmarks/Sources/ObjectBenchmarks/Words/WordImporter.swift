@@ -2,8 +2,8 @@ import BenchmarkHarness
 import CSQLite
 import Cambium
 
-/// Brings WordNet into a store and into a database: the same rows in the same order, relationships as foreign keys, and the
-/// same indexes.
+/// Imports WordNet into a store and into a database: the same rows in the same order, relationships as foreign keys,
+/// and the same indexes.
 struct WordImporter {
   struct Counts {
     var synsets = 0

@@ -7,7 +7,7 @@ final class Synset {
 
   /// `n`, `v`, `a`, `s` or `r`: nouns, verbs, adjectives, adjectives near another one, adverbs.
   var kind: String
-  /// Where it stands in the file of its part of speech.
+  /// Its offset in the file of its part of speech.
   var offset: Int
   var gloss: String
   @Relationship(deleteRule: .cascade, inverse: \Sense.synset) var senses: ToMany<Sense> = []
@@ -37,7 +37,7 @@ final class Word {
   }
 }
 
-/// A word that means a concept, as it is written there. No index knows the text.
+/// A word that means a concept, in its spelling there. No index has the text.
 @Model
 final class Sense {
   var text: String
@@ -51,7 +51,7 @@ final class Sense {
   }
 }
 
-/// How one concept is related to another: `@` leads to the more general one.
+/// The relation of one concept to another: `@` leads to the more general one.
 @Model
 final class Pointer {
   var symbol: String

@@ -19,13 +19,13 @@ struct SynsetRecord {
   var partOfSpeech: String { kind == "s" ? "a" : kind }
 }
 
-/// What tells a synset apart: offsets of different files may be the same.
+/// The identity of a synset: offsets of different files may be the same.
 struct SynsetKey: Hashable {
   var partOfSpeech: String
   var offset: Int
 }
 
-/// What tells a word apart.
+/// The identity of a word.
 struct WordKey: Hashable {
   var lemma: String
   var partOfSpeech: String

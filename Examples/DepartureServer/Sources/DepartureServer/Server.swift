@@ -62,7 +62,7 @@ enum Server {
 
   private static func response<Updates: AsyncSequence & Sendable>(_ updates: Updates) -> Response
   where Updates.Element == ListUpdate<Departure.Values> {
-    // A server that is asked to end ends its open pages, too.
+    // A server that shuts down also ends its open responses.
     let events = updates.cancelOnGracefulShutdown().map { update in
       ByteBuffer(string: "data: \(String(decoding: try update.jsonPatch(), as: UTF8.self))\n\n")
     }

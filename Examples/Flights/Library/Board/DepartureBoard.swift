@@ -9,9 +9,9 @@ final class DepartureBoard {
   let list: FetchedResults<Flight>
   private let source: ListDataSource<Flight>
   private let target: TerminalListTarget
-  /// Differences that the list has told of, and changes in them.
+  /// Differences that the list has reported, and changes in them.
   private(set) var (differenceCount, changeCount) = (0, 0)
-  /// Rows that have changed since the board was drawn before.
+  /// Rows that have changed since the board was last drawn.
   private var marked: Set<ManagedObjectID> = []
 
   /// The position of the first row.
@@ -31,7 +31,7 @@ final class DepartureBoard {
   func follow(_ body: @escaping @MainActor () -> Void) {
     target.draw = { [unowned self] marked in MainActor.assumeIsolated { self.marked = marked } }
     source.onDidChangeContent = { [unowned self] changes in
-      // The view context tells on the main actor.
+      // The view context calls this on the main actor.
       MainActor.assumeIsolated {
         differenceCount += 1
         changeCount += changes.changes.count
@@ -67,7 +67,7 @@ final class DepartureBoard {
     return minutes > 0 ? "\(minutes) min late" : "on time"
   }
 
-  /// What the list is, has told and costs.
+  /// The size of the list, its reports and its cost.
   var status: String {
     let bytes = Terminal.number(list.byteCount)
     return "\(Terminal.number(list.count)) flights in \(Terminal.number(list.sections.count)) hours"

@@ -6,13 +6,13 @@ final class TerminalListTarget: ListTarget {
   let isVisible = true
   /// Positions of the rows in the whole list.
   let rows: Range<Int>
-  /// Called with the rows that have come, moved or changed since the last time.
+  /// Called with the rows that were inserted, moved or changed since the last time.
   var draw: (Set<ManagedObjectID>) -> Void = { _ in }
   private var marked: Set<ManagedObjectID> = []
 
   init(rows: Range<Int>) { self.rows = rows }
 
-  /// The paths of the rows that there are. O(sections).
+  /// The paths of the existing rows. O(sections).
   var paths: [ListPath] {
     guard let source else { return [] }
     var (paths, start) = ([ListPath](), 0)
@@ -36,7 +36,7 @@ final class TerminalListTarget: ListTarget {
     draw(marked)
   }
 
-  // A section that comes or goes changes rows, and everything is drawn anyway.
+  // A section that appears or disappears changes rows, and everything is drawn anyway.
   func deleteSections(_ sections: [Int]) {}
   func insertSections(_ sections: [Int]) {}
   func moveSections(_ moves: [ListSectionMove]) {}

@@ -2,7 +2,7 @@ import ArgumentParser
 import Cambium
 import Foundation
 
-/// What the executable runs. It lives in a library so that tests can import what it does.
+/// The command of the executable. It lives in a library so that tests can import it.
 package struct FlightsCommand: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "flights",

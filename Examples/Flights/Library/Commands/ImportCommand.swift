@@ -43,7 +43,7 @@ enum Sample {
   static var folder: String { Bundle.module.bundlePath + "/Sample" }
 }
 
-/// What an import brought in, and what it cost.
+/// The result of an import, and its cost.
 struct ImportReport: CustomStringConvertible {
   var counts: ImportCounts
   var time: Duration

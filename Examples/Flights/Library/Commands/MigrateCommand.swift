@@ -28,7 +28,7 @@ struct MigrateCommand: AsyncParsableCommand {
   }
 }
 
-/// What the walk kills.
+/// The process that the walk kills.
 struct KilledMigrationCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "migrate-until-killed",

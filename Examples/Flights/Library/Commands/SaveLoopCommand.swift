@@ -2,8 +2,8 @@ import ArgumentParser
 import Cambium
 import Foundation
 
-/// What the demonstration kills: saves pairs of flights, out and back, for ever, and writes a pair's number to standard
-/// output when its save has returned.
+/// The process that the demonstration kills. It saves pairs of flights, out and back, for ever, and writes a pair's
+/// number to standard output when its save has returned.
 struct SaveLoopCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "save-loop",

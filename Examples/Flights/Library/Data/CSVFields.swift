@@ -4,7 +4,7 @@ import Foundation
 ///
 /// `NA` without quotes is a missing value, as R writes it.
 struct CSVFields {
-  /// What is wrong with a field.
+  /// The error of a field.
   struct Mistake: Error {
     /// Nil where the whole line is meant.
     var column: String?
@@ -13,7 +13,7 @@ struct CSVFields {
 
   /// The bytes of all fields of the line, without quotes and commas.
   private var bytes: [UInt8] = []
-  /// Where each field ends in `bytes`.
+  /// The end of each field in `bytes`.
   private var ends: [Int] = []
   private var quoted: Set<Int> = []
   /// For each column of the record, the ordinal of its field in the line.
@@ -40,7 +40,7 @@ struct CSVFields {
   mutating func markQuoted() { quoted.insert(ends.count) }
   mutating func endField() { ends.append(bytes.count) }
 
-  /// Takes the line at hand as the names of the columns, and notes where each of `columns` is.
+  /// Takes the current line as the names of the columns, and notes the position of each of `columns`.
   mutating func arrange(_ columns: [String], path: String) throws {
     let header = ends.indices.map { String(decoding: bytes[range($0)], as: UTF8.self) }
     fieldCount = header.count
@@ -102,7 +102,7 @@ struct CSVFields {
     return date
   }
 
-  /// The next field in the record's order; nil for `NA` and for nothing at all.
+  /// Returns the next field in the record's order; nil for `NA` and for an empty field.
   private mutating func take() -> Range<Int>? {
     let position = positions[cursor]
     cursor += 1
@@ -124,8 +124,8 @@ struct CSVFields {
 }
 
 extension Date {
-  /// Reads `2013-01-01T10:00:00Z`, and nothing else. Foundation's strategies take whatever a calendar allows, at a cost
-  /// that an import of a third of a million rows feels.
+  /// Reads `2013-01-01T10:00:00Z`, and nothing else. Foundation's strategies accept everything that a calendar allows,
+  /// at a cost that shows in an import of a third of a million rows.
   init?(utc text: ArraySlice<UInt8>) {
     let shape = "0000-00-00T00:00:00Z".utf8
     guard text.count == shape.count else { return nil }

@@ -8,15 +8,15 @@ protocol CSVRecord {
 
 /// Reads a CSV file (RFC 4180: quotes, doubled quotes and line breaks within them, either line ending) record by record.
 ///
-/// Only the line at hand is in memory, which is why SwiftCSV does not serve here: it takes a file as one String and splits
-/// it into Characters.
+/// Only the current line is in memory, which is why SwiftCSV does not serve here: it takes a file as one String and
+/// splits it into Characters.
 final class CSVTable<Record: CSVRecord> {
   private let file: GzipFile
   private var chunk: [UInt8]
   private var position = 0
   private var end = 0
   private var fields: CSVFields
-  /// The line at which the record at hand starts, counted from 1.
+  /// The line at which the current record starts, counted from 1.
   private var line = 0
   private var lineBreaks = 0
 
@@ -46,10 +46,10 @@ final class CSVTable<Record: CSVRecord> {
     return records
   }
 
-  /// Bytes of the file, as it lies on disk, that have been taken in so far.
+  /// Bytes of the file, as it lies on disk, that have been read so far.
   var compressedOffset: Int { file.compressedOffset }
 
-  /// Reads one row into `fields`; false at the end of the file. Lines without a byte are passed over.
+  /// Reads one row into `fields`; returns false at the end of the file. Empty lines are skipped.
   private func readRow() throws -> Bool {
     repeat {
       line += 1 + lineBreaks
@@ -92,13 +92,13 @@ final class CSVTable<Record: CSVRecord> {
     guard !isInQuotes else {
       throw DataError(path: file.path, line: line, message: "a quote is opened and never closed")
     }
-    // The last line needs no line break; nothing at all is no line.
+    // The last line needs no line break; an empty rest is no line.
     guard !fields.isUntouched else { return false }
     fields.endField()
     return true
   }
 
-  /// Takes what is at hand up to the next byte that may mean something: most bytes of most files.
+  /// Takes the bytes up to the next one that may be special: most bytes of most files.
   private func takePlainBytes() {
     let start = position
     chunk.withUnsafeBufferPointer { bytes in

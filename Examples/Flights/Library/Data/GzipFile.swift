@@ -26,10 +26,10 @@ final class GzipFile {
     return Int(count)
   }
 
-  /// Bytes of the file, as it lies on disk, that have been taken in so far.
+  /// Bytes of the file, as it lies on disk, that have been read so far.
   var compressedOffset: Int { Int(gzoffset(handle)) }
 
-  /// zlib hands out what it has of a truncated file and reports the missing end by the error state alone.
+  /// zlib returns the available data of a truncated file, and reports the missing end by the error state alone.
   private func endsEarly(after count: Int32) -> Bool {
     guard count == 0 else { return false }
     var code: Int32 = 0
@@ -43,7 +43,7 @@ final class GzipFile {
   }
 }
 
-/// What is wrong with an input file, and where.
+/// The error of an input file, and its position.
 struct DataError: Error, CustomStringConvertible {
   var path: String
   /// Counted from 1; nil where the whole file is meant.

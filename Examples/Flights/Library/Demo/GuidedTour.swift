@@ -1,7 +1,7 @@
 import Cambium
 import Foundation
 
-/// Shows what a store of flights can be asked, and how it finds the answers.
+/// Shows queries of a store of flights, and how the store finds the answers.
 @MainActor
 struct GuidedTour {
   let container: PersistentContainer
@@ -39,7 +39,7 @@ struct GuidedTour {
     )
   }
 
-  /// What the planner makes of other questions.
+  /// Shows the plans for other queries.
   private func plans() throws {
     Terminal.section("3. Other questions, and the ways to their answers")
     try show(
@@ -123,7 +123,7 @@ struct GuidedTour {
     print("    " + path.padding(toLength: 24, withPad: " ", startingAt: 0) + (text ?? "–"))
   }
 
-  /// What a counted index answers without reading a record, beside what it would take to read them.
+  /// Shows the counts of a counted index, which reads no record, compared with the cost of reading the records.
   private func counts() throws {
     Terminal.section("5. Counting without reading")
     let late = From<Flight>().where { $0.arrDelay > 0 }

@@ -1,10 +1,10 @@
 import Cambium
 import Foundation
 
-/// Kills a process in the middle of its saves, again and again, and looks at what it left.
+/// Kills a process in the middle of its saves, again and again, and checks the store that it left.
 ///
-/// A save puts a pair of flights into a copy of the store, out and back. Whatever was acknowledged has to be there, and no
-/// pair may be there by half.
+/// A save puts a pair of flights into a copy of the store, out and back. Every acknowledged pair has to be there, and
+/// no pair may be there with only one of its flights.
 struct KillDemonstration {
   var store: String
   var kills: Int
@@ -38,7 +38,7 @@ struct KillDemonstration {
     print("\n    Nothing that was acknowledged is lost, and nothing is there by half.")
   }
 
-  /// Starts the loop, and kills it a moment after so many saves: most likely within another one.
+  /// Starts the loop, and kills it a moment after the given number of saves: most likely within another one.
   ///
   /// - Returns: the number of the last pair whose save was acknowledged.
   private func killAfter(saves: Int, store: String, first: Int) throws -> Int {
@@ -65,7 +65,7 @@ struct KillDemonstration {
         message: "the saving process ended by itself, with status \(process.terminationStatus)"
       )
     }
-    // A line without its end was cut off by the kill: not an acknowledgement that anybody could read.
+    // A line without its end was cut off by the kill: no reader could have read that acknowledgement.
     let lines = String(decoding: output, as: UTF8.self).split(
       separator: "\n",
       omittingEmptySubsequences: false
@@ -73,7 +73,7 @@ struct KillDemonstration {
     return lines.dropLast().last.flatMap { Int($0) } ?? first - 1
   }
 
-  /// Opens what was left, which recovers it, and counts pairs and flights without their other half.
+  /// Opens the store that was left, which recovers it, and counts pairs and flights without their other half.
   private func pairs(in store: String) async throws -> (whole: Int, halves: Int) {
     let container = try await PersistentContainer.flights(at: store)
     let flights = try await container.performBackgroundTask { context in

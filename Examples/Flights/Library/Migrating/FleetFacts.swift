@@ -1,18 +1,18 @@
 import Cambium
 
-/// What a store says of its flights and planes, in terms that don't depend on the version of its schema.
+/// Facts about a store's flights and planes, in terms that don't depend on the version of its schema.
 struct FleetFacts: Equatable, Sendable {
-  /// By the airlines' codes and names.
+  /// Counts by the airlines' codes and names.
   let flightsByAirline: [[AttributeValue]: Int]
   let flightsByDestination: [[AttributeValue]: Int]
-  /// By manufacturer, model, kind of engine, engines and seats.
+  /// Counts by manufacturer, model, kind of engine, engines and seats.
   let planesByModel: [[AttributeValue]: Int]
   /// Planes by their tail numbers, with 0 for an unknown year.
   let yearsByPlane: [[AttributeValue]: Int]
-  /// All delays at arrival together.
+  /// The sum of all delays at arrival.
   let delayMinutes: AttributeValue
 
-  /// How a version of the schema calls what the facts are about.
+  /// The names that a version of the schema gives to the subjects of the facts.
   struct Names: Sendable {
     let delay: String
     let destination: String

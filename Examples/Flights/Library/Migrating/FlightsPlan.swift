@@ -17,7 +17,8 @@ enum FlightsPlan {
     )
   }
 
-  /// The same with a stage that leads past the second version, which needs no schema then. A store of that version goes on from there all the same.
+  /// Returns the same plan with a stage that skips the second version, which then needs no schema. A store of the
+  /// second version continues from there all the same.
   static func shorter(inBatchesOf count: Int) -> MigrationPlan {
     MigrationPlan(
       [FlightsV1.self, FlightsV2ByNumber.self, FlightsV3.self, FlightsV4.self],

@@ -1,17 +1,17 @@
 import Cambium
 import Foundation
 
-/// Takes a store through four versions of its schema, and says what happens.
+/// Takes a store through four versions of its schema, and prints each step.
 struct MigrationWalk: Sendable {
   var data: FlightsFolder
-  /// Where the store is made.
+  /// The folder in which the store is made.
   var store: String
   /// Rows of each file at most; nil for all.
   var rowLimit: Int?
   var planesInBatch = 200
   var interruption: Interruption = KilledMigration.run
 
-  /// - Returns: what the store says in its newest version.
+  /// - Returns: the facts of the store in its newest version.
   @discardableResult
   func run() async throws -> FleetFacts {
     try await makeEarlyStore()

@@ -1,7 +1,7 @@
 import Cambium
 import Foundation
 
-/// What an airport's station measured in one hour.
+/// The measurements of an airport's station in one hour.
 @Model
 final class WeatherHour {
   #Unique<WeatherHour>([\.originCode, \.timeHour])

@@ -1,12 +1,12 @@
 import Foundation
 import Synchronization
 
-/// A bar on standard error while something long goes on; nothing where no terminal is there to show it.
+/// A bar on standard error during long work. Without a terminal it shows nothing.
 final class ProgressBar: Sendable {
   private static let width = 40
   private let title: String
   private let isShown = isatty(STDERR_FILENO) == 1
-  /// The per cent shown last, so that the terminal is written to a hundred times at most.
+  /// The per cent shown last, so that the bar is drawn at most a hundred times.
   private let shown = Mutex(-1)
 
   init(_ title: String) { self.title = title }
@@ -24,7 +24,7 @@ final class ProgressBar: Sendable {
     }
   }
 
-  /// Takes the bar away again.
+  /// Removes the bar.
   func clear() {
     if isShown { write("\r\u{1B}[2K") }
   }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What is said on standard output, with emphasis where a person reads it.
+/// The output on standard output, with emphasis if it is a terminal.
 enum Terminal {
   private static let isInteractive = isatty(STDOUT_FILENO) == 1
 
@@ -38,7 +38,7 @@ enum Terminal {
     count < 10 << 20 ? String(format: "%.1f MiB", Double(count) / 1_048_576) : "\(number(count >> 20)) MiB"
   }
 
-  /// How much the file takes on its disk.
+  /// Returns the bytes that the file takes on its disk.
   static func allocatedBytes(_ path: String) -> Int {
     var status = stat()
     return stat(path, &status) == 0 ? Int(status.st_blocks) * 512 : 0

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// What the executable runs. It lives in a library so that tests can import what it does.
+/// The command of the executable. It lives in a library so that tests can import it.
 package struct MediaCommand: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "media",
@@ -18,7 +18,7 @@ package struct MediaCommand: AsyncParsableCommand {
 
 /// A command that opens the library.
 protocol LibraryCommand: AsyncParsableCommand {
-  /// Whether the command changes nothing: then it makes no store, and others can read beside it.
+  /// Whether the command changes nothing: then it makes no store, and other processes can read at the same time.
   static var isReadOnly: Bool { get }
   var library: LibraryArgument { get }
   func run(_ library: MediaLibrary) async throws

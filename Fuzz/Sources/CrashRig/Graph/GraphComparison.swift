@@ -3,14 +3,14 @@ import GraphContext
 import Predicates
 import TestSupport
 
-/// A graph shows something else than its oracle.
+/// A difference between a graph and its oracle.
 struct GraphDifference: Error, CustomStringConvertible {
   var description: String
   init(_ description: String) { self.description = description }
 }
 
-/// Compares what a context shows with what an oracle says: objects and values, both ends of each relationship, and what is found
-/// through indexes.
+/// Compares the contents of a context with an oracle: objects and values, both ends of each relationship, and the
+/// results of queries that use indexes.
 struct GraphComparison {
   let context: ManagedObjectContext
   let state: GraphState

@@ -4,7 +4,7 @@ import Predicates
 
 /// A change of a graph, in terms of codes: a context and a ``GraphState`` can both make it.
 enum GraphEdit: Sendable {
-  /// From which end a link is changed.
+  /// The end from which a link is changed.
   enum End: CaseIterable, Sendable { case near, far }
 
   /// Adds or renames one.
@@ -13,7 +13,7 @@ enum GraphEdit: Sendable {
   case putAuthor(Int, GraphState.Author)
   /// Adds or renames one.
   case putMember(Int, name: String)
-  /// Its links are those that the state says.
+  /// Adds one, with the links that the state has.
   case addWork(Int, GraphState.Work)
   case changeWork(Int, title: String, pages: Int, shelf: String?, place: Int?)
   case setAuthor(of: Int, to: Int?, End)

@@ -153,7 +153,7 @@ final class Author: ManagedObject {
   }
 }
 
-/// In a place of its own, at most, and in a chain of sequels.
+/// A work. No other work has its place, if it has one. It may be in a chain of sequels.
 final class Work: ManagedObject {
   @exclusivity(unchecked) final var _$state = ObjectState()
   @exclusivity(unchecked) private final var _code: Cached<Int>
@@ -386,7 +386,7 @@ final class Publisher: ManagedObject {
   }
 }
 
-/// Admires authors, and has one work that knows nothing of it.
+/// A member, who admires authors and has one favourite work. The work has no inverse.
 final class Member: ManagedObject {
   @exclusivity(unchecked) final var _$state = ObjectState()
   @exclusivity(unchecked) private final var _code: Cached<Int>

@@ -62,7 +62,7 @@ struct GraphScenario {
     case 20:
       try step(.close) { try $0.close() }
       try reopen()
-      // The first one takes back what closing said.
+      // The first commit removes the closing mark.
       try save(.firstCommit, .small, durability: isUnsynced ? nil : generator.pick([.full, .relaxed]))
     case 21, 22:
       subject.die()
@@ -91,7 +91,7 @@ struct GraphScenario {
     try step(operation, imageCount: imageCount) { try $0.save(shape, durability: durability, by: saver) }
   }
 
-  /// A checkpoint while small saves of all durabilities go on.
+  /// Runs a checkpoint with small saves of all durabilities meanwhile.
   private mutating func checkpointConcurrentlyWithSaves() throws {
     let (besideSeed, isUnsynced) = (generator.next(), isUnsynced)
     try step(.concurrentCheckpoint) { subject in
@@ -106,7 +106,7 @@ struct GraphScenario {
     }
   }
 
-  /// The file made short, with small saves in between.
+  /// Makes the file short, with small saves in between.
   private mutating func compaction() throws {
     try save(.largeValue, .largeValue, durability: nil, imageCount: 1)
     let (seed, isUnsynced) = (generator.next(), isUnsynced)

@@ -1,8 +1,9 @@
 import Foundation
 
-/// A graph as plain values by their codes, which are unique: what a store must show after a save. Shares no code with contexts.
+/// A graph as plain values by their codes, which are unique: the expected contents of a store after a save. Shares no
+/// code with contexts.
 ///
-/// Each link is kept at one end alone; what the other end must show is counted from there.
+/// Each link is kept at one end alone; the expected links of the other end are counted from there.
 struct GraphState: Sendable, Equatable {
   struct Author: Sendable, Equatable {
     var name: String
@@ -45,7 +46,7 @@ struct GraphState: Sendable, Equatable {
 }
 
 extension GraphState {
-  /// Makes an edit, with what the delete rules and the other ends say of it.
+  /// Makes an edit, with the effects of the delete rules and on the other ends.
   mutating func apply(_ edit: GraphEdit) {
     switch edit {
     case .putPublisher(let code, let name): publishers[code] = name

@@ -3,12 +3,12 @@
 import Synchronization
 @_spi(Testing) import TestSupport
 
-/// The commits of a store with the graph after each: the first is the one that takes up the models.
+/// The commits of a store with the graph after each: the first commit adds the models to the store.
 typealias GraphHistory = CommitHistory<GraphState>
 
 /// A graph in a store on a simulated disk, whose objects are compared with plain values.
 final class GraphUnderTest: SimulatedStore<GraphState>, CrashSubject {
-  /// Whose context saves: one of two that stay, or one made for the save.
+  /// The context that saves: one of two that stay, or one made for the save.
   enum Saver: Sendable, CaseIterable { case first, second, passing }
 
   static var layer: Layer { .graph }
@@ -112,7 +112,7 @@ final class GraphUnderTest: SimulatedStore<GraphState>, CrashSubject {
     }
   }
 
-  /// Tries to save what breaks a rule, if the graph has objects to break it with.
+  /// Tries to save changes that break a rule, if the graph has objects to break it with.
   func refusedSave(by saver: Saver) throws {
     guard let refusal = workload.refusal(on: ledger.model.state) else { return }
     let before = try openStore().lastCommit
@@ -132,7 +132,7 @@ final class GraphUnderTest: SimulatedStore<GraphState>, CrashSubject {
   func check(seed: UInt64) throws {
     let state = ledger.model.state
     let commit = try openStore().lastCommit
-    // Before the first commit there are no models that could be asked for.
+    // Before the first commit there are no models that could be fetched.
     guard commit > 0 else { return }
     do {
       try perform(by: .passing) { try GraphComparison(context: $0, state: state).run() }
@@ -144,7 +144,8 @@ final class GraphUnderTest: SimulatedStore<GraphState>, CrashSubject {
     throw OracleMismatch("verify: \(problem)")
   }
 
-  /// The history has every commit that changed the graph, by the author that its save had, and none that the store doesn't show.
+  /// Checks the history: it has every commit that changed the graph, with the author of its save, and no commit that
+  /// the store doesn't show.
   private func checkHistory(through last: UInt64) throws {
     guard let container, try container.historyPolicy != nil else { return }
     let authors = Mutex<Set<String?>>([])

@@ -3,9 +3,9 @@ import GraphContext
 import PageStore
 import TestSupport
 
-/// Makes up changes of a graph: saves that pass, and saves that have to be refused.
+/// Generates changes of a graph: saves that succeed, and saves that have to be refused.
 struct GraphWorkload {
-  /// What a save changes.
+  /// The kinds of changes of a save.
   enum Shape: Sendable {
     /// A few objects and links.
     case small
@@ -25,7 +25,7 @@ struct GraphWorkload {
 
   init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
 
-  /// Objects of each entity are named by so many codes, so that those of deleted ones come again.
+  /// Objects of each entity have so many codes, so that the codes of deleted objects are used again.
   private static let codes = 0...24
 
   /// The changes of one save of a store that holds `state`. The order of a save's edits matters: each is possible after those
@@ -57,7 +57,7 @@ struct GraphWorkload {
     return edits
   }
 
-  /// One change that is never without effect.
+  /// Returns one change that always has an effect.
   mutating func oneEdit(on state: GraphState) -> [GraphEdit] {
     [
       .putPublisher(

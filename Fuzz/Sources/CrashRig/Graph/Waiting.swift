@@ -1,7 +1,7 @@
 import Dispatch
 import Synchronization
 
-/// Runs `body` as a task, and waits for it: the rig's threads are not those of tasks.
+/// Runs `body` as a task, and waits for it: the rig's threads aren't threads of tasks.
 func waiting(_ body: @Sendable @escaping () async throws -> Void) throws {
   final class Outcome: Sendable {
     let failure = Mutex<(any Error)?>(nil)

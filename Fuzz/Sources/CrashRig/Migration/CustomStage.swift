@@ -1,9 +1,10 @@
 import GraphContext
 import Predicates
 
-/// A custom stage that inserts objects, links them to those of the graph before it, and deletes some: with whatever else changes.
+/// A custom stage that inserts objects, links them to objects of the old graph, and deletes some, together with the
+/// other changes.
 enum CustomStage {
-  /// What the stage makes of songs with even codes.
+  /// The objects that the stage makes of songs with even codes.
   static let note = EntityDescription(
     name: "Note",
     properties: [
@@ -38,7 +39,7 @@ enum CustomStage {
     )
   }
 
-  /// What is shown after the stage.
+  /// Returns the contents after the stage.
   static func apply(to content: inout GraphContent) {
     let codes = content.rows["Song", default: [:]].keys
     for code in codes where isNoted(code) {

@@ -1,11 +1,12 @@
 import GraphContext
 import Predicates
 
-/// The objects of a graph as plain values: what a store must show under one of its schemas. Shares no code with contexts.
+/// The objects of a graph as plain values: the expected contents of a store under one of its schemas. Shares no code
+/// with contexts.
 ///
 /// Objects are known by their codes, which no change of a schema touches.
 struct GraphContent: Sendable, Equatable {
-  /// What an object shows in a property.
+  /// The value of a property of an object.
   enum Shown: Sendable, Equatable {
     case value(AttributeValue)
     /// The objects that a relationship leads to, in ascending order.
@@ -30,7 +31,7 @@ struct GraphContent: Sendable, Equatable {
 }
 
 extension GraphContent {
-  /// What a context shows.
+  /// Reads the contents of a context.
   init(of schema: Schema, in context: ManagedObjectContext) throws {
     for entity in schema.entities {
       for record in try context.fetch(DynamicQuery(entity.name)) {
@@ -54,7 +55,7 @@ extension GraphContent {
     return Int(code)
   }
 
-  /// - Throws: the first difference from what it has to be.
+  /// - Throws: the first difference from the expected contents.
   func compare(with expected: GraphContent) throws {
     for entity in Set(rows.keys).union(expected.rows.keys).sorted() {
       let (shown, wanted) = (rows[entity, default: [:]], expected.rows[entity, default: [:]])

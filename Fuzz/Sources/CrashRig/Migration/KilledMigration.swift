@@ -4,8 +4,8 @@ import PageStore
 import Synchronization
 import TestSupport
 
-/// Processes killed at any moment while they change the schema of a real file. The page cache survives, so this proves nothing about
-/// syncs; it does about the order of writes, locks, and what a process finds that goes on.
+/// Processes killed at any moment while they change the schema of a real file. The page cache survives, so this proves
+/// nothing about syncs. It tests the order of writes, the locks, and the state that the next process finds.
 struct KilledMigration {
   private static let killCount = 6
   private let seed: UInt64
@@ -15,9 +15,9 @@ struct KilledMigration {
   private let folder: TemporaryFolder
   private let path: String
   private var generator: SeededGenerator
-  /// The rows done after each commit of a change that nobody interrupts.
+  /// The rows done after each commit of a change that is not interrupted.
   private var reports: [Int] = []
-  /// How long a process takes to its first commit, and from there to the switch, in microseconds.
+  /// The time from the start of a process to its first commit, and from there to the switch, in microseconds.
   private var startTime = 0
   private var changeTime = 0
   /// The rows that the change in the file has done.
@@ -35,8 +35,8 @@ struct KilledMigration {
     try Self.withContainer(of: trial, isNew: false, at: path) { try filling.save(in: $0) }
   }
 
-  /// Changes the schema of the file: what the processes do that are killed. Writes eight bytes to standard output after each commit, the
-  /// rows done.
+  /// Changes the schema of the file: the work of the processes that are killed. After each commit writes the number of
+  /// rows done to standard output, as eight bytes.
   static func changeSchema(ofFileAt path: String, scenario seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let trial = try SchemaTrial(using: &generator)
@@ -69,7 +69,7 @@ struct KilledMigration {
       isSwitched = try hasNewSchema()
       if !isSwitched, generator.chance(1, in: 4) { try giveUp() }
     }
-    // The last process finishes, whatever is left to do.
+    // The last process finishes the work that is left.
     let rests = isSwitched ? [[]] : reports.rests(after: done)
     let found = try ChangingProcess(path, seed).reportsAtItsEnd()
     guard rests.contains(found) else {
@@ -99,14 +99,15 @@ struct KilledMigration {
 
   private mutating func killOnce() throws {
     let process = try ChangingProcess(path, seed)
-    // After some of its commits, and within the time that about two more take; or anywhere before the first one.
+    // The kill comes after some of the process's commits, and within the time of about two more; or anywhere before the
+    // first one.
     let count = generator.number(in: 0...(reports.rests(after: done).last?.count ?? 0))
     let seen = (0..<count).compactMap { _ in process.nextReport() }
     usleep(UInt32(generator.number(in: 0...(count == 0 ? startTime : 2 * changeTime / (reports.count + 1)))))
     try check(seen + process.kill())
   }
 
-  /// Compares what a killed process has reported, and what it has left, with the course of a change that goes on behind ``done`` rows.
+  /// Compares the reports of a killed process with the course of a change that continues after ``done`` rows.
   private mutating func check(_ found: [Int]) throws {
     let rests = reports.rests(after: done)
     guard rests.contains(where: { $0.starts(with: found) }) else {

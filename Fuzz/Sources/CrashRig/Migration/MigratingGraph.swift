@@ -4,32 +4,32 @@ import Predicates
 import Synchronization
 @_spi(Testing) import TestSupport
 
-/// What a store shows whose schema changes.
+/// The expected state of a store whose schema changes.
 struct MigratingState: Sendable {
   var trial: SchemaTrial
-  /// Under the schema that the store has.
+  /// The objects under the store's current schema.
   var content = GraphContent()
   var hasNewSchema = false
-  /// Rows that the change has done which is under way; nil if there is none.
+  /// The rows that the change under way has done; nil if no change is under way.
   var completedRowCount: Int?
   /// The rows done after each commit of the change, up to the switch.
   var reports: [Int] = []
 
   var schema: Schema { trial.schema(isNew: hasNewSchema) }
 
-  /// What the change that is under way may report from here on.
+  /// The reports that the change under way may still make.
   var remainingReports: [[Int]] { reports.rests(after: completedRowCount ?? 0) }
 }
 
 /// A graph in a store on a simulated disk, whose schema changes in many small commits.
 ///
-/// How many commits a change takes, and which of them switches, is found out on a copy of the disk. The history then has each of these
-/// commits, so that a crash has to show the old schema or the new one according to the commit that it leaves.
+/// A run on a copy of the disk shows how many commits a change takes, and which of them switches. The history then has
+/// each of these commits. So a crash has to show the old schema or the new one according to the commit that it leaves.
 final class MigratingGraph: SimulatedStore<MigratingState>, CrashSubject {
-  /// What the container is opened with.
+  /// The schema with which the container is opened.
   enum Goal {
     case oldSchema, newSchema
-    /// The old schema now and then, which gives the change up.
+    /// Sometimes the old schema, which gives up the change.
     case either
   }
 
@@ -81,7 +81,8 @@ final class MigratingGraph: SimulatedStore<MigratingState>, CrashSubject {
     }
   }
 
-  /// Compares what the store says before a container is opened: a crash leaves the old schema or the new one, whole.
+  /// Compares the contents of the store before a container is opened: a crash leaves the old schema or the new one,
+  /// whole.
   private func compare(_ found: SchemaChangeState, with state: MigratingState) throws {
     guard found.schema == state.schema else {
       throw OracleMismatch("the store has not the \(state.hasNewSchema ? "new" : "old") schema")
@@ -93,16 +94,17 @@ final class MigratingGraph: SimulatedStore<MigratingState>, CrashSubject {
     if let problem = found.problems.first { throw OracleMismatch("verify, before the change: \(problem)") }
   }
 
-  /// Opens the container, which changes the schema, goes on with an interrupted change, gives it up, or removes what it has left.
+  /// Opens the container, which changes the schema, continues an interrupted change, gives it up, or removes its
+  /// remains.
   private func carryOut(isNew: Bool, on store: Store, isCleaningUp: Bool) throws {
     let before = ledger.model.state
     let commit = store.lastCommit
-    // What an earlier change has left is removed first.
+    // The remains of an earlier change are removed first.
     let cleaned =
       isCleaningUp
       ? try MigrationCourse(before.trial, isNew: before.hasNewSchema, copyOfStore()).end : commit
     let course = try MigrationCourse(before.trial, isNew: isNew, copyOfStore())
-    // A change that goes on does the rows again that no commit has done, and no others.
+    // A continued change repeats exactly the rows that no commit has done.
     if isNew, before.completedRowCount != nil, !before.remainingReports.contains(course.rows) {
       let (done, reports) = (before.completedRowCount ?? -1, before.reports)
       throw OracleMismatch("rows \(course.rows) after an interruption behind \(done) of \(reports)")
@@ -167,7 +169,7 @@ final class MigratingGraph: SimulatedStore<MigratingState>, CrashSubject {
     try noteCommits(leadingTo: state, durability: .full)
   }
 
-  /// Notes what was committed since: of several commits the last one is the save, and the others are leases.
+  /// Records the commits since the last call: of several commits the last one is the save, and the others are leases.
   private func noteCommits(leadingTo state: MigratingState, durability: Durability) throws {
     let newest = try openStore().lastCommit
     ledger.change { history in
@@ -202,21 +204,22 @@ final class MigratingGraph: SimulatedStore<MigratingState>, CrashSubject {
 }
 
 extension [Int] {
-  /// Of the rows done after each commit of a change, those of the commits behind `done` rows.
+  /// Returns the reports of the commits after `done` rows, out of the rows done after each commit of a change.
   ///
-  /// A commit may do no rows: the last one, or one that finds the end of a tree before a pass begins. Several commits then have one count, and
-  /// the count alone doesn't tell which of them was the last. So each of them has its rest, the longest first.
+  /// A commit may do no rows: the last one, or one that finds the end of a tree before a pass begins. Several commits
+  /// then have the same count, and the count alone doesn't tell which of them was the last. So the result has the rest
+  /// after each of them, the longest first.
   func rests(after done: Int) -> [[Int]] {
     let rests = indices.filter { self[$0] == done }.map { Array(self[($0 + 1)...]) }
     return rests.isEmpty ? [filter { $0 > done }] : rests
   }
 }
 
-/// What opening a container does with a copy of a store.
+/// The effect of opening a container on a copy of a store.
 private struct MigrationCourse {
   /// The newest commit afterwards.
   let end: UInt64
-  /// What was reported, and after which commit.
+  /// The reports, each with the commit after which it was made.
   private let reports: [(commit: UInt64, rows: Int)]
 
   /// The rows done after each commit of the change, up to the switch.
@@ -231,9 +234,9 @@ private struct MigrationCourse {
     self.reports = reports.withLock(\.self)
   }
 
-  /// What the store shows after each commit from `commit` on.
+  /// Returns the states of the store after each commit from `commit` on.
   ///
-  /// - Parameter cleaned: the commit after which nothing is left of an earlier change.
+  /// - Parameter cleaned: the commit after which no remains of an earlier change are left.
   func states(
     isNew: Bool,
     after before: MigratingState,
@@ -241,13 +244,14 @@ private struct MigrationCourse {
     cleaned: UInt64
   ) -> [MigratingState] {
     guard end > commit else { return [] }
-    // A change without rows reports nothing. A stage with passes then says in a commit of its own that it is under way. A store without a commit has no schema to be changed: it gets the
-    // new one at once.
+    // A change without rows reports nothing. A stage with passes then records in a commit of its own that it is under
+    // way. A store without a commit has no schema to be changed: it gets the new one at once.
     let isChanged = commit > 0 && before.completedRowCount == nil
     let isNotedFirst = reports.isEmpty && before.trial.isStaged && isChanged
     let switching =
       before.hasNewSchema || !isNew ? nil : reports.last?.commit ?? cleaned + (isNotedFirst ? 2 : 1)
-    // A batch that changes nothing, or has no rows because the one before was the last, commits nothing: it is a second report after the same commit.
+    // A batch commits nothing if it changes nothing, or if it has no rows because the one before was the last. Then
+    // there is a second report after the same commit.
     let rows = Dictionary(reports.map { ($0.commit, $0.rows) }, uniquingKeysWith: { first, _ in first })
     var completedRowCount = before.completedRowCount
     return (commit + 1...end).map { number in

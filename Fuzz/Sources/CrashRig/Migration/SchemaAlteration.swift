@@ -2,8 +2,8 @@ import Foundation
 import GraphContext
 import Predicates
 
-/// One of the ways in which a schema of songs changes, and what a store shows afterwards. Several make one change of a schema, in
-/// the order of the cases.
+/// One of the ways in which a schema of songs changes, and its effect on the contents of a store. Several of them make
+/// one change of a schema, in the order of the cases.
 enum SchemaAlteration: CaseIterable, Sendable {
   case newIndex, foldedIndex, uniqueIndex
   case attributeAdded, optionalAdded, attributeRemoved, attributeWidened, attributeRequired

@@ -7,7 +7,7 @@ import TestSupport
 struct SchemaTrial: Sendable {
   let old: Schema
   let new: Schema
-  /// What the change consists of.
+  /// The parts of the change.
   let alterations: [SchemaAlteration]
   /// Whether a custom stage makes the change.
   let isStaged: Bool
@@ -39,7 +39,7 @@ struct SchemaTrial: Sendable {
     new = try Schema(entities: altered)
   }
 
-  /// Another change behind this one; nil if nothing is left to be changed.
+  /// Another change behind this one; nil if there is nothing left to change.
   func next(using generator: inout SeededGenerator) throws -> SchemaTrial? {
     if unused.isEmpty { return nil }
     let isStaged = !isStaged && generator.chance(1, in: 3)
@@ -48,7 +48,7 @@ struct SchemaTrial: Sendable {
 
   func schema(isNew: Bool) -> Schema { isNew ? new : old }
 
-  /// What the store shows after the change.
+  /// Returns the contents of the store after the change.
   func altered(_ content: GraphContent) -> GraphContent {
     var content = content
     for alteration in alterations { alteration.apply(to: &content) }
@@ -59,7 +59,7 @@ struct SchemaTrial: Sendable {
   /// So small that each commit of a change does a few rows.
   private static let chunkByteCount = 400
 
-  /// Opens a container with the schema before the change, or after it: makes the change, goes on with it, or gives it up.
+  /// Opens a container with the schema before the change, or after it: makes the change, continues it, or gives it up.
   ///
   /// - Parameter onReport: called after each commit up to the switch, with the rows that the change has done by then.
   func container(

@@ -4,7 +4,8 @@ import Predicates
 // object changes in the parent, the child forgets the values of the object that it has read.
 
 extension ManagedObjectContext {
-  /// Makes a context that saves to this one: for a form that can be cancelled, or for a step of an import that can fail.
+  /// Makes a context that saves to this one: for a form that can be cancelled, or for a step of an import that can
+  /// fail.
   ///
   /// ```swift
   /// let draft = context.makeChild()
@@ -23,8 +24,8 @@ extension ManagedObjectContext {
   /// A child of a read-only context is read-only for good. If its parent becomes read-only later, the child throws
   /// `readOnlyContext` when it saves.
   ///
-  /// New objects have their final IDs. A child can have children. It belongs to the task that this context belongs to. It lives as long as
-  /// the program holds it. Afterwards its objects are in no context, as after a reset. O(entities).
+  /// New objects have their final IDs. A child can have children. It belongs to the task that this context belongs to.
+  /// It lives as long as the program holds it. Afterwards its objects are gone, as after a reset. O(entities).
   ///
   /// - Parameter name: the child's name in messages.
   public func makeChild(name: String? = nil) -> ManagedObjectContext {
@@ -139,7 +140,8 @@ extension ManagedObjectContext {
   /// some are applied, and this context throws until it is rolled back.
   ///
   /// - Parameter finish: notes the child's objects as saved. Called before listeners are.
-  /// - Throws: `conflict` for an object that the child has changed and that was deleted here; `readOnlyContext` if this context only reads.
+  /// - Throws: `conflict` for an object that the child has changed and that was deleted here; `readOnlyContext` if this
+  ///   context only reads.
   func accept(
     _ request: SaveRequest,
     _ handedOver: HandedOver,
@@ -236,7 +238,8 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Notes the objects that another context changed in the store after the child had read them: saving them to the store is a conflict.
+  /// Notes the objects that another context changed in the store after the child had read them: saving them to the
+  /// store is a conflict.
   private func accept(conflicts request: SaveRequest, _ changes: EntityChanges) throws(ContextError) {
     let ordinal = changes.entity.ordinal
     var changed = Set(changes.updated.map(\.number))

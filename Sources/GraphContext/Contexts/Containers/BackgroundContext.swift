@@ -36,8 +36,8 @@ public actor BackgroundContext {
 
   /// Runs `body` with the context, and returns its result.
   ///
-  /// An error of a getter makes this block throw, at its end at the latest. The next blocks throw it too, until one of them rolls the context back
-  /// or resets it.
+  /// An error of a getter makes this block throw, at its end at the latest. The next blocks throw it too, until one of
+  /// them rolls the context back or resets it.
   ///
   /// - Throws: what `body` throws; a ``ContextError`` if a value couldn't be read, or, without calling `body`, if the
   ///   context can't move to the newest commit.
@@ -50,8 +50,9 @@ public actor BackgroundContext {
   /// Runs `body` as ``perform(_:)`` does, and blocks the calling thread until it has returned: for code that can't
   /// await.
   ///
-  /// A block may call it for its own context: the inner block is then a part of the outer one. On the main actor, or in a task, prefer
-  /// ``perform(_:)``: a thread that waits does nothing else. Two blocks that wait for each other's contexts wait forever.
+  /// A block may call it for its own context: the inner block is then a part of the outer one. On the main actor, or in
+  /// a task, prefer ``perform(_:)``: a thread that waits does nothing else. Two blocks that wait for each other's
+  /// contexts wait forever.
   public nonisolated func performAndWait<Result: Sendable>(
     _ body: @Sendable (ManagedObjectContext) throws -> Result
   ) throws -> Result {

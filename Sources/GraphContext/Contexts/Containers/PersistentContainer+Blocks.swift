@@ -16,8 +16,9 @@ extension PersistentContainer {
     }
   }
 
-  /// Runs `body` with a context of its own, and saves its changes when it returns. Blocks of several calls run one after the other, first in, first
-  /// out, for all containers of the process on the store: they never conflict with each other.
+  /// Runs `body` with a context of its own, and saves its changes when it returns. Blocks of several calls run one
+  /// after the other, first in, first out, for all containers of the process on the store: they never conflict with
+  /// each other.
   ///
   /// ```swift
   /// let id = try await bank.write { context in
@@ -62,12 +63,14 @@ extension PersistentContainer {
   /// Does what `write` does, for code that can't be suspended: the calling thread waits for its turn among the blocks,
   /// and until the changes are saved.
   ///
-  /// The view context shows the changes in a later turn of the main actor; ``waitForViewContext()`` brings it up to date at once.
+  /// The view context shows the changes in a later turn of the main actor; ``waitForViewContext()`` brings it up to
+  /// date at once.
   ///
   /// - Parameters:
   ///   - mergePolicy: what the save does with objects that other contexts have changed since the block began.
   ///   - body: the block. Objects can't leave it: return their IDs.
-  /// - Throws: `saveNotAllowed` in a block that writes, which would wait for itself; what `body` and the save throw. Nothing is changed then.
+  /// - Throws: `saveNotAllowed` in a block that writes, which would wait for itself; what `body` and the save throw.
+  ///   Nothing is changed then.
   public func writeAndWait<Result: Sendable>(
     mergePolicy: MergePolicy = .error,
     _ body: (ManagedObjectContext) throws -> Result
@@ -111,7 +114,8 @@ extension PersistentContainer {
   /// if newer commits have followed. Otherwise it does what ``query(_:)`` does; ``ManagedObjectContext/refresh()``
   /// stays at the commit.
   ///
-  /// - Throws: `commitNotHeld` after the commit was released, or once its lifetime is over, also in the middle of the block; what `body` throws.
+  /// - Throws: `commitNotHeld` after the commit was released, or once its lifetime is over, also in the middle of the
+  ///   block; what `body` throws.
   public func query<Result: Sendable>(
     at commit: PinnedCommit,
     _ body: @Sendable @escaping (ManagedObjectContext) throws -> Result

@@ -55,8 +55,9 @@ extension PersistentContainer {
   /// - Parameters:
   ///   - name: the context's name in messages.
   ///   - mergePolicy: what its saves do with objects that other contexts have changed since.
-  ///   - queue: the queue that its blocks run on, one after the other; nil for a queue of its own. Code that runs on a serial queue must not
-  ///     call ``BackgroundContext/performAndWait(_:)`` of a context on that queue: it would wait for itself.
+  ///   - queue: the queue that its blocks run on, one after the other; nil for a queue of its own. Code that runs on a
+  ///     serial queue must not call ``BackgroundContext/performAndWait(_:)`` of a context on that queue: it would wait
+  ///     for itself.
   public func newBackgroundContext(
     name: String? = nil,
     mergePolicy: MergePolicy = .error,

@@ -27,7 +27,8 @@ package final class StoreCoordinator: Sendable {
   let uniquePolicies: [[UniquePolicy]]
   /// True if one of ``uniquePolicies`` isn't ``UniquePolicy/error``.
   let settlesUniqueValues: Bool
-  /// Bits of the slots whose values stay in the history when an object is deleted, by the entity's ordinal; empty for none.
+  /// Bits of the slots whose values stay in the history when an object is deleted, by the entity's ordinal; empty for
+  /// none.
   private let preservedSlots: [UInt64]
   /// True if a model's properties are in another order than the store's.
   let hasOtherLayouts: Bool
@@ -39,7 +40,8 @@ package final class StoreCoordinator: Sendable {
   private let nextListener = Atomic<UInt64>(1)
 
   /// - Parameters:
-  ///   - described: entities without classes as the program has described them: their relationships may lead to a subclass, where the schema's lead to its root.
+  ///   - described: entities without classes as the program has described them: their relationships may lead to a
+  ///     subclass, where the schema's lead to its root.
   ///   - queue: runs the blocks that write; nil for a queue of the system's.
   init(
     _ engine: any StoreEngine,

@@ -50,7 +50,8 @@ extension ManagedObjectContext {
 
   // MARK: Lists of links
 
-  /// Works out the unsaved changes of all lists of a many-to-many relationship. O(k log k) for k links with unsaved changes.
+  /// Works out the unsaved changes of all lists of a many-to-many relationship. O(k log k) for k links with unsaved
+  /// changes.
   private func makeLists(in places: PairPlaces) -> PendingLists {
     var lists = PendingLists()
     let links = entities[places.entity].pairs[places.position]
@@ -72,7 +73,8 @@ extension ManagedObjectContext {
     return lists
   }
 
-  /// Returns whether the source shows a link that has no unsaved changes but its place. Another context may have removed it.
+  /// Returns whether the source shows a link that has no unsaved changes but its place. Another context may have
+  /// removed it.
   private func shows(
     _ element: ObjectNumber,
     in owner: ObjectNumber,

@@ -10,8 +10,8 @@ extension ManagedRecord {
   /// - Parameters:
   ///   - name: the relationship's name.
   ///   - type: the destination's class where the container has one.
-  /// - Throws: `unknownProperty` when the entity has no to-one relationship of this name; `wrongDestination` when it leads to objects of
-  ///   another class; the store's error when it can't be read.
+  /// - Throws: `unknownProperty` when the entity has no to-one relationship of this name; `wrongDestination` when it
+  ///   leads to objects of another class; the store's error when it can't be read.
   public func object<Object: ManagedObject>(
     _ name: String,
     as type: Object.Type = ManagedRecord.self
@@ -28,9 +28,9 @@ extension ManagedRecord {
   /// Sets a to-one relationship to an object or to nil; the inverse follows. A required relationship may be nil until
   /// it is saved.
   ///
-  /// - Throws: `unknownProperty` when the entity has no to-one relationship of this name; `wrongDestination` for an object of another
-  ///   entity; `otherContext` where one of the two is in another context or in none; `objectNotFound` where one no
-  ///   longer exists.
+  /// - Throws: `unknownProperty` when the entity has no to-one relationship of this name; `wrongDestination` for an
+  ///   object of another entity; `otherContext` where one of the two is in another context or in none; `objectNotFound`
+  ///   where one is gone.
   public func setObject(_ name: String, to object: (any ManagedObject)?) throws(ContextError) {
     let slot = try toOneSlot(name)
     // A link that an earlier program has made can be removed.
@@ -43,7 +43,8 @@ extension ManagedRecord {
     context.didSetToOne(of: self, slot: slot, from: old, to: new)
   }
 
-  /// - Throws: `wrongDestination` for a link to an object of another class than the one asked for: an earlier program may have made it.
+  /// - Throws: `wrongDestination` for a link to an object of another class than the one asked for: an earlier program
+  ///   may have made it.
   private func check(
     _ numbers: [ObjectNumber],
     _ name: String,
@@ -79,8 +80,8 @@ extension ManagedRecord {
   /// - Parameters:
   ///   - name: the relationship's name.
   ///   - type: the destination's class where the container has one.
-  /// - Throws: `unknownProperty` when the entity has no to-many relationship of this name; `wrongDestination` when it leads to objects of
-  ///   another class; the store's error when it can't be read.
+  /// - Throws: `unknownProperty` when the entity has no to-many relationship of this name; `wrongDestination` when it
+  ///   leads to objects of another class; the store's error when it can't be read.
   public func objects<Object: ManagedObject>(
     _ name: String,
     as type: Object.Type = ManagedRecord.self
@@ -127,9 +128,9 @@ extension ManagedRecord {
 
   /// Adds an object to a to-many relationship; one that is a member stays one. O(log n).
   ///
-  /// - Throws: `unknownProperty` when the entity has no to-many relationship of this name; `wrongDestination` for an object of another
-  ///   entity; `otherContext` where one of the two is in another context or in none; `objectNotFound` where one no
-  ///   longer exists.
+  /// - Throws: `unknownProperty` when the entity has no to-many relationship of this name; `wrongDestination` for an
+  ///   object of another entity; `otherContext` where one of the two is in another context or in none; `objectNotFound`
+  ///   where one is gone.
   public func add(_ object: any ManagedObject, to name: String) throws(ContextError) {
     let (place, context) = try checkMember(object, name)
     context.add(object, to: self, toMany: place)

@@ -19,7 +19,8 @@ struct MemberListings {
     var members: [ObjectIdentifier]
     /// The greatest number of a member: members are listed by their numbers.
     var last: ObjectNumber
-    /// The number of the last sweep of the members' identity map, when the list was handed out. The list alone holds its members.
+    /// The number of the last sweep of the members' identity map, when the list was handed out. The list alone holds
+    /// its members.
     var sweepNumber: Int
 
     /// Returns the number of members behind these in a list that begins with these; nil if the list begins otherwise.
@@ -122,7 +123,8 @@ struct ListKeeper {
       context.listings.drop(entity.ordinal, toMany, owner: owner)
       return .otherList
     }
-    // Adopting a member may bring in objects that become members, too, or remove some: adopting them then drops the listing.
+    // Adopting a member may bring in objects that become members, too, or remove some: adopting them then drops the
+    // listing.
     let property = object._$objectModel.slotCount + toMany
     let adopted = members.suffix(added).filter {
       context.adopt($0) && context.accepts($0, of: object, property: property)

@@ -2,9 +2,9 @@ import Predicates
 
 /// The records of the members of the to-many relationship that a program listed last, read some at a time.
 ///
-/// If a program reads one member after the other, each record would be looked up by itself, and each lookup waits for
-/// memory. So once two members have been read in the order of the list, the records of the next few are read together,
-/// and more of them each time.
+/// Otherwise a program that reads one member after the other would have each record looked up by itself, and each
+/// lookup waits for memory. So once two members have been read in the order of the list, the records of the next few
+/// are read together, and more of them each time.
 struct MemberReading {
   /// The ordinal of the members' entity; nil where no relationship is followed.
   private var entity: Int?

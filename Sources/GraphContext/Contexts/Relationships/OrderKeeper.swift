@@ -1,6 +1,7 @@
 import Predicates
 
-/// Keeps the order of a context's ordered relationships: gives objects their places, and keeps the unsaved changes of each list up to date.
+/// Keeps the order of a context's ordered relationships: gives objects their places, and keeps the unsaved changes of
+/// each list up to date.
 struct OrderKeeper {
   private let context: ManagedObjectContext
   private let table: ListTable
@@ -246,8 +247,8 @@ struct OrderKeeper {
     }
   }
 
-  /// Tells the observers of a list that objects in it move. An observer may read the list, so callers tell it before they take the first object out, and
-  /// again after they have put the last one in.
+  /// Tells the observers of a list that objects in it move. An observer may read the list, so callers tell it before
+  /// they take the first object out, and again after they have put the last one in.
   private func tellOfMoves(_ objects: [any ManagedObject], of owner: ObjectNumber) {
     if context.observation == nil { return }
     switch table.origin {

@@ -85,7 +85,8 @@ struct PendingLinks {
     removed[owner] = nil
   }
 
-  /// Removes a link from `links` if it is there. Static: with `self` at hand, the sets would be copied before they are changed.
+  /// Removes a link from `links` if it is there. Static: with `self` at hand, the sets would be copied before they are
+  /// changed.
   private static func take(
     _ element: ObjectNumber,
     of owner: ObjectNumber,

@@ -3,7 +3,8 @@ import Predicates
 /// Unsaved changes of the order of an owner's members, as differences to what the source has: entries that were added,
 /// and entries that were removed.
 ///
-/// Both ascend. An entry is never in both: adding one that was removed only forgets the removal, and the other way round.
+/// Both ascend. An entry is never in both: adding one that was removed only forgets the removal, and the other way
+/// round.
 struct PendingList {
   private(set) var added: [ListEntry]
   private(set) var removed: [ListEntry]

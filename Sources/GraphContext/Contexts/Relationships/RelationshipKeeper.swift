@@ -79,8 +79,8 @@ struct RelationshipKeeper {
 
   /// Tells the observers of to-many relationships that one of the members leads elsewhere.
   ///
-  /// An observer may list the members, and that makes the pending links if there are none yet. So the object's reference and the links must agree: call this
-  /// before either changes, or after both.
+  /// An observer may list the members, and that makes the pending links if there are none yet. So the object's
+  /// reference and the links must agree: call this before either changes, or after both.
   func tellOfRelinking(
     _ number: ObjectNumber,
     _ entity: StoredEntity,
@@ -299,8 +299,8 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Works out the unsaved changes of a to-one relationship, if they aren't known: the links, and with them the lists of an ordered relationship. So the
-  /// number of members and their list belong to one state.
+  /// Works out the unsaved changes of a to-one relationship, if they aren't known: the links, and with them the lists
+  /// of an ordered relationship. So the number of members and their list belong to one state.
   func workOutReferences(at position: Int, of entity: StoredEntity) {
     if entities[entity.ordinal].references[position] != nil { return }
     let toOne = entity.toOnes[position]

@@ -8,9 +8,10 @@ import Synchronization
 /// from a file or in another process, never finds another object with this number, even after a crash or a power
 /// failure. The rest of a lease is skipped when the store is closed.
 ///
-/// Numbers are leased in blocks. A save leases the next block in its own transaction when less than half of the last one is left
-/// (``endWanted(_:stored:)``); where a lease is used up all the same, ``PageStoreEngine/takeNumber(of:timeout:)`` leases a
-/// block. Each block of an entity is twice as long as the one before, from ``shortestBlockCount`` to ``longestBlockCount``.
+/// Numbers are leased in blocks. A save leases the next block in its own transaction when less than half of the last
+/// one is left (``endWanted(_:stored:)``); where a lease is used up all the same,
+/// ``PageStoreEngine/takeNumber(of:timeout:)`` leases a block. Each block of an entity is twice as long as the one
+/// before, from ``shortestBlockCount`` to ``longestBlockCount``.
 final class ObjectNumbers: Sendable {
   static let shortestBlockCount: UInt64 = 1_024
   static let longestBlockCount: UInt64 = 65_536

@@ -1,6 +1,7 @@
 import PageStore
 
-// The types of PageStore that the API of contexts and containers has. The rest of this module knows PageStore by these alone.
+// The types of PageStore that the API of contexts and containers has. The rest of this module knows PageStore by these
+// alone.
 
 /// A failure of a store: see `PageStore.StoreError`.
 public typealias StoreError = PageStore.StoreError

@@ -28,8 +28,8 @@ extension PersistentContainer {
     }
   }
 
-  /// Removes the file of the store at `url`. The store must not be open, in this process or another. It may be damaged. If the URL is that of a
-  /// symbolic link, the file that it leads to is removed, and the link stays.
+  /// Removes the file of the store at `url`. The store must not be open, in this process or another. It may be damaged.
+  /// If the URL is that of a symbolic link, the file that it leads to is removed, and the link stays.
   ///
   /// After a crash at any moment the file is either complete or removed, and another call finishes the removal.
   /// When this returns, the file is removed durably. It is also removed durably when this throws because there is
@@ -49,9 +49,9 @@ extension PersistentContainer {
   /// ``copy(to:keepsObjectIDs:)`` has made. Afterwards the IDs of the source's objects find these objects in the
   /// store. The source stays as it is. O(size of the source).
   ///
-  /// The store that is replaced must not be open, in this process or another; it may be damaged. The source may be open for reading only. The
-  /// new file has the permissions and the owner of the old one. After a crash at any moment the file is either the old or the new one,
-  /// complete. The folder's file system must have room for both.
+  /// The store that is replaced must not be open, in this process or another; it may be damaged. The source may be open
+  /// for reading only. The new file has the permissions and the owner of the old one. After a crash at any moment the
+  /// file is either the old or the new one, complete. The folder's file system must have room for both.
   ///
   /// - Throws: `store` with a `storeError` of code `storeInUse` if the store is open, or the source is open for
   ///   writing, `notAStore` if either file is no store, `corrupt` if the source can't be read, `diskFull`,
@@ -108,7 +108,8 @@ extension PersistentContainer {
     }
   }
 
-  /// Counts the bytes of the store's file by use: live, dead, pinned by snapshots, log, reserved, free. Exact at every commit.
+  /// Counts the bytes of the store's file by use: live, dead, pinned by snapshots, log, reserved, free. Exact at every
+  /// commit.
   public func spaceLedger() throws(ContextError) -> SpaceLedger {
     do throws(StoreError) { return try handle.store.spaceLedger() } catch { throw ContextError(error) }
   }

@@ -24,8 +24,8 @@ extension PersistentContainer {
     do { try await coordinator.writer.run { try self.close() } } catch { throw ContextError(any: error) }
   }
 
-  /// Reads and checks the complete store, without blocking the task's thread: see the synchronous variant for details and errors. Writers wait while it
-  /// checks the pages.
+  /// Reads and checks the complete store, without blocking the task's thread: see the synchronous variant for details
+  /// and errors. Writers wait while it checks the pages.
   ///
   /// - Parameter includingWarnings: whether to return warnings, too: data that is whole, but of which only one of
   ///   two copies is left.

@@ -3,7 +3,8 @@ import PageStore
 import Predicates
 import Synchronization
 
-/// A commit of a store that is held, so that queries can go on reading it while others save: from ``PersistentContainer/pinCommit(lifetime:)``.
+/// A commit of a store that is held, so that queries can go on reading it while others save: from
+/// ``PersistentContainer/pinCommit(lifetime:)``.
 ///
 /// Pages that only an old commit reaches aren't reused while this commit is held: release it when it is no longer
 /// needed. Dropping the last reference releases it, too.
@@ -50,9 +51,11 @@ public final class PinnedCommit: Sendable {
 }
 
 extension PersistentContainer {
-  /// Holds the newest commit, for ``query(at:_:)``: several queries, at different times, that see one state of the store. O(1).
+  /// Holds the newest commit, for ``query(at:_:)``: several queries, at different times, that see one state of the
+  /// store. O(1).
   ///
-  /// - Parameter lifetime: how long the commit is held at most; nil for no limit. Afterwards reading it throws `commitNotHeld`.
+  /// - Parameter lifetime: how long the commit is held at most; nil for no limit. Afterwards reading it throws
+  ///   `commitNotHeld`.
   /// - Throws: `closed`; `schemaChanged` when another container has taken the store over.
   public func pinCommit(lifetime: Duration? = nil) throws(ContextError) -> PinnedCommit {
     let snapshot: Snapshot

@@ -1,7 +1,7 @@
 import PageStore
 import Predicates
 
-/// One snapshot of a store, read as records and index trees. Contexts read faults from it, and queries run on it.
+/// One snapshot of a store, read as records and index trees. Contexts load faults from it, and queries run on it.
 ///
 /// Belongs to one task at a time, like the context that made it: it keeps the trees it has opened.
 package final class StoreView: ObjectSource {
@@ -103,8 +103,8 @@ extension StoreView {
   }
 
   /// Returns the tree of an index, or nil if there is none yet. For a declared index: the components' keys
-  /// (``KeyCoder``) and the object number → nothing; of a relationship's: destination's and object's number, 8
-  /// bytes each → nothing.
+  /// (``KeyCoder``) and the object number → nothing. For the index of a relationship: destination's and object's
+  /// number, 8 bytes each → nothing.
   package func tree(of index: ResolvedIndex) throws(StoreError) -> TreeReader? {
     let (entity, ordinal) = (index.id.entity.ordinal, index.id.ordinal)
     makeEntitiesIfNeeded()
@@ -182,7 +182,8 @@ extension StoreView {
     try withRecord(number, of: entity) { $0.reference(slot) } ?? .none
   }
 
-  /// Calls `body` with the record of an object, checked; returns nil when there is none. `body` must not look up another one. O(log n).
+  /// Calls `body` with the record of an object, checked; returns nil when there is none. `body` must not look up
+  /// another one. O(log n).
   package func withRecord<R>(
     _ number: ObjectNumber,
     of entity: StoredEntity,

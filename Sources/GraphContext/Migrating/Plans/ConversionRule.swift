@@ -31,7 +31,7 @@ public struct ConversionRule: Sendable {
 
   /// Returns a value, which is not nil, converted for an attribute; nil if the attribute gets none.
   ///
-  /// - Parameter elementKind: of the value, if it is a list.
+  /// - Parameter elementKind: the kind of the value's elements, if it is a list.
   func convert(
     _ value: AttributeValue,
     ofElements elementKind: AttributeKind?,

@@ -4,8 +4,9 @@ import Predicates
 
 /// The numbers of objects that are made anew.
 ///
-/// A sequence names one object of an entity, whatever its class. So the objects of a dropped entity get sequences above those of all kept entities, and no two
-/// dropped entities share a sequence. The old graph doesn't change while a stage runs, so an interrupted stage computes the same numbers when it is resumed.
+/// A sequence names one object of an entity, whatever its class. So the objects of a dropped entity get sequences above
+/// those of all kept entities, and no two dropped entities share a sequence. The old graph doesn't change while a stage
+/// runs, so an interrupted stage computes the same numbers when it is resumed.
 struct SuccessorNumbers {
   /// Entities and classes of the new schema whose objects the passes make.
   private let madeAnew: Set<String>
@@ -51,8 +52,8 @@ extension MigrationBatch {
   ///   - className: the entity or the class of the new schema, as given to ``makeSuccessor(of:as:)``.
   /// - Returns: nil if there is none: no pass has made the object, or a pass has deleted it; also for a class of
   ///   which ``makeSuccessor(of:as:)`` makes no objects.
-  /// - Throws: `otherContext` for an object that is not of the old graph; `unknownEntity` or `abstractClass` for a wrong name; `store` or `corrupt` if
-  ///   the new graph can't be read.
+  /// - Throws: `otherContext` for an object that is not of the old graph; `unknownEntity` or `abstractClass` for a
+  ///   wrong name; `store` or `corrupt` if the new graph can't be read.
   /// - Complexity: O(log *n*) for each class that the object may have.
   public func successor(
     of object: ManagedRecord,
@@ -85,8 +86,8 @@ extension MigrationBatch {
   ///
   /// - Parameters:
   ///   - object: an object of the old graph.
-  ///   - className: the entity or the class of the new schema; nil for the entity or class with the old object's
-  ///     name.
+  ///   - className: the entity or the class of the new schema; nil for the one with the name of the old object's
+  ///     entity or class.
   /// - Throws: `otherContext` for an object that is not of the old graph; `unknownEntity` or `abstractClass` for a
   ///   wrong name; `saveNotAllowed` for a class that isn't made anew, or an object whose entity is continued by
   ///   another entity; `notUnique` if the object has a successor in the entity already, or had it in this batch;

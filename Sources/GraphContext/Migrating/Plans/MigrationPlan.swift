@@ -31,8 +31,8 @@ public struct MigrationPlan: Sendable {
 
   let versions: [Version]
   let stages: [MigrationStage]
-  /// True if a store of a version that isn't in the plan is migrated by the versions that are later than its own;
-  /// by all versions if it has none.
+  /// True if a store of a version that isn't in the plan is migrated to the first later version, and then on; a
+  /// store without a version, to the first version of the plan.
   let takesLaterVersions: Bool
 
   /// - Parameters:

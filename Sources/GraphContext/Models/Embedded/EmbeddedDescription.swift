@@ -4,7 +4,8 @@ import Predicates
 public struct EmbeddedDescription: Sendable {
   /// The property's name.
   public let name: String
-  /// The parts, as attributes of the entity: `home.city`, or `home.position.latitude` where a part is an embedded value itself.
+  /// The parts, as attributes of the entity: `home.city`, or `home.position.latitude` where a part is an embedded value
+  /// itself.
   public let attributes: [PropertyDescription]
 
   /// Describes a property of a type.
@@ -20,7 +21,8 @@ public struct EmbeddedDescription: Sendable {
 }
 
 extension PropertyDescription {
-  /// The name of an attribute that is a part of an embedded value. Because of its point, no property in Swift has this name.
+  /// The name of an attribute that is a part of an embedded value. Because of its point, no property in Swift has this
+  /// name.
   static func partName(_ name: String, in property: String) -> String {
     name.isEmpty ? property : "\(property).\(name)"
   }

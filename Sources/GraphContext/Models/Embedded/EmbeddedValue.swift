@@ -17,10 +17,12 @@ import Predicates
 /// }
 /// ```
 ///
-/// Each property of the struct, a *part*, is an attribute of the entity, named `home.city`: conditions, sorting, indexes, `select`, batches and
-/// rules treat it as any other attribute, and two contexts that change different parts of one value have no conflict.
+/// Each property of the struct, a *part*, is an attribute of the entity, named `home.city`: conditions, sorting,
+/// indexes, `select`, batches and rules treat it as any other attribute, and two contexts that change different parts
+/// of one value have no conflict.
 ///
-/// A property of the struct may be an embedded value itself, marked `@Embedded`. Its parts are parts of the whole: `home.position.latitude`.
+/// A property of the struct may be an embedded value itself, marked `@Embedded`. Its parts are parts of the whole:
+/// `home.position.latitude`.
 public protocol EmbeddedValue: EmbeddedProperty, PredicateRoot {
   /// The key path to each property of the struct, and the property's name.
   static var _$properties: [(keyPath: AnyKeyPath, name: String)] { get }
@@ -40,12 +42,12 @@ extension EmbeddedValue {
 }
 
 extension ValueExpression where Value: EmbeddedValue {
-  /// Whether there is no value. Only a value that may be nil can be asked.
+  /// A condition that there is no value. Only for a value that may be nil.
   public static func == (left: Self, right: _OptionalNilComparisonType) -> Where<Root> {
     left.compare(.equal, .value(.null))
   }
 
-  /// Whether there is a value. Only one that may be nil can be asked.
+  /// A condition that there is a value. Only for a value that may be nil.
   public static func != (left: Self, right: _OptionalNilComparisonType) -> Where<Root> {
     left.compare(.notEqual, .value(.null))
   }

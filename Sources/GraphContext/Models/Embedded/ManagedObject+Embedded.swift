@@ -15,8 +15,8 @@ extension ManagedObject {
     return cache.parts.value(of: self, at: first)
   }
 
-  /// The first step of setting an embedded value: finds the parts that change, and tells the context. The second is a step of its own, because in
-  /// this one the context may look at the cache.
+  /// The first step of setting an embedded value: finds the parts that change, and tells the context. The second is a
+  /// step of its own, because in this one the context may look at the cache.
   public func _$willSetEmbedded<Value: EmbeddedProperty>(
     _ ordinal: Int,
     _ cache: inout EmbeddedCache<Value>,

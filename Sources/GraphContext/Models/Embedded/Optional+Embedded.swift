@@ -5,12 +5,13 @@ extension Optional: EmbeddedProperty where Wrapped: EmbeddedValue {
   public typealias _Parts = OptionalEmbeddedParts<Wrapped>
 }
 
-/// The parts of an embedded value that may be nil: whether it is there, and its parts, all of which are nil if it isn't.
+/// The parts of an embedded value that may be nil: whether it is there, and its parts, all of which are nil if it
+/// isn't.
 public struct OptionalEmbeddedParts<Wrapped: EmbeddedValue>: EmbeddedParts {
   private var isThere: Cached<Bool?>
   private var parts: Wrapped._Parts
 
-  /// Whether the value is there, and its parts, which may be nil.
+  /// The attribute that says whether the value is there, and those of its parts, which may be nil.
   public static var attributes: [PropertyDescription] {
     [.attribute("", Bool?.self)] + Wrapped._Parts.attributes.map { $0.optional }
   }

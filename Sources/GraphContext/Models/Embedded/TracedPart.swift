@@ -3,10 +3,11 @@ import Predicates
 
 /// A part of an embedded value of a tracer object, and the value that it is recognised by at the end of a key path.
 ///
-/// A key path reads the whole value, and then takes a part of it, which the tracer can't see. So each part has a value of its own in every round. For types with
-/// few values, each part has a different sequence of values.
+/// A key path reads the whole value, and then takes a part of it, which the tracer can't see. So each part has a value
+/// of its own in every round. For types with few values, each part has a different sequence of values.
 struct TracedPart {
-  /// The number of rounds: enough to give each of 64 parts a different sequence of two values, none of which consists of one value only.
+  /// The number of rounds: enough to give each of 64 parts a different sequence of two values, none of which consists
+  /// of one value only.
   static let roundCount = 7
 
   /// The part's name without the name of the property. Empty for the value itself.
@@ -43,7 +44,8 @@ struct TracedPart {
     return .anyValue
   }
 
-  /// A value of a type that is stored as a text and takes addresses alone, such as `URL`. It isn't in standard form, so that its standard form is another value.
+  /// A value of a type that is stored as a text and takes addresses alone, such as `URL`. It isn't in standard form, so
+  /// that its standard form is another value.
   static func address<Value: AttributeType>(_ part: Int, _ isFirst: Bool) -> Value? {
     guard Value._attributeKind == .string || Value._attributeKind == .externalString else { return nil }
     // A value of a file, if the type takes it: only such a value differs from its standard form as a file.

@@ -4,9 +4,10 @@ import Predicates
 ///
 /// A rule is a text of one of three forms:
 /// - `songs.@count`: how many members a to-many relationship has.
-/// - `songs.@sum.seconds`, `songs.@min.seconds`, `songs.@max.seconds`: an aggregate over an attribute of the members, as predicates have it.
-/// - `title[c]`, `title[d]` or `title[cd]`: a string of the object itself, folded as a comparison with these options folds it. `canonical:(title)` is
-///   another spelling of the last.
+/// - `songs.@sum.seconds`, `songs.@min.seconds`, `songs.@max.seconds`: an aggregate over an attribute of the members,
+///   as predicates have it.
+/// - `title[c]`, `title[d]` or `title[cd]`: a string of the object itself, folded as a comparison with these options
+///   folds it. `canonical:(title)` is another spelling of the last.
 ///
 /// A ``Schema`` refuses a text of no form, and a rule that doesn't fit the entity.
 public struct AttributeDerivation: Sendable, Hashable {

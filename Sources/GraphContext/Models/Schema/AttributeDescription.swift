@@ -2,18 +2,21 @@ import Predicates
 
 /// The schema's description of one attribute.
 ///
-/// Equal descriptions agree in name, kinds, optionality and derivation. The other properties belong to the program: they say how objects of an earlier version are
-/// converted, and what saves check. They are neither stored with the schema nor part of ``Schema/stableHash``.
+/// Equal descriptions agree in name, kinds, optionality and derivation. The other properties belong to the program:
+/// they say how objects of an earlier version are converted, and what saves check. They are neither stored with the
+/// schema nor part of ``Schema/stableHash``.
 public struct AttributeDescription: Sendable, Codable {
   /// The attribute's name.
   public var name: String
   /// How the values are stored.
   public var kind: AttributeKind
-  /// How each element of a list is stored; nil for an attribute that is no list, or whose elements queries don't compare.
+  /// How each element of a list is stored; nil for an attribute that is no list, or whose elements queries don't
+  /// compare.
   public var elementKind: AttributeKind?
   /// Whether nil is a value.
   public var isOptional: Bool
-  /// The value of objects that were stored before the attribute existed; nil where the schema doesn't say, never ``/Predicates/AttributeValue/null``.
+  /// The value of objects that were stored before the attribute existed; nil where the schema doesn't say, never
+  /// ``/Predicates/AttributeValue/null``.
   public var defaultValue: AttributeValue?
   /// The attribute's name in an earlier version of the schema; nil if it had no other.
   public var originalName: String?
@@ -24,16 +27,19 @@ public struct AttributeDescription: Sendable, Codable {
   /// The rule by which the store makes the value; nil for an attribute that programs set.
   public var derivation: AttributeDerivation?
 
-  /// True for a part that every embedded value has, if it isn't nil itself; false for an optional part. Nil for an attribute that is no part of an optional embedded
-  /// value, and where the schema doesn't say.
+  /// True for a part that every embedded value has, if it isn't nil itself; false for an optional part. Nil for an
+  /// attribute that is no part of an optional embedded value, and where the schema doesn't say.
   var isRequiredPart: Bool?
-  /// The value of such a part in embedded values that were stored before the part existed; nil where the schema doesn't say.
+  /// The value of such a part in embedded values that were stored before the part existed; nil where the schema doesn't
+  /// say.
   var partDefault: AttributeValue?
 
-  /// The closure that makes the first value of a new object, at its insertion, unless the object was given one; nil where an object has a value before.
+  /// The closure that makes the first value of a new object, at its insertion, unless the object was given one; nil
+  /// where an object has a value before.
   public var insertionDefault: (@Sendable () -> any AttributeType)?
-  /// The closure that makes the value of a new object that no initialiser of its class has made; nil where that value is ``defaultValue``. Each object has a `Date()` or a `UUID()` of its own, while
-  /// all objects that are older than the attribute share one.
+  /// The closure that makes the value of a new object that no initialiser of its class has made; nil where that value
+  /// is ``defaultValue``. Each object has a `Date()` or a `UUID()` of its own, while all objects that are older than
+  /// the attribute share one.
   public var initialValue: (@Sendable () -> any AttributeType)?
 
   private enum CodingKeys: CodingKey { case name, kind, elementKind, isOptional, derivation, isRequiredPart }
@@ -41,7 +47,8 @@ public struct AttributeDescription: Sendable, Codable {
   /// - Parameters:
   ///   - name: the attribute's name.
   ///   - kind: how the values are stored.
-  ///   - elementKind: how each element of a list is stored, whose `kind` is `coded`; nil for an attribute that is no list.
+  ///   - elementKind: how each element of a list is stored, whose `kind` is `coded`; nil for an attribute that is no
+  ///     list.
   ///   - isOptional: whether nil is a value.
   ///   - defaultValue: the value of objects that were stored before the attribute existed; `null` is the same as nil.
   ///   - originalName: the attribute's name in an earlier version of the schema; nil if it had no other.
@@ -72,7 +79,8 @@ public struct AttributeDescription: Sendable, Codable {
 }
 
 extension AttributeDescription {
-  /// The value that the attribute begins with in an object made without an initialiser, unless ``insertionDefault`` gives one.
+  /// The value that the attribute begins with in an object made without an initialiser, unless ``insertionDefault``
+  /// gives one.
   func makeInitialValue() -> AttributeValue { initialValue?()._attributeValue ?? defaultValue ?? .null }
 
   /// The type as text for people: the kind, or for a list the kind of its elements, as in `[string]`.

@@ -1,8 +1,9 @@
 import Predicates
 
 // Compiler messages for a property whose type can't be stored. A macro sees only the spelling of a type, so the
-// getter's call of `_$load` causes the message: the compiler chooses these overloads where the type is no `AttributeType`, and they say what to do. The other
-// members that `@Model` writes take any type, so that there is one message.
+// getter's call of `_$load` causes the message: the compiler chooses these overloads where the type is no
+// `AttributeType`, and they say what to do. The other members that `@Model` writes take any type, so that there is one
+// message.
 
 extension ManagedObject {
   @available(
@@ -78,7 +79,8 @@ extension PropertyDescription {
     attribute(name, type, value, originalName, rules, preservesValueOnDeletion, isExternal)
   }
 
-  /// A description with an initial value that is made for each new object, and once for those that are older than the attribute.
+  /// A description with an initial value that is made for each new object, and once for those that are older than the
+  /// attribute.
   public static func _$attribute<Value>(
     _ name: String,
     _ type: Value.Type,
@@ -167,7 +169,8 @@ extension PropertyDescription {
     return property
   }
 
-  /// Stands in for an attribute whose initial value is not of its type, which the compiler reports at the property's declaration.
+  /// Stands in for an attribute whose initial value is not of its type, which the compiler reports at the property's
+  /// declaration.
   @_disfavoredOverload
   public static func _$attribute(
     _ name: String,
@@ -181,7 +184,8 @@ extension PropertyDescription {
     fatalError("the attribute \(name) has the initial value \(value), which is no \(type)")
   }
 
-  /// Stands in for an attribute whose initial value is not of its type, which the compiler reports at the property's declaration.
+  /// Stands in for an attribute whose initial value is not of its type, which the compiler reports at the property's
+  /// declaration.
   @_disfavoredOverload
   public static func _$attribute(
     _ name: String,
@@ -197,7 +201,8 @@ extension PropertyDescription {
 }
 
 extension PropertyVisitor {
-  /// Stands in for the visit of an attribute whose type can't be stored. The compiler reports the mistake at the getter.
+  /// Stands in for the visit of an attribute whose type can't be stored. The compiler reports the mistake at the
+  /// getter.
   @_disfavoredOverload
   public mutating func visit<Value>(attribute slot: Int, _ cache: inout Cached<Value>) {
     fatalError("\(Value.self) is no AttributeType")

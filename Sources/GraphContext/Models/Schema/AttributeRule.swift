@@ -2,8 +2,8 @@ import Predicates
 
 /// A rule for the values of an attribute. Every save checks it for values that are new or changed; nil breaks no rule.
 ///
-/// A model declares rules as `@Attribute(.min(0), .max(5)) var rating: Int`. They belong to the program and are not stored: objects that were saved
-/// without a rule may break it until they are changed.
+/// A model declares rules as `@Attribute(.min(0), .max(5)) var rating: Int`. They belong to the program and are not
+/// stored: objects that were saved without a rule may break it until they are changed.
 public struct AttributeRule: Sendable, Hashable {
   enum Kind: Sendable, Hashable {
     case minimum(AttributeValue)

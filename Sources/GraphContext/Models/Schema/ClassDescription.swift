@@ -1,4 +1,5 @@
-/// One class of an entity whose models inherit from each other: a root and its subclasses have one entity, which is named after the root.
+/// One class of an entity whose models inherit from each other: a root and its subclasses have one entity, which is
+/// named after the root.
 public struct ClassDescription: Sendable, Hashable, Codable {
   /// The class's name.
   public var name: String
@@ -8,9 +9,11 @@ public struct ClassDescription: Sendable, Hashable, Codable {
   public var isAbstract: Bool
   /// The names of the properties that the class declares itself. Objects of other classes have nil there.
   public var properties: [String]
-  /// Those of the ``properties`` of a subclass for which its objects need a value. For the root, the properties themselves say this.
+  /// Those of the ``properties`` of a subclass for which its objects need a value. For the root, the properties
+  /// themselves say this.
   public var required: [String]
-  /// The class's name in an earlier version of the schema; nil if it had no other, and for the root, whose entity has it. Not stored with the schema.
+  /// The class's name in an earlier version of the schema; nil if it had no other, and for the root, whose entity has
+  /// it. Not stored with the schema.
   public var originalName: String?
 
   private enum CodingKeys: CodingKey { case name, parent, isAbstract, properties, required }
@@ -48,7 +51,8 @@ public struct ClassDescription: Sendable, Hashable, Codable {
 }
 
 extension ClassDescription: CustomStringConvertible {
-  /// The class in a line: `class Dog: Animal breed!, weight`. An exclamation mark stands behind properties for which its objects need a value.
+  /// The class in a line: `class Dog: Animal breed!, weight`. An exclamation mark stands behind properties for which
+  /// its objects need a value.
   public var description: String {
     let properties = propertyText
     let head = "\(isAbstract ? "abstract class" : "class") \(name)\(parent.map { ": \($0)" } ?? "")"
@@ -74,7 +78,8 @@ extension EntityDescription {
     declaringClass(of: property).map { isClass(member, oneOf: $0) } ?? false
   }
 
-  /// Returns whether some class requires a value of the property. An entity has the properties of subclasses as optional ones.
+  /// Returns whether some class requires a value of the property. An entity has the properties of subclasses as
+  /// optional ones.
   func isRequiredOfSomeClass(_ property: String) -> Bool {
     classes.contains { $0.required.contains(property) }
   }

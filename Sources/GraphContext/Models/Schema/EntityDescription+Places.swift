@@ -1,7 +1,7 @@
 import Predicates
 
-// Parts of an ordered relationship beside its links: an attribute for the place of each object, and an index that has the objects in the
-// order of their places.
+// Parts of an ordered relationship beside its links: an attribute for the place of each object, and an index that has
+// the objects in the order of their places.
 
 extension EntityDescription {
   /// Adds the attribute and the index of each ordered to-one relationship that has none yet.
@@ -26,7 +26,8 @@ extension EntityDescription {
 }
 
 extension RelationshipDescription {
-  /// The name of the attribute with the places of an ordered to-one relationship. Because of its point, no property in Swift has this name.
+  /// The name of the attribute with the places of an ordered to-one relationship. Because of its point, no property in
+  /// Swift has this name.
   var placeName: String { Self.placeName(name) }
 
   static func placeName(_ name: String) -> String { "\(name).place" }

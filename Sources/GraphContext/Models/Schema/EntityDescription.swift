@@ -3,21 +3,26 @@ import Predicates
 
 /// The schema's description of the objects of one model: their attributes, their relationships, their indexes.
 ///
-/// A plain value. It is stored with the data, so a store can be read without the classes it was written with. Only its ``originalName`` is
-/// not stored, and takes no part in equality: it says how a store of an earlier version is converted.
+/// A plain value. It is stored with the data, so a store can be read without the classes it was written with. Only its
+/// ``originalName`` is not stored, and takes no part in equality: it says how a store of an earlier version is
+/// converted.
 public struct EntityDescription: Sendable, Codable {
   /// The entity's name: for a model, the name of the class.
   public var name: String
-  /// In the order of their declaration, which is the order of the values in a record. Last come the places of ordered relationships, which the
-  /// initialiser adds, and the hidden inverses of to-many relationships, which a ``Schema`` adds.
+  /// In the order of their declaration, which is the order of the values in a record. Last come the places of ordered
+  /// relationships, which the initialiser adds, and the hidden inverses of to-many relationships, which a ``Schema``
+  /// adds.
   public var properties: [PropertyDescription]
-  /// The indexes that the model declares, in the order of their declaration. Each to-one relationship has an index of its own, which isn't declared.
+  /// The indexes that the model declares, in the order of their declaration. Each to-one relationship has an index of
+  /// its own, which isn't declared.
   public var indexes: [IndexDescription]
   /// The entity's name in an earlier version of the schema; nil if it had no other.
   public var originalName: String?
-  /// The classes of the entity's objects, the root first and each after its parent; empty where no class inherits from another.
+  /// The classes of the entity's objects, the root first and each after its parent; empty where no class inherits from
+  /// another.
   public var classes: [ClassDescription] = []
-  /// Names for the objects behind the links of to-many relationships. They belong to the program, like ``AttributeDescription/rules``.
+  /// Names for the objects behind the links of to-many relationships. They belong to the program, like
+  /// ``AttributeDescription/rules``.
   public var shorthands: [LinkShorthand] = []
 
   /// Makes a description. A ``Schema`` checks it.
@@ -47,7 +52,8 @@ public struct EntityDescription: Sendable, Codable {
   /// Attributes and to-one relationships, in slot order.
   public var storedProperties: [PropertyDescription] { properties.filter { !$0.isToMany } }
 
-  /// The to-many relationships, in declaration order. The place here identifies a to-many relationship. Last come the hidden inverses.
+  /// The to-many relationships, in declaration order. The place here identifies a to-many relationship. Last come the
+  /// hidden inverses.
   public var toManyRelationships: [RelationshipDescription] {
     properties.compactMap(\.relationship).filter(\.isToMany)
   }
@@ -161,7 +167,8 @@ extension PropertyDescription {
     )
   }
 
-  /// An attribute that a new object gets a value for at its insertion, unless it was given one: ``AttributeDescription/insertionDefault``.
+  /// An attribute that a new object gets a value for at its insertion, unless it was given one:
+  /// ``AttributeDescription/insertionDefault``.
   ///
   /// - Parameters:
   ///   - name: the attribute's name.

@@ -2,7 +2,8 @@ import Predicates
 
 /// The entity in an object ID: the number, and a name for people.
 ///
-/// Labels are equal if their numbers are equal, whatever the names. Labels without a number are equal if their names are equal.
+/// Labels are equal if their numbers are equal, whatever the names. Labels without a number are equal if their names
+/// are equal.
 package enum EntityLabel: Sendable {
   /// An entity whose name this process knows. Copies count no references.
   case known(EntityIdentity)

@@ -5,16 +5,19 @@ import Predicates
 /// Its entries are ordered by the first property, then the second, and so on; it serves conditions on a leading run of
 /// them, and sorting by them.
 ///
-/// Equal descriptions agree in all properties but ``ifExists``, which belongs to the program and is not stored with the schema.
+/// Equal descriptions agree in all properties but ``ifExists``, which belongs to the program and is not stored with the
+/// schema.
 public struct IndexDescription: Sendable, Codable {
   /// The names of the attributes and to-one relationships, in the order in which entries are sorted by them.
   public var properties: [String]
-  /// True if no two objects may have equal values in all of the properties. An object with nil in one of them is exempt.
+  /// True if no two objects may have equal values in all of the properties. An object with nil in one of them is
+  /// exempt.
   public var isUnique: Bool
 
   /// How the strings among the values are folded; not at all by default.
   public var folding: IndexFolding
-  /// What a save does with a new object if an existing object has the same values. Of no effect for an index that isn't unique.
+  /// What a save does with a new object if an existing object has the same values. Of no effect for an index that isn't
+  /// unique.
   public var ifExists: UniquePolicy
 
   /// Makes a description. A ``Schema`` checks it.

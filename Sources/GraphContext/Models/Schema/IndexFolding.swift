@@ -1,6 +1,7 @@
 import Predicates
 
-/// The options by which the strings in the keys of an index are folded: an index without case finds “Carey” for “carey”.
+/// The options by which the strings in the keys of an index are folded: an index without case finds “Carey” for
+/// “carey”.
 ///
 /// A folded index serves comparisons with the same options: `[.case, .diacritics]` those with `[cd]`. It holds folded
 /// strings, so it serves no sort. In a unique index, strings that fold to the same are the same.

@@ -1,6 +1,8 @@
-/// The schema's description of one relationship: a link from the objects of an entity to one or many objects of another.
+/// The schema's description of one relationship: a link from the objects of an entity to one or many objects of
+/// another.
 ///
-/// Equal descriptions agree in everything but the original name and the bounds of the count, which are not stored with the schema.
+/// Equal descriptions agree in everything but the original name and the bounds of the count, which are not stored with
+/// the schema.
 public struct RelationshipDescription: Sendable, Codable {
   /// The relationship's name.
   public var name: String
@@ -9,19 +11,23 @@ public struct RelationshipDescription: Sendable, Codable {
   /// How many objects the relationship can lead to.
   public var cardinality: Cardinality
   /// The relationship of the destination that leads back. Where only one end of a pair names its inverse, a ``Schema``
-  /// fills in the other. Where none leads back from a to-many relationship, it adds a hidden one: see ``hiddenInverse``.
+  /// fills in the other. Where none leads back from a to-many relationship, it adds a hidden one: see
+  /// ``hiddenInverse``.
   public var inverse: String?
   /// What happens to the objects at the other end when an object of this entity is deleted.
   public var deleteRule: DeleteRule
-  /// True if the program gives the objects at the other end of a to-many relationship an order. Where the inverse is to one, both ends of the pair
-  /// say so: the objects keep their places beside their to-one relationship. Where it is to many, each end has an order of its own, or none.
+  /// True if the program gives the objects at the other end of a to-many relationship an order. Where the inverse is to
+  /// one, both ends of the pair say so: the objects keep their places beside their to-one relationship. Where it is to
+  /// many, each end has an order of its own, or none.
   public var isOrdered: Bool
   /// The relationship's name in an earlier version of the schema; nil if it had no other.
   public var originalName: String?
 
-  /// The least number of members that a save accepts. Only for a to-many relationship. It belongs to the program, like ``AttributeDescription/rules``.
+  /// The least number of members that a save accepts. Only for a to-many relationship. It belongs to the program, like
+  /// ``AttributeDescription/rules``.
   public var minimumCount = 0
-  /// The greatest number of members that a save accepts; nil for no limit. Only for a to-many relationship. It belongs to the program, too.
+  /// The greatest number of members that a save accepts; nil for no limit. Only for a to-many relationship. It belongs
+  /// to the program, too.
   public var maximumCount: Int?
 
   /// How many objects a relationship can lead to.

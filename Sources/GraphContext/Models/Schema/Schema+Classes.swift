@@ -44,7 +44,8 @@ extension Schema {
       + Set(listed).subtracting(declared).sorted().map { "a class of \(entity.name) has no property \($0)" }
   }
 
-  /// The mistakes in relationships to classes of hierarchies. They are found in the models: a schema's relationships lead to the roots of hierarchies.
+  /// The mistakes in relationships to classes of hierarchies. They are found in the models: a schema's relationships
+  /// lead to the roots of hierarchies.
   static func destinationProblems(in entities: [EntityDescription]) -> [String] {
     let pairs = entities.flatMap { entity in
       ([entity.name] + entity.classes.map(\.name)).map { ($0, entity) }
@@ -98,7 +99,7 @@ extension Schema {
       "\(owner).\(relationship.name) leads to \(target.name), and its inverse \(inverse) is no property of \(other.name)"
   }
 
-  /// The problems of a property of a subclass.
+  /// The problem of a property of a subclass; nil if it has none.
   private static func problem(of property: PropertyDescription, _ member: ClassDescription) -> String? {
     let name = "\(member.name).\(property.name)"
     switch property {

@@ -36,7 +36,8 @@ private struct CheckedDerivation {
   /// The reason why the attribute can't have the rule; nil if it can.
   var problem: String? { problemOfRule ?? problemOfClass }
 
-  /// The reason why objects of the class that declares the attribute lack the property it is made from; nil if they have it.
+  /// The reason why objects of the class that declares the attribute lack the property it is made from; nil if they
+  /// have it.
   private var problemOfClass: String? {
     guard let source = derivation.form?.ownProperty, let member = entity.declaringClass(of: attribute.name),
       let owner = entity.declaringClass(of: source), !entity.isClass(member, oneOf: owner)
@@ -44,7 +45,8 @@ private struct CheckedDerivation {
     return "\(member.name).\(attribute.name) is derived from \(source), which is a property of \(owner.name)"
   }
 
-  /// Whether an object of the class that declares an attribute of the entity can lack a value. In the entity the attributes of subclasses are all optional.
+  /// Whether an object of the class that declares an attribute of the entity can lack a value. In the entity the
+  /// attributes of subclasses are all optional.
   private func isOptional(_ attribute: AttributeDescription) -> Bool {
     attribute.isOptional && !entity.isRequiredOfSomeClass(attribute.name)
   }

@@ -1,9 +1,10 @@
-// A to-many relationship without an inverse has a hidden one: a to-many relationship of the destination that is in the catalogue, and in no class. So its links
-// are those of a many-to-many relationship, and a deleted object leaves the lists that it is in.
+// A to-many relationship without an inverse has a hidden one: a to-many relationship of the destination that is in the
+// catalogue, and in no class. So its links are those of a many-to-many relationship, and a deleted object leaves the
+// lists that it is in.
 
 extension RelationshipDescription {
-  /// The ``inverse`` of a to-many relationship to which no relationship leads back, although the destination has relationships to the entity without an inverse. A
-  /// ``Schema`` puts the name of the hidden inverse in its place.
+  /// The ``inverse`` of a to-many relationship to which no relationship leads back, although the destination has
+  /// relationships to the entity without an inverse. A ``Schema`` puts the name of the hidden inverse in its place.
   public static let hiddenInverse = ".inverse"
 
   /// The name of the hidden inverse of a relationship. Because of its points, no property in Swift has this name.
@@ -24,8 +25,8 @@ extension PropertyDescription {
 }
 
 extension Schema {
-  /// Gives each to-many relationship without an inverse a hidden one, behind all properties of its destination. Hidden inverses that are there are made anew:
-  /// entities and relationships may have got other names.
+  /// Gives each to-many relationship without an inverse a hidden one, behind all properties of its destination. Hidden
+  /// inverses that are there are made anew: entities and relationships may have got other names.
   static func addingHiddenInverses(_ entities: [EntityDescription]) -> [EntityDescription] {
     var entities = entities
     var added: [String: [PropertyDescription]] = [:]
@@ -50,7 +51,8 @@ extension Schema {
     return entities
   }
 
-  /// Relationships without an inverse that look like two ends of a pair: a to-many relationship, and one that leads back.
+  /// Relationships without an inverse that look like two ends of a pair: a to-many relationship, and one that leads
+  /// back.
   static func unpairedProblems(in entities: [EntityDescription]) -> [String] {
     let unpaired = Dictionary(
       grouping: entities.flatMap { entity in

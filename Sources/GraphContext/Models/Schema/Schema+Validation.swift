@@ -160,8 +160,8 @@ extension Schema {
     return []
   }
 
-  /// The problems of an ordered relationship. Where both ends are to many, each has an order of its own or none. Where one is to one, both say that the
-  /// relationship is ordered; this is said once, of the end that is ordered.
+  /// The problems of an ordered relationship. Where both ends are to many, each has an order of its own or none. Where
+  /// one is to one, both say that the relationship is ordered; this is said once, of the end that is ordered.
   private static func orderProblems(
     of relationship: RelationshipDescription,
     named name: String,
@@ -215,8 +215,8 @@ extension Schema {
     }
   }
 
-  /// The problems of the earlier names of entities, or of the properties of one entity: each must lead from one old element to one new one. An original
-  /// name that is the present one has no meaning.
+  /// The problems of the earlier names of entities, or of the properties of one entity: each must lead from one old
+  /// element to one new one. An original name that is the present one has no meaning.
   private static func originalNameProblems(
     of renamed: [(path: String, name: String, originalName: String?)]
   ) -> [String] {
@@ -243,7 +243,8 @@ extension Schema {
       && words.allSatisfy { isName(String($0)) }
   }
 
-  /// The attribute with the name of an embedded value says whether the value is there. An embedded value within another is always there, and has no such attribute.
+  /// The attribute with the name of an embedded value says whether the value is there. An embedded value within another
+  /// is always there, and has no such attribute.
   private static func partProblems(of entity: EntityDescription) -> [String] {
     let properties = Dictionary(
       entity.properties.map { ($0.name, $0) },

@@ -9,7 +9,8 @@ public struct Schema: Sendable, Hashable {
   /// The data that is computed from the entities.
   private var shape: Shape
 
-  /// The data that queries need of a schema. Each schema has a shape of its own, so that no query uses results that were found in another schema.
+  /// The data that queries need of a schema. Each schema has a shape of its own, so that no query uses results that
+  /// were found in another schema.
   private final class Shape: Sendable {
     let places: [String: Int]
     let entitySchemas: [EntitySchema]
@@ -30,7 +31,8 @@ public struct Schema: Sendable, Hashable {
     }
   }
 
-  /// The names of the entities by the numbers that a store gave them, where the schema is placed in a store's catalogue.
+  /// The names of the entities by the numbers that a store gave them, where the schema is placed in a store's
+  /// catalogue.
   public var entityNamesByNumber: [UInt32: String]? { shape.entityNamesByNumber }
 
   /// The query templates that are kept.
@@ -175,7 +177,8 @@ extension EntitySchema {
         )
       }
     }
-    // No path goes through a hidden inverse. Hidden inverses come last, so leaving them out doesn't change the places of the others.
+    // No path goes through a hidden inverse. Hidden inverses come last, so leaving them out doesn't change the places
+    // of the others.
     let toMany = entity.toManyRelationships.filter { !$0.isHiddenInverse }.map {
       ToManyProperty(name: $0.name, destination: $0.destination, inverse: $0.inverse ?? "")
     }
@@ -229,8 +232,8 @@ extension EntitySchema {
 // MARK: - The order of values
 
 extension Schema {
-  /// This schema for a store whose catalogue has the same entities and properties: slots are counted in the order of this schema,
-  /// places and layouts are those of the store's records.
+  /// This schema for a store whose catalogue has the same entities and properties: slots are counted in the order of
+  /// this schema, places and layouts are those of the store's records.
   package func placed(in catalogue: CataloguedSchema) -> Schema {
     var copy = self
     let known = catalogue.entitiesByName
@@ -313,8 +316,8 @@ extension Schema: CustomStringConvertible {
   /// models.
   public var description: String { entities.map(\.description).joined(separator: "\n") }
 
-  /// A number that depends on the schema alone, in every process and version, whatever the order of declaration: FNV-1a, 64 bits, of the UTF-8
-  /// bytes of ``description`` with the lines of each entity sorted.
+  /// A number that depends on the schema alone, in every process and version, whatever the order of declaration:
+  /// FNV-1a, 64 bits, of the UTF-8 bytes of ``description`` with the lines of each entity sorted.
   public var stableHash: UInt64 { fowlerNollVo64(entities.map(\.hashedText).joined(separator: "\n")) }
 }
 

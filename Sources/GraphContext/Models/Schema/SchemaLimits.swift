@@ -1,9 +1,10 @@
-/// The largest schema. A stored schema beyond these limits counts as damage: no program has so many models, and a hostile file could make the
-/// opening take any time.
+/// The largest schema. A stored schema beyond these limits counts as damage: no program has so many models, and a
+/// hostile file could make the opening take any time.
 public enum SchemaLimits {
   /// Entities in a schema.
   public static let entityCount = 2_048
-  /// Attributes and relationships of an entity; of these, ``ObjectState/maximumSlotCount`` can be attributes and to-one relationships.
+  /// Attributes and relationships of an entity; of these, ``ObjectState/maximumSlotCount`` can be attributes and to-one
+  /// relationships.
   public static let propertyCount = 1_024
   /// Classes of an entity, the root among them.
   public static let classCount = 1_024

@@ -1,5 +1,5 @@
-/// Finds the entities of a schema, and their properties, by name: each in O(1), so that checking a schema and working it out take time in
-/// proportion to its length.
+/// Finds the entities of a schema, and their properties, by name: each in O(1), so that checking a schema and working
+/// it out take time in proportion to its length.
 struct SchemaNames {
   /// Places of the entities. Of two of the same name, the first.
   let ordinals: [String: Int]

@@ -1,6 +1,7 @@
 import Predicates
 
-/// Makes a property of a ``StoredObject`` a derived attribute: at each save, the store makes its value from other values.
+/// Makes a property of a ``StoredObject`` a derived attribute: at each save, the store makes its value from other
+/// values.
 ///
 /// ```swift
 /// @ToManyLink(deleteRule: .cascade) var songs: [Song]
@@ -9,8 +10,8 @@ import Predicates
 /// @Derived("name[cd]") var plainName: String
 /// ```
 ///
-/// The rules are those of ``AttributeDerivation``; a container refuses a model with an invalid rule. The property can only be read. A new object shows nil, 0 or an
-/// empty string until it is saved.
+/// The rules are those of ``AttributeDerivation``; a container refuses a model with an invalid rule. The property can
+/// only be read. A new object shows nil, 0 or an empty string until it is saved.
 @propertyWrapper
 public struct Derived<Value: AttributeType> {
   /// The slot.

@@ -1,7 +1,8 @@
 import Predicates
 import Synchronization
 
-/// A property wrapper's declaration of its property. Only the wrappers of the one hidden instance of each class keep it.
+/// A property wrapper's declaration of its property. Only the wrappers of the one hidden instance of each class keep
+/// it.
 @usableFromInline
 final class FieldDeclaration {
   /// The relationship that leads back, where its name isn't known yet.

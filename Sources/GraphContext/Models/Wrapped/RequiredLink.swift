@@ -6,7 +6,8 @@ import Predicates
 /// @RequiredLink(inverse: \Album.songs) var album: Album
 /// ```
 ///
-/// It has no initial value: a save of an object whose relationship leads nowhere fails with `missingValue`. The inverse is named at one end of each pair; there may be none.
+/// It has no initial value: a save of an object whose relationship leads nowhere fails with `missingValue`. The inverse
+/// is named at one end of each pair; there may be none.
 @propertyWrapper
 public struct RequiredLink<Target: ManagedObject> {
   /// The slot.
@@ -24,7 +25,8 @@ public struct RequiredLink<Target: ManagedObject> {
   /// - Parameters:
   ///   - options: `.ordered`, at both ends, where the other end is an ordered to-many relationship.
   ///   - deleteRule: what happens to the object at the other end when this one is deleted.
-  ///   - inverse: the relationship at the other end that leads back; nil where there is none, and where that end names this one.
+  ///   - inverse: the relationship at the other end that leads back; nil where there is none, and where that end names
+  ///     this one.
   ///   - originalName: the relationship's name in an earlier version.
   public init(
     _ options: RelationshipOption...,
@@ -98,7 +100,8 @@ extension RequiredLink where Target == ManagedRecord {
   ///   - entity: the name of the entity.
   ///   - options: `.ordered`, at both ends, where the other end is an ordered to-many relationship.
   ///   - deleteRule: what happens to the object at the other end when this one is deleted.
-  ///   - inverse: the name of the relationship at the other end that leads back; nil where there is none, and where that end names this one.
+  ///   - inverse: the name of the relationship at the other end that leads back; nil where there is none, and where
+  ///     that end names this one.
   ///   - originalName: the relationship's name in an earlier version.
   public init(
     to entity: String,

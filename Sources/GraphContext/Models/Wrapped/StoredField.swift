@@ -4,14 +4,16 @@ import Predicates
 protocol StoredField {
   /// Whether the property has no slot in the record.
   static var isToMany: Bool { get }
-  /// The distance in bytes from the wrapper's beginning to the number that says which property it is: the slot, or of a to-many relationship the ordinal.
+  /// The distance in bytes from the wrapper's beginning to the number that says which property it is: the slot, or of a
+  /// to-many relationship the ordinal.
   static var placeOffset: Int { get }
   var declaration: FieldDeclaration? { get }
   /// Hands the cache to the visitor.
   mutating func visit<Visitor: PropertyVisitor>(_ visitor: inout Visitor)
 }
 
-// Safety: in all of these the caller gives the address of a field that the object's class declares with this type, in an object that is alive.
+// Safety: in all of these the caller gives the address of a field that the object's class declares with this type, in
+// an object that is alive.
 extension StoredField {
   static func declaration(at address: UnsafeMutableRawPointer) -> FieldDeclaration? {
     address.assumingMemoryBound(to: Self.self).pointee.declaration

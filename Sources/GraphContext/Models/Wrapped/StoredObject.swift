@@ -20,12 +20,12 @@ import Predicates
 /// }
 /// ```
 ///
-/// Such a class is a model like any other: containers take it beside models with the macro, and the documentation of ``ManagedObject``
-/// applies to it. Properties without a wrapper aren't stored. Hooks are overridden. A model derives from this class directly; a container refuses one that
-/// derives from another model.
+/// Such a class is a model like any other: containers take it beside models with the macro, and the documentation of
+/// ``ManagedObject`` applies to it. Properties without a wrapper aren't stored. Hooks are overridden. A model derives
+/// from this class directly; a container refuses one that derives from another model.
 ///
-/// The properties of a class are found by making one hidden instance of it, when the class is first used. So the initial values of the properties
-/// must not use the class itself.
+/// The properties of a class are found by making one hidden instance of it, when the class is first used. So the
+/// initial values of the properties must not use the class itself.
 open class StoredObject: ManagedObject {
   /// What the object knows of itself.
   @exclusivity(unchecked) public final var _$state: ObjectState

@@ -19,7 +19,8 @@ public struct StoredOption<Value: AttributeType>: Sendable {
   /// No two objects have the same value; an object with nil is exempt.
   public static var unique: StoredOption { unique(ifExists: .error) }
 
-  /// No two objects have the same value, and a save treats a new object with a value of an existing one as the policy says.
+  /// No two objects have the same value, and a save treats a new object with a value of an existing one as the policy
+  /// says.
   public static func unique(ifExists policy: UniquePolicy) -> StoredOption {
     StoredOption(kind: .unique(policy))
   }
@@ -43,7 +44,8 @@ public struct StoredOption<Value: AttributeType>: Sendable {
   /// The history of the store keeps the last value of a deleted object.
   public static var preserveValueOnDeletion: StoredOption { StoredOption(kind: .preserveValueOnDeletion) }
 
-  /// The insertion makes the first value, unless the object was given one before. The closure is called on whichever thread inserts.
+  /// The insertion makes the first value, unless the object was given one before. The closure is called on whichever
+  /// thread inserts.
   public static func perInsert(_ makeValue: @escaping @Sendable () -> Value) -> StoredOption {
     StoredOption(kind: .perInsert(makeValue))
   }

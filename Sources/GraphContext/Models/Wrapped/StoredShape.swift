@@ -2,7 +2,8 @@ import Predicates
 @_spi(Reflection) import Swift
 import Synchronization
 
-/// The data that is computed once for each class that derives from ``StoredObject``: which properties it has, and where they lie in its objects.
+/// The data that is computed once for each class that derives from ``StoredObject``: which properties it has, and where
+/// they lie in its objects.
 // Safety: nothing changes after the initialiser. The declarations, which hold key paths, are only read.
 final class StoredShape: @unchecked Sendable {
   private struct Field {
@@ -60,7 +61,8 @@ final class StoredShape: @unchecked Sendable {
 
   // MARK: Finding fields
 
-  /// The class of an object and its superclasses, without ``StoredObject``. The first is the one that derives from ``StoredObject`` directly.
+  /// The class of an object and its superclasses, without ``StoredObject``. The first is the one that derives from
+  /// ``StoredObject`` directly.
   private static func classes(of instance: StoredObject) -> [Any.Type] {
     var classes: [Any.Type] = []
     var mirror = Optional(Mirror(reflecting: instance))

@@ -1,12 +1,14 @@
 import Predicates
 
-/// Makes a property of a ``StoredObject`` a to-many relationship: an array, a `Set`, a ``ToMany`` or an ``OrderedToMany``.
+/// Makes a property of a ``StoredObject`` a to-many relationship: an array, a `Set`, a ``ToMany`` or an
+/// ``OrderedToMany``.
 ///
 /// ```swift
 /// @ToManyLink(deleteRule: .cascade) var songs: [Song]
 /// ```
 ///
-/// It begins without members, and has no initial value. The inverse, where there is one, is named at one end of each pair.
+/// It begins without members, and has no initial value. The inverse, where there is one, is named at one end of each
+/// pair.
 @propertyWrapper
 public struct ToManyLink<Members: RelationshipCollection> {
   /// The ordinal among the to-many relationships.
@@ -22,7 +24,8 @@ public struct ToManyLink<Members: RelationshipCollection> {
   /// Declares a relationship.
   ///
   /// - Parameters:
-  ///   - options: `.ordered` for members with an order that the program gives them. Where the inverse is to one, both ends say so.
+  ///   - options: `.ordered` for members with an order that the program gives them. Where the inverse is to one, both
+  ///     ends say so.
   ///   - deleteRule: what happens to the objects at the other end when this one is deleted.
   ///   - inverse: the relationship at the other end that leads back; nil where that end names this one.
   ///   - minimumCount: the least number of members that a save accepts.
@@ -122,7 +125,8 @@ extension ToManyLink where Members.Element == ManagedRecord {
   ///
   /// - Parameters:
   ///   - entity: the name of the entity.
-  ///   - options: `.ordered` for members with an order that the program gives them. Where the inverse is to one, both ends say so.
+  ///   - options: `.ordered` for members with an order that the program gives them. Where the inverse is to one, both
+  ///     ends say so.
   ///   - deleteRule: what happens to the objects at the other end when this one is deleted.
   ///   - inverse: the name of the relationship at the other end that leads back; nil where that end names this one.
   ///   - minimumCount: the least number of members that a save accepts.

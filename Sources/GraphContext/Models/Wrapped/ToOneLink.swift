@@ -24,7 +24,8 @@ public struct ToOneLink<Target: ManagedObject> {
   /// - Parameters:
   ///   - options: `.ordered`, at both ends, where the other end is an ordered to-many relationship.
   ///   - deleteRule: what happens to the object at the other end when this one is deleted.
-  ///   - inverse: the relationship at the other end that leads back; nil where there is none, and where that end names this one.
+  ///   - inverse: the relationship at the other end that leads back; nil where there is none, and where that end names
+  ///     this one.
   ///   - originalName: the relationship's name in an earlier version.
   public init(
     _ options: RelationshipOption...,
@@ -98,7 +99,8 @@ extension ToOneLink where Target == ManagedRecord {
   ///   - entity: the name of the entity.
   ///   - options: `.ordered`, at both ends, where the other end is an ordered to-many relationship.
   ///   - deleteRule: what happens to the object at the other end when this one is deleted.
-  ///   - inverse: the name of the relationship at the other end that leads back; nil where there is none, and where that end names this one.
+  ///   - inverse: the name of the relationship at the other end that leads back; nil where there is none, and where
+  ///     that end names this one.
   ///   - originalName: the relationship's name in an earlier version.
   public init(
     to entity: String,

@@ -24,13 +24,15 @@ public struct ListSectionMove: Sendable, Hashable {
   }
 }
 
-/// The changes that a ``ListTarget`` receives in one batch. See there which paths and numbers are those before the batch.
+/// The changes that a ``ListTarget`` receives in one batch. See there which paths and numbers are those before the
+/// batch.
 public struct ListBatch: Sendable, Hashable {
   /// Sections that go, descending; before the batch.
   public internal(set) var deletedSections: [Int] = []
   /// Sections that come with their items, ascending; after the batch.
   public internal(set) var insertedSections: [Int] = []
-  /// Sections that move with their items, ascending by their new positions. No difference of one list has any: ``SectionedListAdapter/move(_:to:)``.
+  /// Sections that move with their items, ascending by their new positions. No difference of one list has any:
+  /// ``SectionedListAdapter/move(_:to:)``.
   public internal(set) var movedSections: [ListSectionMove] = []
   /// Sections that are read anew, ascending; before the batch. No difference of one list has any.
   public internal(set) var reloadedSections: [Int] = []
@@ -55,8 +57,9 @@ public struct ListBatch: Sendable, Hashable {
 }
 
 extension ListChanges {
-  /// The changes as one batch. A move out of a section that goes becomes an insertion, because the section takes the item along. A move into a section that comes becomes a deletion, because the section brings the item.
-  /// O(k log k) for k changes; empty for a reload.
+  /// The changes as one batch. A move out of a section that goes becomes an insertion, because the section takes the
+  /// item along. A move into a section that comes becomes a deletion, because the section brings the item. O(k log k)
+  /// for k changes; empty for a reload.
   public var batch: ListBatch {
     var batch = sectionBatch(isDeleting: true, isInserting: true)
     for change in changes {
@@ -74,14 +77,16 @@ extension ListChanges {
     return batch
   }
 
-  /// The changes as up to four batches, one after the other, for surfaces that can't carry out every mixture of operations in one batch:
+  /// The changes as up to four batches, one after the other, for surfaces that can't carry out every mixture of
+  /// operations in one batch:
   ///
   /// 1. items with other values, moved ones included;
   /// 2. sections and items that go;
   /// 3. sections that come, still without items;
   /// 4. items that come and move.
   ///
-  /// The paths before a batch are those after the previous batch. Batches without operations are left out. Unlike in ``batch``, an item may move into a section that comes.
+  /// The paths before a batch are those after the previous batch. Batches without operations are left out. Unlike in
+  /// ``batch``, an item may move into a section that comes.
   ///
   /// O(k log k) for k changes; none for a reload.
   public var stages: [ListBatch] {

@@ -5,19 +5,24 @@
 /// let source = ListDataSource(songs, target: table)
 /// ```
 ///
-/// After a difference of the list, the target reloads once if the difference is a reload, if ``animatesUpdates`` is false or if the target isn't visible. Else it receives the
-/// difference in a batch, as ``ListTarget`` says: ``ListChanges/batch``, or ``ListChanges/stages``. The source shows the new state from within the batch, before the target's methods are
-/// called. New values of items that aren't visible are left out, and if no change is left, no method is called.
+/// After a difference of the list, the target reloads once if the difference is a reload, if ``animatesUpdates`` is
+/// false or if the target isn't visible. Else it receives the difference in a batch, as ``ListTarget`` says:
+/// ``ListChanges/batch``, or ``ListChanges/stages``. The source shows the new state from within the batch, before the
+/// target's methods are called. New values of items that aren't visible are left out, and if no change is left, no
+/// method is called.
 ///
-/// The data source holds the list and the target. The target shows the list for as long as the program holds the data source.
+/// The data source holds the list and the target. The target shows the list for as long as the program holds the data
+/// source.
 public final class ListDataSource<Object: ManagedObject>: ListSource {
   /// The list.
   public var list: FetchedResults<Object> { shown.list }
   /// The surface.
   public let target: any ListTarget
-  /// Whether the target receives the changes in batches. If false, it reloads after each difference. True unless it is set.
+  /// Whether the target receives the changes in batches. If false, it reloads after each difference. True unless it is
+  /// set.
   public var animatesUpdates = true
-  /// Whether the target receives a difference in ``ListChanges/stages`` rather than in one batch. False unless it is set.
+  /// Whether the target receives a difference in ``ListChanges/stages`` rather than in one batch. False unless it is
+  /// set.
   public var appliesInStages = false
   /// Called after the target has been told of a difference.
   public var onDidChangeContent: ((ListChanges) -> Void)?
@@ -53,7 +58,8 @@ public final class ListDataSource<Object: ManagedObject>: ListSource {
   /// The name of a section; nil for one that doesn't exist.
   public func sectionName(_ section: Int) -> String? { shown.section(section)?.name }
 
-  /// The ID of the object at a path; nil for a path that doesn't exist. Until the batch that reports a deletion, this can be the ID of the deleted object.
+  /// The ID of the object at a path; nil for a path that doesn't exist. Until the batch that reports a deletion, this
+  /// can be the ID of the deleted object.
   public func objectID(at path: ListPath) -> ManagedObjectID? { shown.objectID(at: path) }
 
   /// The object at a path; nil for a path that doesn't exist, and for an object that was deleted.

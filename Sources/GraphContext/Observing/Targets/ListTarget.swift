@@ -1,27 +1,33 @@
 /// A surface that shows a list: a table of a graphical interface, lines of a terminal.
 ///
-/// A ``ListDataSource`` or a ``SectionedListAdapter`` drives it. The target asks its ``source`` what to show, and shows it until a method tells it otherwise.
+/// A ``ListDataSource`` or a ``SectionedListAdapter`` drives it. The target asks its ``source`` what to show, and shows
+/// it until a method tells it otherwise.
 ///
-/// For a change, either ``reload()`` is called, or ``performBatchUpdates(_:)`` once or, in stages, several times. Within a batch each method is called at most once, in the order in
-/// which they stand here, and only with at least one element. There are two kinds of paths and section numbers, as in UIKit:
+/// For a change, either ``reload()`` is called, or ``performBatchUpdates(_:)`` once or, in stages, several times.
+/// Within a batch each method is called at most once, in the order in which they stand here, and only with at least one
+/// element. There are two kinds of paths and section numbers, as in UIKit:
 ///
 /// - those of elements that go or are shown anew, and the beginnings of moves, are **before** the batch;
 /// - those of elements that come, and the ends of moves, are **after** the batch.
 ///
-/// So a target collects the calls of a batch. At its end the target takes away the elements that go or move, then puts in the elements that come or move, in ascending order of the new
-/// paths. A section that goes takes its items along, and one that comes brings its items: there are no calls for these.
+/// So a target collects the calls of a batch. At its end the target takes away the elements that go or move, then puts
+/// in the elements that come or move, in ascending order of the new paths. A section that goes takes its items along,
+/// and one that comes brings its items: there are no calls for these.
 public protocol ListTarget: AnyObject {
-  /// What the target shows. The driver of the target sets it, and then calls ``reload()``. The target should hold the source weakly, because the source holds the target.
+  /// What the target shows. The driver of the target sets it, and then calls ``reload()``. The target should hold the
+  /// source weakly, because the source holds the target.
   var source: (any ListSource)? { get set }
   /// Whether the target is on screen. While it isn't, it is told to reload, and receives no batches.
   var isVisible: Bool { get }
-  /// Returns whether an item that the target knows is on screen, by its path before the batch. The target isn't told of new values of an item that isn't: it reads them when the item
-  /// comes on screen. True unless the target says otherwise.
+  /// Returns whether an item that the target knows is on screen, by its path before the batch. The target isn't told of
+  /// new values of an item that isn't: it reads them when the item comes on screen. True unless the target says
+  /// otherwise.
   func isItemVisible(at path: ListPath) -> Bool
 
   /// Reads everything anew.
   func reload()
-  /// Calls `updates` once, before it returns, and shows the changes that it reports. The source has the old state until `updates` runs, and the new one afterwards.
+  /// Calls `updates` once, before it returns, and shows the changes that it reports. The source has the old state until
+  /// `updates` runs, and the new one afterwards.
   func performBatchUpdates(_ updates: () -> Void)
 
   /// Sections were removed; descending, before the batch.
@@ -38,7 +44,8 @@ public protocol ListTarget: AnyObject {
   func insertItems(at paths: [ListPath])
   /// Items have moved, ascending by their new paths. As a rule they have other values, too: they are to be read anew.
   func moveItems(_ moves: [ListMove])
-  /// Items have other values, and keep their place; ascending, before the batch. An item may be shown anew without being replaced.
+  /// Items have other values, and keep their place; ascending, before the batch. An item may be shown anew without
+  /// being replaced.
   func reconfigureItems(at paths: [ListPath])
 }
 
@@ -55,6 +62,7 @@ public protocol ListSource: AnyObject {
   func itemCount(inSection section: Int) -> Int?
   /// The name of a section; nil for one that doesn't exist.
   func sectionName(_ section: Int) -> String?
-  /// The ID of the object at a path; nil for a path that doesn't exist. Until the batch that reports a deletion, this can be the ID of the deleted object.
+  /// The ID of the object at a path; nil for a path that doesn't exist. Until the batch that reports a deletion, this
+  /// can be the ID of the deleted object.
   func objectID(at path: ListPath) -> ManagedObjectID?
 }

@@ -9,8 +9,9 @@
 /// #expect(table.violations.isEmpty)
 /// ```
 ///
-/// Where a table of UIKit would raise an exception because of the calls, it notes a violation: paths that don't exist, an item that goes twice, a source that changes outside a
-/// batch or has another number of items than the batch leads to.
+/// Where a table of UIKit would raise an exception because of the calls, it notes a violation: paths that don't exist,
+/// an item that goes twice, a source that changes outside a batch or has another number of items than the batch leads
+/// to.
 public final class RecordingListTarget<Item>: ListTarget {
   /// What the target shows.
   public weak var source: (any ListSource)?

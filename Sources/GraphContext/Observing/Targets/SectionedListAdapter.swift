@@ -6,17 +6,20 @@
 /// adapter.add(songs, named: "All songs")
 /// ```
 ///
-/// A list is one section, whatever sections it has itself. The adapter numbers the sections without gaps, in the order in which lists were added: removing one renumbers those
-/// after it, and ``move(_:to:)`` moves one to another position. The adapter reports differences to the target as ``ListDataSource`` does. If a list reloads, its section reloads. A list whose context was released has no objects; the target
-/// reloads when something else changes next.
+/// A list is one section, whatever sections it has itself. The adapter numbers the sections without gaps, in the order
+/// in which lists were added: removing one renumbers those after it, and ``move(_:to:)`` moves one to another position.
+/// The adapter reports differences to the target as ``ListDataSource`` does. If a list reloads, its section reloads. A
+/// list whose context was released has no objects; the target reloads when something else changes next.
 ///
 /// The adapter holds the lists and the target. The target shows the lists for as long as the program holds the adapter.
 public final class SectionedListAdapter: ListSource {
   /// The surface.
   public let target: any ListTarget
-  /// Whether the target receives the changes in batches. If false, it reloads after each difference. True unless it is set.
+  /// Whether the target receives the changes in batches. If false, it reloads after each difference. True unless it is
+  /// set.
   public var animatesUpdates = true
-  /// Whether the target receives a difference in ``ListChanges/stages`` rather than in one batch. False unless it is set.
+  /// Whether the target receives a difference in ``ListChanges/stages`` rather than in one batch. False unless it is
+  /// set.
   public var appliesInStages = false
   /// Called after the target has been told that a list has changed, been added or removed.
   public var onDidChangeContent: (() -> Void)?
@@ -96,7 +99,8 @@ public final class SectionedListAdapter: ListSource {
 
   private var isAnimated: Bool { animatesUpdates && target.isVisible }
 
-  /// Finds lists whose context was released. Such lists have no objects from then on, and don't report that. So a surface that still shows their objects can't receive a difference.
+  /// Finds lists whose context was released. Such lists have no objects from then on, and don't report that. So a
+  /// surface that still shows their objects can't receive a difference.
   ///
   /// - Returns: whether there are such lists that the surface hasn't been told of.
   private func forgetGoneLists() -> Bool {
@@ -129,7 +133,8 @@ public final class SectionedListAdapter: ListSource {
   /// The name that a list was added with; nil for a section that doesn't exist.
   public func sectionName(_ section: Int) -> String? { self[section]?.name }
 
-  /// The ID of the object at a path; nil for a path that doesn't exist. Until the batch that reports a deletion, this can be the ID of the deleted object.
+  /// The ID of the object at a path; nil for a path that doesn't exist. Until the batch that reports a deletion, this
+  /// can be the ID of the deleted object.
   public func objectID(at path: ListPath) -> ManagedObjectID? { self[path.section]?.objectID(at: path.item) }
 
   /// The object at a path; nil for a path that doesn't exist, and for an object that was deleted.

@@ -20,7 +20,8 @@ final class ShownList<Object: ManagedObject> {
     asking(for: section) { state throws(ContextError) in try state.section(section)?.run }
   }
 
-  /// Reads something of a section in the state that the surface shows. The sections that are read for that are kept, because surfaces ask for neighbours next.
+  /// Reads something of a section in the state that the surface shows. The sections that are read for that are kept,
+  /// because surfaces ask for neighbours next.
   private func asking<Answer>(
     for section: Int,
     _ question: (inout ListArrangement) throws(ContextError) -> Answer?

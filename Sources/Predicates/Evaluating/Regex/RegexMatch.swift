@@ -1,5 +1,5 @@
-/// One run of a program over a text. It follows all ways at once, so each step is taken at most once at each position. O(text ×
-/// program).
+/// One run of a program over a text. It follows all ways at once, so each step is taken at most once at each
+/// position. O(text × program).
 struct RegexMatch<Unit: RegexUnit> {
   private let program: RegexProgram<Unit>
   private let text: String
@@ -117,8 +117,7 @@ struct RegexMatch<Unit: RegexUnit> {
   }
 }
 
-/// Ascending positions. Each query's position lies after all earlier queries, or before all of them, so a query takes O(1) on
-/// average.
+/// Ascending positions. They are asked for from left to right, or from right to left, so a query takes O(1) on average.
 private struct RegexPositions {
   private let all: [String.Index]
   private var place = 0

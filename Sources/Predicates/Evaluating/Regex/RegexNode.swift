@@ -1,5 +1,5 @@
-/// A pattern of `MATCHES` in parts. Sets and assertions are kept as text in the library's syntax, with the options that hold at
-/// their position.
+/// A pattern of `MATCHES` in parts. Sets and assertions are kept as text in the library's syntax, with the options
+/// that hold at their position.
 indirect enum RegexNode<Unit: RegexUnit> {
   case literal(Unit)
   /// Takes one unit: `.`, `\w`, `[a-z]`, a letter in any case.
@@ -10,8 +10,8 @@ indirect enum RegexNode<Unit: RegexUnit> {
   case lookahead(RegexNode, isNegative: Bool)
   case sequence([RegexNode])
   case choice([RegexNode])
-  /// At least `least` times, and at most `most` times, or without a limit if `most` is nil. Greedy and lazy repetitions fit the same
-  /// whole texts.
+  /// At least `least` times, and at most `most` times, or without a limit if `most` is nil. Greedy and lazy
+  /// repetitions fit the same whole texts.
   case repetition(RegexNode, least: Int, most: Int?)
 }
 

@@ -1,5 +1,5 @@
-/// Reads the structure of a pattern that the library has accepted: groups, alternatives, repetitions. Parts that take one character, or
-/// none, are left to the library.
+/// Reads the structure of a pattern that the library has accepted: groups, alternatives, repetitions. Parts that
+/// take one character, or none, are left to the library.
 ///
 /// The parser refuses constructs that an automaton can't follow.
 struct RegexParser<Unit: RegexUnit> {

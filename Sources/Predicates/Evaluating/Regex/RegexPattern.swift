@@ -1,15 +1,18 @@
 /// A pattern of `MATCHES`: a regular expression in the syntax of Swift's `Regex`, which the whole string has to fit.
 ///
-/// Without options a character of the pattern is a Unicode scalar. With `[c]` or `[n]` it is a grapheme cluster, so that
-/// canonically equivalent texts are equal, and with `[c]` letters match whatever their case. `[d]` has no meaning here.
+/// Without options a character of the pattern is a Unicode scalar. With `[c]` or `[n]` it is a grapheme cluster, so
+/// that canonically equivalent texts are equal, and with `[c]` letters match whatever their case. `[d]` has no
+/// meaning here.
 ///
-/// The library decides which texts are patterns, which characters a set such as `\w` takes, and where an assertion such as `\b` holds. An
-/// automaton matches the sequence of these parts. So matching takes time proportional to text × pattern in all cases. Constructs that an
-/// automaton can't follow are refused: references to groups, looking behind, atomic groups and possessive repetitions.
+/// The library decides which texts are patterns, which characters a set such as `\w` takes, and where an assertion
+/// such as `\b` holds. An automaton matches the sequence of these parts. So matching takes time proportional to
+/// text × pattern in all cases. Constructs that an automaton can't follow are refused: references to groups,
+/// looking behind, atomic groups and possessive repetitions.
 package struct RegexPattern: Sendable {
   /// The longest pattern, in UTF-8 bytes.
   package static let maximumLength = 1_000
-  /// The greatest number of `[` in a pattern: the library's parser recurses into nested sets without a limit of its own.
+  /// The greatest number of `[` in a pattern: the library's parser recurses into nested sets without a limit of its
+  /// own.
   package static let maximumSetCount = 32
 
   private enum Program: Sendable {
@@ -19,7 +22,8 @@ package struct RegexPattern: Sendable {
 
   private let program: Program
 
-  /// - Throws: `tooComplex` for a pattern beyond the limits, `syntax` for an invalid or unsupported pattern, `typeMismatch` for `[d]`.
+  /// - Throws: `tooComplex` for a pattern beyond the limits, `syntax` for an invalid or unsupported pattern,
+  ///   `typeMismatch` for `[d]`.
   package init(_ text: String, _ options: StringOptions) throws(QueryError) {
     try Self.check(text, options)
     do {

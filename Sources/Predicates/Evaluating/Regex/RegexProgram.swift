@@ -1,9 +1,10 @@
 /// A pattern as an automaton: each step takes a unit, continues at other steps, or tests the position.
 ///
-/// A pattern that looks ahead has an automaton for each text that it looks for, read backwards: one run from the text's end finds all positions
-/// at which such a text begins.
+/// A pattern that looks ahead has an automaton for each text that it looks for, read backwards: one run from the
+/// text's end finds all positions at which such a text begins.
 ///
-/// Source: K. Thompson, "Regular Expression Search Algorithm", 1968; R. Cox, "Regular Expression Matching Can Be Simple And Fast", 2007.
+/// Source: K. Thompson, "Regular Expression Search Algorithm", 1968; R. Cox, "Regular Expression Matching Can Be
+/// Simple And Fast", 2007.
 struct RegexProgram<Unit: RegexUnit>: Sendable {
   enum Step: Sendable {
     case literal(Unit)

@@ -55,8 +55,8 @@ struct RegexAssertion: Sendable {
 }
 
 /// A small pattern that is matched by the library.
-// Safety: made from text alone, so it runs no foreign code; matching changes nothing but a program that is compiled when it
-// is first needed, which the library stores atomically.
+// Safety: made from text alone, so it runs no foreign code; matching changes nothing but a program that is compiled
+// when it is first needed, which the library stores atomically.
 struct LibraryRegex: @unchecked Sendable {
   private let regex: Regex<AnyRegexOutput>
 

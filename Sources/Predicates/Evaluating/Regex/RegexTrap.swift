@@ -9,7 +9,8 @@ enum RegexTrap {
       ? "what follows a range in a set can't be one character with the range's end." : nil
   }
 
-  /// Whether, after the first `[`, what follows a range makes one grapheme cluster with the range's end: `[a-c\u{301}]`.
+  /// Whether, after the first `[`, what follows a range makes one grapheme cluster with the range's end:
+  /// `[a-c\u{301}]`.
   private static func joinsRange(_ scalars: [Unicode.Scalar]) -> Bool {
     guard let set = scalars.firstIndex(of: "[") else { return false }
     return scalars.indices[set...].contains { place in

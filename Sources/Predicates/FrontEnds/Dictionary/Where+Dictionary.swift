@@ -5,11 +5,11 @@
 /// let more = condition.or(["album": blue])
 /// ```
 ///
-/// All entries have to hold. A value asks for an equal one, an array or a set for one of its elements, a range of any
-/// kind for a value within it, an object or an ID for that object, and nil for a missing value. nil among the elements
-/// of an array asks for a missing value, too. A key leads through to-one relationships to an attribute or a
-/// relationship; `SELF` is the object itself. Keys and values are checked against the schema when the condition is used:
-/// an unknown name and a value of another type are mistakes that name the key path.
+/// All entries have to hold. A value asks for an equal one, an array or a set for one of its elements, a range of
+/// any kind for a value within it, an object or an ID for that object, and nil for a missing value. nil among the
+/// elements of an array asks for a missing value, too. A key leads through to-one relationships to an attribute or
+/// a relationship; `SELF` is the object itself. Keys and values are checked against the schema when the condition
+/// is used: an unknown name and a value of another type are mistakes that name the key path.
 extension Where: ExpressibleByDictionaryLiteral {
   /// The conditions in the order in which they are written.
   public init(dictionaryLiteral conditions: (String, (any PredicateArgument)?)...) {

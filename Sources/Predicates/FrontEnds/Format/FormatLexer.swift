@@ -19,7 +19,7 @@ struct FormatLexer {
     QueryError(.syntax, message).at(SourceLocation(text: text, offset: offset))
   }
 
-  /// The next token; `end` at the end, for every further call.
+  /// The next token; at the end `end`, and again at every further call.
   ///
   /// - Throws: `syntax` where no token begins.
   mutating func next() throws(QueryError) -> FormatToken {

@@ -12,9 +12,10 @@
 /// A parenthesis may hold a condition or a value, and only its content shows which. So everything that is read is a
 /// ``Node``, and code that needs a condition or a value converts the node.
 ///
-/// Operators are reduced by precedence, from ``Operator/Precedence/or`` to the tightest sign, without recursion: the levels around an
-/// open bracket wait in an array of ``Level``s, so that hostile text can't exhaust the stack. The resulting tree is at most
-/// ``PredicateTree/maximumDepth`` levels deep, because code that walks trees recurses.
+/// Operators are reduced by precedence, from ``Operator/Precedence/or`` to the tightest sign, without recursion:
+/// the levels around an open bracket wait in an array of ``Level``s, so that hostile text can't exhaust the stack.
+/// The resulting tree is at most ``PredicateTree/maximumDepth`` levels deep, because code that walks trees
+/// recurses.
 struct FormatParser {
   private(set) var lexer: FormatLexer
   var arguments: FormatArguments

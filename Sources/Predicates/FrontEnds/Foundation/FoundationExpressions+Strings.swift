@@ -1,7 +1,7 @@
 import Foundation
 
-// Foundation on Linux has neither of these expressions, but its macro writes calls of functions that would build them. The
-// functions here have the names that the macro uses. Without them,
+// Foundation on Linux has neither of these expressions, but its macro writes calls of functions that would build
+// them. The functions here have the names that the macro uses. Without them,
 // `#Predicate { $0.title.localizedStandardContains("blue") }` doesn't compile.
 
 extension PredicateExpressions {
@@ -14,8 +14,8 @@ extension PredicateExpressions {
     let text: Text
     let part: Part
 
-    /// Returns whether the text contains the part, whatever the case and the accents of their letters. Throws what the two
-    /// sides throw.
+    /// Returns whether the text contains the part, whatever the case and the accents of their letters. Throws what
+    /// the two sides throw.
     public func evaluate(_ bindings: PredicateBindings) throws -> Bool {
       ValueComparison.holds(
         .string(String(try text.evaluate(bindings))),

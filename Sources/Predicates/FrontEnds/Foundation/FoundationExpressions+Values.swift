@@ -69,8 +69,8 @@ extension PredicateExpressions.KeyPath: FoundationExpression {
 extension AttributeType {
   /// Returns whether a key path is the raw value as which a value is stored.
   ///
-  /// A key path of a concrete type isn't equal to that of the protocol's `rawValue`. So the key path is applied to a few
-  /// values for which the result shows the difference.
+  /// A key path of a concrete type isn't equal to that of the protocol's `rawValue`. So the key path is applied to
+  /// a few values for which the result shows the difference.
   fileprivate static func isStoredValue(_ keyPath: AnyKeyPath) -> Bool {
     let numbers = [0, 1, 2, 3, 5, 8, 90].map(AttributeValue.int)
     let samples =
@@ -158,8 +158,8 @@ extension PredicateFunction {
 }
 
 extension PredicateOperand {
-  /// Returns whether the operand is nil for every object for which `optional` is nil. A path that continues the optional's path is; a count and a constant
-  /// are not.
+  /// Returns whether the operand is nil for every object for which `optional` is nil. A path that continues the
+  /// optional's path is; a count and a constant are not.
   fileprivate func isNil(where optional: PredicateOperand) -> Bool {
     switch (content, optional.content) {
     case (.path(let names), .path(let first)): names.starts(with: first)

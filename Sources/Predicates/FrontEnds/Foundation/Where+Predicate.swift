@@ -8,12 +8,13 @@ extension Where where Root: PredicateRoot {
   /// let old = Where(#Predicate<Song> { $0.album?.year ?? 2000 < year && $0.title.contains("blue") })
   /// ```
   ///
-  /// Every expression of swift-foundation converts if a query can express it; parts without the predicate's own variable are
-  /// calculated at once. An expression that doesn't convert causes an error of code `syntax` that names it, thrown when the
-  /// condition is used.
+  /// Every expression of swift-foundation converts if a query can express it; parts without the predicate's own
+  /// variable are calculated at once. An expression that doesn't convert causes an error of code `syntax` that
+  /// names it, thrown when the condition is used.
   ///
-  /// The condition has the results of Foundation's `evaluate`, with these differences. Where `evaluate` throws, because a force-unwrapped value is missing or a force-cast
-  /// object is of another class, the value counts as nil. Strings compare by their bytes, not by canonical equivalence. A calculation that overflows is nil.
+  /// The condition has the results of Foundation's `evaluate`, with these differences. Where `evaluate` throws,
+  /// because a force-unwrapped value is missing or a force-cast object is of another class, the value counts as
+  /// nil. Strings compare by their bytes, not by canonical equivalence. A calculation that overflows is nil.
   public init(_ predicate: Foundation.Predicate<Root>) {
     self.init(
       Result { () throws(QueryError) in

@@ -18,7 +18,8 @@ extension ValueExpression where Value: AttributeType {
 }
 
 extension ValueExpression where Value: AttributeType & Comparable {
-  /// Returns the condition that the value is less. False where one of the two is missing, as with the other operators of this kind.
+  /// Returns the condition that the value is less. False where one of the two is missing, as with the other
+  /// operators of this kind.
   @inlinable
   public static func < (left: Self, right: Value?) -> Where<Root> { left.compare(.less, right.operand) }
   /// Returns the condition that the value is less or equal.
@@ -87,9 +88,9 @@ extension ValueExpression where Value == String {
   /// Returns the condition that the whole string fits a regular expression in the syntax of Swift's `Regex`:
   /// `$0.tailnum.matches("N[0-9]+")`.
   ///
-  /// O(string × pattern), repetitions with numbers written out. A pattern has 1,000 bytes at most, and no references to groups,
-  /// lookbehind, atomic groups or possessive repetitions. For a pattern that is too long or invalid, the query throws when it runs.
-  /// `.diacriticInsensitive` can't be combined with it.
+  /// O(string × pattern), repetitions with numbers written out. A pattern has 1,000 bytes at most, and no
+  /// references to groups, lookbehind, atomic groups or possessive repetitions. For a pattern that is too long or
+  /// invalid, the query throws when it runs. `.diacriticInsensitive` can't be combined with it.
   public func matches(_ pattern: String?, _ options: StringOptions = []) -> Where<Root> {
     compare(.matches, pattern.operand, options)
   }

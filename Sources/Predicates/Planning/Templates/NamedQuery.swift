@@ -53,8 +53,8 @@ extension NamedQuery {
     )
   }
 
-  /// Resolves the query with the kept template of its shape. Without a template, or if the values don't fit the template, resolves the
-  /// query in full.
+  /// Resolves the query with the kept template of its shape. Without a template, or if the values don't fit the
+  /// template, resolves the query in full.
   ///
   /// - Parameter templates: those of queries of this schema.
   package func resolved(

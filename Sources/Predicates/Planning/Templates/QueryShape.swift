@@ -1,7 +1,9 @@
-/// A query without its values: entity, predicate and sort keys. Limit and offset play no part in it, and neither do lengths of lists.
+/// A query without its values: entity, predicate and sort keys. Limit and offset play no part in it, and neither do
+/// lengths of lists.
 ///
-/// Only queries that a template can represent have a shape: comparisons of paths with values and with each other, lists and ranges of
-/// values, joined by AND, OR and NOT. Queries that ask for elements of collections, calculate, or take a pattern have none.
+/// Only queries that a template can represent have a shape: comparisons of paths with values and with each other,
+/// lists and ranges of values, joined by AND, OR and NOT. Queries that ask for elements of collections, calculate,
+/// or take a pattern have none.
 struct QueryShape: Sendable {
   private let entity: EntityID
   /// The class of the objects; nil if the entity has one class.
@@ -20,7 +22,8 @@ struct QueryShape: Sendable {
     sort = query.sort
   }
 
-  /// A number that queries of one shape have in common; nil for a query that has none. O(size of the tree), but for values.
+  /// A number that queries of one shape have in common; nil for a query that has none. O(size of the tree), but for
+  /// values.
   static func hash(of query: NamedQuery, _ entity: EntitySchema) -> UInt64? {
     var hash = ShapeHash()
     hash.add(UInt64(truncatingIfNeeded: entity.id.ordinal))

@@ -1,12 +1,13 @@
 import Foundation
 
-/// The part of a query that doesn't depend on its values: names found in the schema, NOT moved down to the comparisons, conditions
-/// grouped by their columns. A query of the shape gets its normal form by inserting its values.
+/// The part of a query that doesn't depend on its values: names found in the schema, NOT moved down to the
+/// comparisons, conditions grouped by their columns. A query of the shape gets its normal form by inserting its
+/// values.
 ///
-/// Values don't only determine sets: a value that no attribute value equals makes a condition constant, and nil removes options. A
-/// template doesn't handle these cases. Each value is converted, and each set computed, by the same code as for a query without a
-/// template. If a condition becomes constant or concerns another column, or if two brackets become equal, the query is resolved
-/// without the template.
+/// Values don't only determine sets: a value that no attribute value equals makes a condition constant, and nil
+/// removes options. A template doesn't handle these cases. Each value is converted, and each set computed, by the
+/// same code as for a query without a template. If a condition becomes constant or concerns another column, or if
+/// two brackets become equal, the query is resolved without the template.
 package final class QueryTemplate: Sendable {
   let shape: QueryShape
   let sort: [ResolvedSort]

@@ -161,7 +161,7 @@ struct CodedAttributeTests {
     }
   }
 
-  /// What one version of a program stores is read by another one, whose type requires another property.
+  /// One version of a program stores a value. Another version, whose type requires another property, reads it.
   @Test func aValueThatCannotBeDecodedIsNoted() async throws {
     let url = URL(fileURLWithPath: folder.file("notes.cambium"))
     let older = try await PersistentContainer("Notes", models: Older.Note.self, at: url)
@@ -273,7 +273,7 @@ struct CodedAttributeTests {
     }
   }
 
-  /// Holds itself, and so has no value that a decoder can make up.
+  /// A type that contains itself, so a decoder can't make a sample value of it.
   struct Shape: CodableAttribute {
     enum Kind: String, Codable { case round }
     let name: String

@@ -31,7 +31,8 @@ struct ElementIndexTests {
     var marks: Set<Int>?
   }
 
-  /// Random changes, beside plain values: every condition finds what a look at the values does, with unsaved changes and without.
+  /// Random changes, beside plain values. Every condition finds the objects that a test of the plain values finds,
+  /// with and without unsaved changes.
   @Test func theIndexAgreesWithTheLists() async throws {
     var random = SeededGenerator()
     let words = ["jazz", "Jazz", "jäzz", "live", "", "bebop", "\u{0}\u{1}", "jazz rock"]
@@ -159,7 +160,7 @@ struct ElementIndexTests {
         songs.where { $0.tags.contains("n4") || $0.marks.contains(12) },
         "union of index ranges, 31 rows"
       )
-      // No other condition and no order is read off an index in which objects have several entries or none.
+      // An index in which objects have several entries or none serves no other condition and no order.
       try expect(songs.where { $0.tags.isEmpty }, "full scan")
       try expect(songs.orderBy(.ascending(\.title)), "full scan")
       #expect(try context.count(songs) == 3_000)

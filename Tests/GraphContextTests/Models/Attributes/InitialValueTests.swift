@@ -122,7 +122,8 @@ struct InitialValueTests {
     #expect(try context.fetch(From<Flagged>()).allSatisfy { $0.flags.names == ["z"] })
   }
 
-  /// A first value that differs from object to object can't be told from one that was given, so the existing object keeps its own.
+  /// An initial value that differs from object to object can't be distinguished from a value that the program has
+  /// set. The existing object therefore keeps its own value.
   @Test func aMergeKeepsValuesThatDifferFromObjectToObject() throws {
     let old = Voucher(7)
     context.insert(old)

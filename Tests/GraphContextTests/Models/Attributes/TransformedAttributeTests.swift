@@ -5,7 +5,7 @@ import Testing
 
 /// Attributes whose values closures turn into those of another type.
 struct TransformedAttributeTests {
-  /// A type that knows nothing of stores.
+  /// A type that is independent of stores.
   struct Tint: Hashable, Sendable {
     var red, green, blue: UInt8
     static let black = Tint(red: 0, green: 0, blue: 0)
@@ -181,7 +181,7 @@ struct TransformedAttributeTests {
     }
   }
 
-  /// A program without the classes sees what is stored, and stores what stands for no value.
+  /// A program without the classes sees the stored values, and stores one that the transformation has no value for.
   @Test func whatStandsForNoValueIsNoted() async throws {
     try await fill()
     try await container.close()
@@ -247,7 +247,7 @@ struct TransformedAttributeTests {
 
   enum Newer {
     @Model final class Herb {
-      /// Was an integer: what is stored stays.
+      /// The attribute was an integer: stored values stay.
       @Attribute(.transformed(as: Int.self, to: { Int($0) }, from: { Double($0) })) var height: Double
       @Attribute(.transformed(as: String.self, to: { $0.hex }, from: { Tint(hex: $0) })) var tint: Tint =
         .moss

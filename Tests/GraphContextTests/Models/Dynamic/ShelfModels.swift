@@ -3,7 +3,7 @@ import Foundation
 
 // One schema in three forms: with the macro, with property wrappers, and without classes.
 
-/// What a random program does to an item, whichever the form of its class.
+/// The operations of a random program on an item, independent of the form of its class.
 protocol ShelfItem: ManagedObject {
   associatedtype Owner: ShelfBox where Owner.Member == Self
   associatedtype Mark: ShelfLabel

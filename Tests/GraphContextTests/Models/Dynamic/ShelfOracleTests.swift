@@ -86,7 +86,7 @@ struct ShelfOracleTests {
   }
 }
 
-/// One step of the program. Objects are meant by their places among those of their entity, wrapped around.
+/// One step of the program. A step names an object by its position among those of its entity, modulo their number.
 private enum ShelfStep {
   case insertItem, insertBox, insertLabel
   case setName(Int, String)

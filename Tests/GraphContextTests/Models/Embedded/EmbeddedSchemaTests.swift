@@ -5,7 +5,7 @@ import Testing
 
 @testable import GraphContext
 
-/// Embedded values in schemas: what is stored, what migrates, what becomes of them as text.
+/// Embedded values in schemas: their storage, their migration and their text.
 struct EmbeddedSchemaTests {
   private static let models: [any ManagedObject.Type] = [Tenant.self, Landlord.self, Visit.self]
 

@@ -18,7 +18,7 @@ import Testing
   var isOpen: Bool = true
 }
 
-/// Values alone that are embedded themselves.
+/// A value whose only parts are embedded values.
 @Embeddable struct Leg: Hashable {
   @Embedded var start: Site
   @Embedded var end: Site

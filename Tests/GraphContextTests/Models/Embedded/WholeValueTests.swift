@@ -7,7 +7,7 @@ import Testing
 
 @testable import GraphContext
 
-/// An embedded value that is nil has nil in all its parts, whoever sets them.
+/// An embedded value that is nil has nil in all its parts, for every way of setting them.
 struct WholeValueTests {
   private let container: PersistentContainer
   private let id: ManagedObjectID
@@ -52,7 +52,7 @@ struct WholeValueTests {
 
   private func expectWhole() throws { #expect(try container.verify().map(\.description) == []) }
 
-  /// Saves what two contexts have changed, the first one first. Returns the error of the second.
+  /// Saves the changes of two contexts, one after the other. Returns the error of the second save.
   private func race(
     _ policy: MergePolicy,
     isRefreshed: Bool,
@@ -141,7 +141,8 @@ struct WholeValueTests {
     try expectWhole()
   }
 
-  /// The parent has made the value nil itself: the child's part of it is dropped, whatever others have done.
+  /// The parent itself has set the value to nil. The child's change of a part is dropped, whatever other contexts
+  /// have changed.
   @Test func aChildsPartOfWhatItsParentMakesNilIsDropped() async throws {
     let other = try container.newBackgroundContext()
     try await container.performBackgroundTask { [id] (context: ManagedObjectContext) throws -> Void in
@@ -161,7 +162,7 @@ struct WholeValueTests {
     try expectWhole()
   }
 
-  /// The child has seen that the value is nil, and the parent takes back a change of a part that is gone.
+  /// The child has seen that the value is nil. The parent takes back its change of a part that no longer exists.
   @Test func aValueThatTakesThePlaceOfNilIsInNoConflict() async throws {
     let other = try container.newBackgroundContext()
     try await container.performBackgroundTask { [id] (context: ManagedObjectContext) throws -> Void in
@@ -181,7 +182,7 @@ struct WholeValueTests {
     try expectWhole()
   }
 
-  /// A part of what others have made nil can't be set again.
+  /// A redo doesn't set a part of a value that another context has set to nil.
   @Test func aPartOfNilIsNotDoneAgain() async throws {
     let other = try container.newBackgroundContext()
     try await container.performBackgroundTask { [id] (context: ManagedObjectContext) throws -> Void in
@@ -200,7 +201,7 @@ struct WholeValueTests {
     try expectWhole()
   }
 
-  /// Nothing of the conflict is left when the context's own change is undone.
+  /// No conflict is left when the context's own change is undone.
   @Test func anUndonePartIsInNoConflict() async throws {
     let other = try container.newBackgroundContext()
     try await container.performBackgroundTask { [id] (context: ManagedObjectContext) throws -> Void in
@@ -250,7 +251,7 @@ struct WholeValueTests {
       }
       #expect(error?.code == code)
     }
-    // The name of the whole says that it is there, or nil.
+    // The name of the whole value takes only true or nil.
     let flag = await #expect(throws: ContextError.self) {
       try await write { try $0.setValue(.bool(false), forKey: "work") }
     }

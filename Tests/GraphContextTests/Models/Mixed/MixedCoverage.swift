@@ -48,7 +48,7 @@ struct MixedCoverage {
   private static func kinds(from before: PlainChests, to after: PlainChests) -> Set<Kind> {
     var kinds: Set<Kind> = []
     for code in Set(before.items.keys).union(after.items.keys) {
-      // One that isn't there counts as one without values.
+      // A missing item counts as an item without values.
       let old = before.items[code] ?? PlainItem(code: code)
       kinds.formUnion(old.kinds(changedIn: after.items[code] ?? PlainItem(code: code)))
     }
@@ -59,7 +59,7 @@ struct MixedCoverage {
 }
 
 extension MixedCoverage.Kind {
-  /// True for what batches, and objects with a code that exists, bring values for.
+  /// True if batches, and new objects with an existing code, set values of this kind.
   fileprivate var isSetByBatches: Bool {
     switch self {
     case .attribute, .list, .externalValue, .derivedText: true
@@ -69,7 +69,7 @@ extension MixedCoverage.Kind {
 }
 
 extension PlainChests {
-  /// What the chests' derived numbers are made of.
+  /// The values that the chests' derived numbers are derived from.
   fileprivate var loads: [String: [Int]] {
     chests.mapValues { codes in [codes.count, codes.compactMap { items[$0]?.weight }.reduce(0, +)] }
   }

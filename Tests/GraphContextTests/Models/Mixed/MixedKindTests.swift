@@ -377,7 +377,7 @@ final class MixedRun {
     try follow()
   }
 
-  /// An object with an existing code gives that one its values that aren't defaults.
+  /// Merges an object with an existing code: the existing object gets its values that aren't defaults.
   private func merge(_ row: PlainItem) {
     var item = shown.items[row.code] ?? PlainItem(code: row.code)
     if row.title != "" { item.title = row.title }
@@ -388,7 +388,7 @@ final class MixedRun {
     shown.items[row.code] = item
   }
 
-  /// A new object with the code of one in the store, which the save settles.
+  /// Inserts a new object with the code of an object in the store. The save settles them.
   private func insertExisting() throws {
     guard try settle(), let code = anyCode() else { return }
     let item = ChestItem(code)
@@ -406,7 +406,7 @@ final class MixedRun {
     try compare()
   }
 
-  /// Two contexts change different properties of one object.
+  /// Changes different properties of one object in two contexts.
   private func mergeDisjointChanges() throws {
     guard try settle(), let code = anyCode() else { return }
     let other = contexts[1 - current]
@@ -444,7 +444,7 @@ final class MixedRun {
     try follow()
   }
 
-  /// The other context goes on. This one has nothing unsaved.
+  /// Lets the other context continue. The current one has no unsaved changes.
   private func handOver() throws {
     forgetUndo()
     current = 1 - current

@@ -4,7 +4,7 @@ import Testing
 
 @testable import GraphContext
 
-/// What is wrong with a class whose properties have wrappers: said by the compiler, or by the schema.
+/// Mistakes in classes whose properties have wrappers. The compiler or the schema reports them.
 struct WrappedMistakeTests {
   enum Flawed {
     class Parent: StoredObject {
@@ -56,7 +56,7 @@ struct WrappedMistakeTests {
         "Twice derives from Hidden, and models with property wrappers derive from StoredObject directly"
       ]
     )
-    // Its objects can be made all the same.
+    // Objects of the refused class can be made nevertheless.
     let child = Flawed.Child()
     child.name = "Ada"
     child.age = 3

@@ -5,7 +5,7 @@ import Foundation
 struct ChainInOneOpening {
   var store: String
   var plan: MigrationPlan
-  /// What the dry run foretold.
+  /// The effects that the dry run predicted.
   var expectedEffects: [MigrationEffect]
 
   func run() async throws {

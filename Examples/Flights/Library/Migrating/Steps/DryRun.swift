@@ -1,12 +1,12 @@
 import Cambium
 import Foundation
 
-/// Shows what opening the store with the plan is going to do, and that nothing is written.
+/// Shows the effects that opening the store with the plan will have, and that nothing is written.
 struct DryRun {
   var store: String
   var plan: MigrationPlan
 
-  /// - Returns: what the custom stage is going to do.
+  /// - Returns: the effects that the custom stage will have.
   func run() throws -> [MigrationEffect] {
     Terminal.section("3. A dry run")
     print(

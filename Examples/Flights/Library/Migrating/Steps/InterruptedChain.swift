@@ -2,7 +2,8 @@ import Cambium
 import Foundation
 import Synchronization
 
-/// Begins to bring the store at a path to the newest version, and is interrupted at a batch of the custom stage, counted from 1.
+/// Begins to migrate the store at a path to the newest version, and is interrupted at a batch of the custom stage,
+/// counted from 1.
 ///
 /// - Returns: the batches that the stage began, as ``BatchLog`` has them, and how many of them are saved.
 typealias Interruption =
@@ -47,7 +48,7 @@ struct InterruptedChain {
     )
   }
 
-  /// - Throws: `DataError` if a batch that was saved was done again, or one was left out.
+  /// - Throws: `DataError` if a saved batch was done again, or a batch was left out.
   private func check(_ saved: [String], _ resumed: [String], _ batchCount: Int) throws {
     guard saved.count + resumed.count == batchCount, Set(saved + resumed).count == batchCount else {
       throw DataError(path: store, message: "went through \(saved) and \(resumed), not \(batchCount) batches")

@@ -30,7 +30,8 @@ enum KilledMigration {
     return (begun, begun.count - 1)
   }
 
-  /// What the process does: writes each batch to standard output, and has SIGKILL at one of them, when its changes are made and not saved.
+  /// The work of the process: it writes each batch to standard output, and is killed by SIGKILL at one of them, when
+  /// the batch's changes are made and not saved.
   static func die(in batch: Int, of store: String, planesInBatch: Int) async throws {
     let log = BatchLog()
     let plan = FlightsPlan.splitting(inBatchesOf: planesInBatch) { objects in

@@ -1,14 +1,14 @@
 import Cambium
 import Foundation
 
-/// Compares what the stores say in the newest version with what the first one said, and verifies them.
+/// Compares the facts of the stores in the newest version with those of the first version, and verifies the stores.
 struct NothingLost {
   var before: FleetFacts
-  /// The first is the one that was migrated in one opening.
+  /// The first store is the one that was migrated in one opening.
   var stores: [String]
   private static let shownRowCount = 5
 
-  /// - Returns: what the stores say.
+  /// - Returns: the facts of the stores.
   func run() async throws -> FleetFacts {
     Terminal.section("7. Nothing is lost")
     for store in stores { try check(store) }

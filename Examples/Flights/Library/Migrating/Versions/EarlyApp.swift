@@ -1,7 +1,7 @@
 import Cambium
 
-/// What the first version of the app had. It is here to make a store of that time: the plan knows the version by its number alone
-/// (``FlightsV1``).
+/// The first version of the app. It is here to make a store of that time: the plan knows the version by its number
+/// alone (``FlightsV1``).
 enum EarlyApp: VersionedSchema {
   static let version = Schema.Version(1)
 

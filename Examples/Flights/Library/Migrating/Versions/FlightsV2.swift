@@ -2,7 +2,8 @@ import Cambium
 
 /// Flights have an `arrivalDelay`, which was `arrDelay`, with an index; and a `destination`, which was `dest`.
 ///
-/// A stage leads here, so there is a schema. Nobody works with objects of this version any more, so there are no classes.
+/// A stage leads here, so there is a schema. The app no longer works with objects of this version, so there are no
+/// classes.
 enum FlightsV2: VersionedSchema {
   static let version = Schema.Version(2)
 

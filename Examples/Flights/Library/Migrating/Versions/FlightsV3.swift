@@ -1,12 +1,12 @@
 import Cambium
 
-/// Every plane has a `year`: 0 where nobody knows when it was built. The rest is as in ``FlightsV2``.
+/// Every plane has a `year`: 0 if it is not known when the plane was built. The rest is as in ``FlightsV2``.
 enum FlightsV3: VersionedSchema {
   static let version = Schema.Version(3)
 
   static func schema() throws(SchemaError) -> Schema? { try schema(unknownYear: 0) }
 
-  /// - Parameter unknownYear: what planes get that have none; nil to refuse them.
+  /// - Parameter unknownYear: the year of planes that have none; nil to refuse them.
   fileprivate static func schema(unknownYear: Int64?) throws(SchemaError) -> Schema {
     try Schema(entities: [FlightsV2.airline, FlightsV2.airport, plane(unknownYear), FlightsV2.flight])
   }
@@ -29,7 +29,7 @@ enum FlightsV3: VersionedSchema {
   }
 }
 
-/// A draft of the third version, which forgets the planes without a year.
+/// A draft of the third version, which doesn't consider the planes without a year.
 enum FlightsV3Draft: VersionedSchema {
   static let version = Schema.Version(3)
   static func schema() throws(SchemaError) -> Schema? { try FlightsV3.schema(unknownYear: nil) }

@@ -30,7 +30,7 @@ enum FlightsV4: VersionedSchema {
     }
   }
 
-  /// What planes have in common that are built alike.
+  /// The properties that planes of the same model have in common.
   @Model final class AircraftModel {
     #Unique<AircraftModel>([\.manufacturer, \.name, \.engine, \.engines, \.seats])
 
@@ -53,7 +53,7 @@ enum FlightsV4: VersionedSchema {
 
   @Model final class Plane {
     @Attribute(.unique) var tailnum: String
-    /// When it was built; 0 where nobody knows.
+    /// The year in which it was built; 0 if that is not known.
     var year: Int = 0
     @Relationship var model: AircraftModel
     @Relationship(inverse: \Flight.plane) var flights: ToMany<Flight> = []

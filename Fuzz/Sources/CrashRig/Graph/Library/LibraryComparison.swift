@@ -2,7 +2,8 @@ import Foundation
 import GraphContext
 import Predicates
 
-/// Compares what a context shows of a library with what an oracle says: as ``GraphComparison``, also by class and by position.
+/// Compares the contents of a library in a context with an oracle: as ``GraphComparison``, also by class and by
+/// position.
 struct LibraryComparison {
   let context: ManagedObjectContext
   let state: LibraryState

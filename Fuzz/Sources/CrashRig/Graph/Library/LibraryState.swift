@@ -1,6 +1,6 @@
 import Foundation
 
-/// A library as plain values by their codes: the part of a ``GraphState`` that is of ``LibraryEntities``.
+/// A library as plain values by their codes: the part of a ``GraphState`` for ``LibraryEntities``.
 struct LibraryState: Sendable, Equatable {
   /// The classes that have objects.
   enum Kind: String, Sendable, CaseIterable { case album = "Album", audiobook = "Audiobook" }
@@ -12,7 +12,7 @@ struct LibraryState: Sendable, Equatable {
     var label: String
     var year: Int?
     var cover: Data?
-    /// The artist of an album, who may be nobody, or the narrator of an audiobook.
+    /// The artist of an album, nil if there is none, or the narrator of an audiobook.
     var person: String?
     /// The codes of the tracks, in their order.
     var tracks: [Int] = []
@@ -31,7 +31,7 @@ struct LibraryState: Sendable, Equatable {
 }
 
 extension LibraryState {
-  /// Makes an edit, with what the delete rules and the other ends say of it.
+  /// Makes an edit, with the effects of the delete rules and on the other ends.
   mutating func apply(_ edit: LibraryEdit) {
     switch edit {
     case .putMedium(let code, var medium):

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// Makes up changes of a library that every save takes.
+/// Generates changes of a library that every save accepts.
 struct LibraryWorkload {
   static let words = ["loud", "long", "live", ""]
 

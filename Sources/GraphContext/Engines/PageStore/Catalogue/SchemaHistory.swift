@@ -31,7 +31,8 @@ package struct SchemaHistory: Sendable, Hashable, Codable {
   /// The entities, ordered by name.
   package let entities: [Entity]
 
-  /// - Parameter countsRecords: whether to count the records of each layout, which reads all of those that may have several.
+  /// - Parameter countsRecords: whether to count the records of each layout, which reads all of those that may have
+  ///   several.
   /// - Throws: `corrupt` for a record that has no layout of its entity.
   package init(_ catalogue: CataloguedSchema, in snapshot: Snapshot, countsRecords: Bool) throws {
     entities = try catalogue.entities.map { entity in

@@ -33,17 +33,22 @@ package enum SchemaTree {
   package static let formatVersion: UInt32 = 3
   /// The version of a store that keeps a history, and needs no newer one.
   package static let historyFormatVersion: UInt32 = 4
-  /// The version of a store with attributes that are stored encoded, with a history or without, and that needs no newer one.
+  /// The version of a store with attributes that are stored encoded, with a history or without, and that needs no newer
+  /// one.
   package static let codedFormatVersion: UInt32 = 5
-  /// The version of a store with ordered relationships or with attributes that are stored externally, and that needs no newer one.
+  /// The version of a store with ordered relationships or with attributes that are stored externally, and that needs no
+  /// newer one.
   package static let orderedFormatVersion: UInt32 = 6
   /// The version of a store with classes that inherit from each other, and without derived attributes.
   package static let hierarchyFormatVersion: UInt32 = 7
-  /// The version of a store with derived attributes, and that needs no newer one: a library that doesn't know them would not keep their values.
+  /// The version of a store with derived attributes, and that needs no newer one: a library that doesn't know them
+  /// would not keep their values.
   package static let derivedFormatVersion: UInt32 = 8
-  /// The version of a store with hidden inverses, or with ordered relationships to objects of several classes, and that needs no newer one.
+  /// The version of a store with hidden inverses, or with ordered relationships to objects of several classes, and that
+  /// needs no newer one.
   package static let hiddenInverseFormatVersion: UInt32 = 9
-  /// The version of a store with ordered many-to-many relationships, whatever else is in it. The newest that this library reads.
+  /// The version of a store with ordered many-to-many relationships, whatever else is in it. The newest that this
+  /// library reads.
   package static let newestFormatVersion: UInt32 = 10
 
   /// Returns the version that a store of a schema needs, without a history.
@@ -61,7 +66,8 @@ package enum SchemaTree {
     max(schemaVersion, hasHistory ? historyFormatVersion : formatVersion)
   }
 
-  /// Layouts that an entity can have. All of them are read when a store is opened, and a change that would make one more is refused.
+  /// Layouts that an entity can have. All of them are read when a store is opened, and a change that would make one
+  /// more is refused.
   static let maximumLayoutCount: UInt32 = 1 << 12
 
   package static func number(_ bytes: [UInt8]?) -> UInt64 {

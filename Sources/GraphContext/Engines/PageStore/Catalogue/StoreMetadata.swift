@@ -14,7 +14,8 @@ public struct StoreMetadata: Sendable, Hashable, Codable {
   public struct Entity: Sendable, Hashable, Codable {
     /// The entity's name when the store was written last.
     public let name: String
-    /// The number that the store gave the entity. It stays when the entity is renamed, and no other entity of the store ever has it.
+    /// The number that the store gave the entity. It stays when the entity is renamed, and no other entity of the store
+    /// ever has it.
     public let number: UInt32
     /// ``EntityDescription/stableHash``.
     public let stableHash: UInt64
@@ -37,9 +38,9 @@ public struct StoreMetadata: Sendable, Hashable, Codable {
 
   /// Reads the metadata of the store in a file. O(size of the schema), and of the log if the store was not closed.
   ///
-  /// - Throws: `store` when the store can't be opened: there is none, or a process has it open for writing (`storeInUse`), this process
-  ///   included; `schemaMismatch` for a store of a newer version of the library; `corrupt` for a schema that makes no sense; `invalidURL` for
-  ///   a URL that isn't a file's.
+  /// - Throws: `store` when the store can't be opened: there is none, or a process has it open for writing
+  ///   (`storeInUse`), this process included; `schemaMismatch` for a store of a newer version of the library; `corrupt`
+  ///   for a schema that makes no sense; `invalidURL` for a URL that isn't a file's.
   public init(at url: URL) throws(ContextError) {
     do { try self.init(Store.openToRead(url)) } catch { throw ContextError(any: error) }
   }

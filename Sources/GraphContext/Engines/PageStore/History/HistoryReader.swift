@@ -171,7 +171,7 @@ private struct HistoryChanges {
     }
   }
 
-  /// Notes the links of a many-to-many relationship at both ends, except at a hidden one.
+  /// Notes the links of a many-to-many relationship at both ends, except at an end that is a hidden inverse.
   private mutating func note(_ links: HistoryEntry.Links) {
     guard let entity = entities[links.relationship.entity],
       let property = entity.property(links.relationship.property), let relationship = property.relationship

@@ -98,7 +98,8 @@ extension HistoryLimits {
 }
 
 extension Duration {
-  /// The milliseconds of a duration that isn't negative; the greatest number for one that is too long, 0 for a negative one.
+  /// The milliseconds of a duration that isn't negative; the greatest number for one that is too long, 0 for a negative
+  /// one.
   var wholeMilliseconds: Int {
     let (seconds, attoseconds) = components
     if seconds < 0 { return 0 }

@@ -2,7 +2,8 @@ import Foundation
 import PageStore
 import Predicates
 
-/// Appends the transaction of a save to the history, in the transaction of the save: so a store has a commit if and only if it has its history.
+/// Appends the transaction of a save to the history, in the transaction of the save: so a store has a commit if and
+/// only if it has its history.
 struct HistoryWriter {
   private let tree: WriteTree
   private let commit: UInt64

@@ -1,12 +1,13 @@
 import Predicates
 
-/// The unsaved objects of a list by rank, among the entries of one commit. The changes of a turn are made from those of the turn before; a copy shares the chunks that stay as they are.
+/// The unsaved objects of a list by rank, among the entries of one commit. The changes of a turn are made from those of
+/// the turn before; a copy shares the chunks that stay as they are.
 struct RankedChanges {
   /// Ascending positions of the entries that don't count, because their objects have unsaved changes.
   private(set) var hidden = SortedChunks<Int>()
   /// The unsaved objects that match, in the list's order.
   private(set) var added = SortedChunks<Added>()
-  /// The objects that hide an entry or are added, by their numbers.
+  /// The objects whose entry is hidden, or that are added, by their numbers.
   private var known = SortedChunks<Known>()
   /// The unsaved changes from which this value was made, and the number of their updates that it contains.
   private weak var source: EncodedChanges?
@@ -19,15 +20,15 @@ struct RankedChanges {
     let entriesBefore: Int
   }
 
-  /// An object that hides its entry, is added, or both.
+  /// An object whose entry is hidden, that is added, or both.
   struct Known {
     let number: ObjectNumber
     let hidden: Int?
     let key: [UInt8]?
   }
 
-  /// Updates this value from the unsaved changes. O(changes · log n), or O(unsaved · log n) if this value was not
-  /// made from them before.
+  /// Updates this value from the unsaved changes. O(changes · log n) if this value was made from them
+  /// before, else O(unsaved · log n).
   ///
   /// - Parameter entries: the entries of the same commit as in all earlier calls.
   mutating func update(from records: UnsavedRecords, _ entries: RankedEntries) throws {
@@ -80,7 +81,7 @@ struct RankedChanges {
     return old
   }
 
-  /// Returns an object if its entry is hidden, or if it is added; nil for any other object.
+  /// Returns what is known of an object whose entry is hidden, or that is added; nil for any other object.
   func known(_ number: ObjectNumber) -> Known? {
     let place = known.prefixCount { $0.number.rawValue < number.rawValue }
     return place < known.count && known[place].number == number ? known[place] : nil

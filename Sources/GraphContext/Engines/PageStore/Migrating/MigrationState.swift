@@ -89,13 +89,13 @@ enum MigrationStep: Sendable, Hashable, Codable {
   case copiedPairs(from: String, to: String)
   /// Long values of an attribute that is stored externally, out of another tree.
   case copiedValues(from: String, to: String)
-  /// The values of a new to-one relationship, out of the links of its inverse: pairs of the entity's object and its destination, or the
-  /// other way round.
+  /// The values of a new to-one relationship, out of the links of its inverse: pairs of the entity's object and its
+  /// destination, or the other way round.
   case inverse(entity: EntityNumber, PropertyNumber, links: String, isExchanged: Bool)
   /// The derived values of an entity's objects, out of the values that they are computed from.
   case derived(entity: EntityNumber)
-  /// One pass of a custom stage, by its place; and the entity of the old schema whose objects it visits, if there
-  /// is one.
+  /// One pass of a custom stage, by its place, with the entity of the old schema whose objects it visits; nil for a
+  /// pass that runs once.
   case pass(Int, entity: EntityNumber?)
 }
 
@@ -129,7 +129,7 @@ extension SchemaChange {
 }
 
 extension CataloguedSchema {
-  /// The catalogue without the values of objects that lack a property.
+  /// The catalogue without the values that are read where a record lacks a property or has nil.
   fileprivate var withoutDefaults: CataloguedSchema {
     var copy = self
     for entity in copy.entities.indices {

@@ -6,7 +6,7 @@ struct SchemaCleaner {
   private let store: Store
   private let chunkByteCount: Int
 
-  /// The bytes of a commit's limit that count for each entry it removes: removing costs memory by the page.
+  /// The bytes of a commit's limit that are allowed for each entry it removes: removing costs memory by the page.
   private static let bytesPerEntry = 64
 
   init(_ store: Store, _ monitor: MigrationMonitor) {

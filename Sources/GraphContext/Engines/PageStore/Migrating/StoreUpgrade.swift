@@ -10,7 +10,8 @@ struct StoreUpgrade {
   private let steps: [UpgradeStep]
   private let showsValues: Bool
 
-  /// - Throws: `schemaMismatch` when the models make no schema, or the plan doesn't lead from the store to its newest version.
+  /// - Throws: `schemaMismatch` when the models make no schema, or the plan doesn't lead from the store to its newest
+  ///   version.
   init(_ store: Store, _ models: ContainerModels, showsValues: Bool) throws {
     self.store = store
     self.showsValues = showsValues

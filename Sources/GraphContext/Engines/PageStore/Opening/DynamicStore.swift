@@ -15,8 +15,8 @@ public final class DynamicStore: Sendable {
 
   /// Opens the file for reading only.
   ///
-  /// - Throws: `ContextError`: `store` when the file can't be opened, `schemaMismatch` when it is newer than this library or
-  ///   holds no models, `corrupt` when its schema is damaged.
+  /// - Throws: `ContextError`: `store` when the file can't be opened, `schemaMismatch` when it is newer than this
+  ///   library or holds no models, `corrupt` when its schema is damaged.
   public convenience init(at path: String) throws(ContextError) {
     var options = StoreOptions()
     options.isReadOnly = true
@@ -105,7 +105,8 @@ extension DynamicStore {
     return try selection(query).columns.map(\.name)
   }
 
-  /// Returns the groups of a query with ``DynamicQuery/groupBy`` or ``DynamicQuery/aggregates``; without the former, one.
+  /// Returns the groups of a query with ``DynamicQuery/groupBy`` or ``DynamicQuery/aggregates``; without the former,
+  /// one.
   ///
   /// - Throws: What ``count(_:)`` throws.
   public func groups(of query: DynamicQuery) throws(ContextError) -> [GroupRecord] {

@@ -12,8 +12,8 @@ extension PersistentContainer {
   /// let music = try await PersistentContainer("Music", at: url)
   /// ```
   ///
-  /// - Throws: `schemaMismatch` when the store holds no models, or is open with classes in this process; `invalidURL` for a URL that isn't
-  ///   a file's; `store` when the store can't be opened, or there is none.
+  /// - Throws: `schemaMismatch` when the store holds no models, or is open with classes in this process; `invalidURL`
+  ///   for a URL that isn't a file's; `store` when the store can't be opened, or there is none.
   public convenience init(
     _ name: String,
     at url: URL,
@@ -43,8 +43,9 @@ extension PersistentContainer {
 
   /// Opens a store in a file with the entities of a schema, or makes one; the objects are ``ManagedRecord``s.
   ///
-  /// - Throws: `schemaMismatch` when the schema doesn't go together with the store, as with models, or the store is open with classes in
-  ///   this process; `invalidURL` for a URL that isn't a file's; `store` when the store can't be opened.
+  /// - Throws: `schemaMismatch` when the schema doesn't go together with the store, as with models, or the store is
+  ///   open with classes in this process; `invalidURL` for a URL that isn't a file's; `store` when the store can't be
+  ///   opened.
   public convenience init(
     _ name: String,
     schema: Schema,

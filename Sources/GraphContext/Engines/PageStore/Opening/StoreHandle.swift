@@ -19,7 +19,7 @@ final class StoreHandle: Sendable {
   }
 
   /// Returns the store as its last commit left it. If the container is closed, or the store was taken over, the
-  /// source throws this error.
+  /// source has that as its ``ObjectSource/failure``, and its reads throw it.
   func newestSource() -> any ObjectSource {
     let snapshot = Result { () throws(ContextError) in
       let snapshot: Snapshot

@@ -61,7 +61,7 @@ struct CoveringScan: ~Copyable {
     return QueryRow(number: number, record: UnsafeRawBufferPointer(encoder.finish()))
   }
 
-  /// Decodes the entry's key; false if it isn't a key of this index.
+  /// Decodes the entry's key. Returns false if it isn't a key of this index.
   private mutating func readKey() throws -> Bool {
     let key = try walker.key()
     if isRelationship {
@@ -96,7 +96,7 @@ struct CoveringScan: ~Copyable {
 }
 
 extension AttributeValue {
-  /// True if values with different bits have the same key.
+  /// True if values with other bits have the same key as this value.
   fileprivate var hasSeveralSpellings: Bool {
     switch self {
     case .double(let value): value == 0 || value.isNaN

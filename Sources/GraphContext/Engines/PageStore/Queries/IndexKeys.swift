@@ -21,7 +21,7 @@ enum IndexKeys {
   private static let usualByteCount = 32
 
   /// How the columns of an index are written: in order-preserving, self-terminating components. So all keys with a
-  /// value begin with the value's bytes, and no other keys do. A relationship's own index has the bare number.
+  /// value begin with the value's bytes, and no other keys do. A relationship's own index has only the number.
   private struct Columns {
     let isRelationship: Bool
 

@@ -1,7 +1,7 @@
 import Predicates
 
-/// The rows that match a query, one by one: the stored rows of an access path that pass its filter, in order of access, then the unsaved
-/// objects that match. A row's record stays until the next row.
+/// The rows that match a query, one by one: the stored rows of an access path that pass its filter, in order of access,
+/// then the unsaved objects that match. A row's record stays until the next row.
 struct MatchingRows: ~Copyable {
   private let program: FilterProgram
   private var stored: RowStream

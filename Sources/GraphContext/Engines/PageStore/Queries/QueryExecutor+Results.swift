@@ -184,7 +184,8 @@ extension QueryExecutor {
   ///
   /// - Parameters:
   ///   - paths: the paths that are read of the rows. The paths that the filters read are added.
-  ///   - skipped: how many rows to leave out at the start, found by rank; 0 for a list of objects, a union or an intersection.
+  ///   - skipped: how many rows to leave out at the start, found by rank; 0 for a list of objects, a union or an
+  ///     intersection.
   private func matchingRows(
     _ paths: inout RowPaths,
     isReversed: Bool = false,

@@ -1,7 +1,7 @@
 import Predicates
 
-/// Aggregates of all rows of a query. Aggregates that follow from an index or its counts are read there, in O(log
-/// n). The others are computed in one pass over the rows.
+/// Aggregates of all rows of a query. Aggregates that follow from an index or its counts are read there, in
+/// O(log n). The others are computed in one pass over the rows.
 struct RowAggregates {
   private let query: ResolvedQuery
   private let aggregates: [ResolvedAggregate]

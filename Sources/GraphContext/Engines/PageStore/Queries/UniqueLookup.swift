@@ -29,7 +29,8 @@ struct UniqueLookup {
     self.key = key
   }
 
-  /// Returns the unique index and the value, if the predicate says that one unique attribute equals one value. Nil for any other predicate.
+  /// Returns the unique index and the value, if the predicate says that one unique attribute equals one value. Nil for
+  /// any other predicate.
   private static func key(
     of predicate: NormalPredicate,
     _ entity: StoredEntity
@@ -60,8 +61,8 @@ struct UniqueLookup {
     return (unsaved + stored).map { QueryRow(number: $0, record: nil) }
   }
 
-  /// Returns the objects of the first two entries. If there is a second one, the caller may leave the query to the
-  /// executor.
+  /// Returns the objects of the first two entries. If there is a second one that counts, ``QueryExecutor`` has to
+  /// answer the query.
   private func storedNumbers(in view: StoreView) throws -> [ObjectNumber] {
     try view.tree(of: index)?.objectIDs(beginning: key, limit: 2) ?? []
   }

@@ -1,7 +1,8 @@
 import PageStore
 import Predicates
 
-// Long values of attributes that are stored externally. Requests have the values in their records; here they go to trees of their own.
+// Long values of attributes that are stored externally. Requests have the values in their records; here they go to
+// trees of their own.
 
 /// A value that nothing refers to any more.
 struct DeadBlob {

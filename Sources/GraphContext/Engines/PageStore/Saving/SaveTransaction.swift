@@ -19,8 +19,8 @@ import Predicates
 /// 11. Values that were stored outside of records and that nothing refers to any more are removed.
 /// 12. The changes are appended to the history, if the store keeps one.
 ///
-/// Failures of objects are gathered until the end, so that one error lists all of them. Any error aborts the transaction and leaves nothing in
-/// the store.
+/// Failures of objects are gathered until the end, so that one error lists all of them. Any error aborts the
+/// transaction and leaves nothing in the store.
 struct SaveTransaction: ~Copyable {
   let schema: StoredSchema
   let request: SaveRequest
@@ -193,7 +193,8 @@ extension SaveTransaction {
     for record in inserted { RecordEncoder.stamp(record.bytes, commit: commit) }
     counted.note(inserted, of: entity)
     if let number = try tree.put(new: inserted) {
-      // A number is leased once. So another context's undo has inserted the object again, or the store is damaged and has an object that was never leased.
+      // A number is leased once. So another context's undo has inserted the object again, or the store is damaged and
+      // has an object that was never leased.
       let id = id(number, entity)
       throw ContextError(
         .conflict,
