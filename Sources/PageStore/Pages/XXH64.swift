@@ -152,7 +152,7 @@ package enum XXH64 {
 
   @inline(__always)
   private static func rotate(_ value: UInt64, _ count: UInt64) -> UInt64 {
-    (value << count) | (value >> (64 &- count))
+    (value &<< count) | (value &>> (64 &- count))
   }
 
   @inline(__always)
