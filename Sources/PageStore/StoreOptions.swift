@@ -1,4 +1,4 @@
-/// When a commit counts as done.
+/// The moment at which a commit counts as done.
 public enum Durability: UInt8, Sendable, Hashable, CaseIterable {
   /// Synced to the device before `write` returns: the commit survives a power failure.
   case full = 0
@@ -10,16 +10,16 @@ public enum Durability: UInt8, Sendable, Hashable, CaseIterable {
   case none = 2
 }
 
-/// How a store is opened.
+/// The options with which a store is opened.
 public struct StoreOptions: Sendable, Hashable {
-  /// When a commit counts as done, unless the transaction says otherwise.
+  /// The moment at which a commit counts as done, unless the transaction says otherwise.
   public var durability: Durability = .full
   /// Bytes in a page of a new store: a power of two from 4,096 to 65,536. An existing store keeps its own.
   public var pageSize: Int = 8_192
-  /// Opens the store for reading only: takes the shared lock of the file and writes nothing, not even to
-  /// recover.
+  /// True if the store is opened for reading only: the store takes the shared lock of the file and writes
+  /// nothing, not even to recover.
   public var isReadOnly: Bool = false
-  /// Creates the file when there is none; otherwise a missing file is an error.
+  /// True if the store creates the file when there is none. If false, a missing file is an error.
   public var createsIfMissing: Bool = true
   /// The permission bits of the file of a new store, less the process's umask. The owner must be able to read
   /// and write it; by default no other user can. An existing store keeps its own.
@@ -38,26 +38,28 @@ public struct StoreOptions: Sendable, Hashable {
   /// the system once, when it first needs the number.
   ///
   /// A checkpoint starts at half of these bytes, or at nine sixteenths of the stored bytes (at up to seven
-  /// eighths in a large store, at four mebibytes in a small one), whichever comes first; at all of these bytes
-  /// commits wait. A value of more than a gibibyte is used without regard to the stored bytes. While snapshots
-  /// pin old pages of the file, a checkpoint starts earlier: down to a forty-eighth of the stored bytes, or a
-  /// mebibyte.
+  /// eighths in a large store, at four mebibytes in a small one), whichever comes first. At all of these
+  /// bytes, commits wait. A value of more than a gibibyte is used without regard to the stored bytes. While
+  /// snapshots pin old pages of the file, a checkpoint starts earlier: down to a forty-eighth of the stored
+  /// bytes, or a mebibyte.
   ///
-  /// A single transaction may take as much, and what ``cacheBytes`` has unused. Beyond that it writes pages to the file
-  /// before it is committed, and its commit is synced, however durable it is meant to be.
+  /// A single transaction may take as many bytes, and in addition the unused bytes of ``cacheBytes``. Beyond
+  /// that it writes pages to the file before it is committed, and its commit is synced, whatever its
+  /// durability.
   ///
-  /// Memory that commits have replaced counts as well until a sync makes them durable: a sync starts at an
-  /// eighth of these bytes; at a quarter commits wait for it. Snapshots hold another quarter at most; more
-  /// than that is spilled to a file.
+  /// Memory that commits have replaced counts as well until a sync makes these commits durable. A sync starts
+  /// at an eighth of these bytes; at a quarter, commits wait for the sync. Snapshots hold another quarter at
+  /// most; pages beyond that are spilled to a file.
   public var dirtyMemoryBytes: Int {
     get { dirtyMemory.byteCount }
     set { dirtyMemory = MemoryBudget(chosen: newValue) }
   }
   /// Bytes of memory for pages that could be read from the file again: pages that were read, and leaves that
-  /// were changed and have been written since; 64 KiB at least. In addition, memory is taken by what
-  /// ``dirtyMemoryBytes`` limits, by the branches above changed leaves, and by pages that are being read.
+  /// were changed and have been written since; 64 KiB at least. In addition, a store takes the memory that
+  /// ``dirtyMemoryBytes`` limits, and memory for the branches above changed leaves and for pages that are
+  /// being read.
   ///
-  /// If no value is set, this is as much as ``dirtyMemoryBytes`` is then.
+  /// If no value is set, this is the default of ``dirtyMemoryBytes``.
   public var cacheBytes: Int {
     get { cache.byteCount }
     set { cache = MemoryBudget(chosen: newValue) }
@@ -66,7 +68,7 @@ public struct StoreOptions: Sendable, Hashable {
   private(set) var dirtyMemory = MemoryBudget()
   private(set) var cache = MemoryBudget()
 
-  /// When the store makes its file shorter by itself while it is open; nil for never.
+  /// The policy by which the store makes its file shorter by itself while it is open; nil for never.
   public var compaction: CompactionPolicy? = CompactionPolicy()
 
   /// Bytes of the first log extent of a new store, 16 KiB at least. Later log extents are larger.
@@ -78,8 +80,8 @@ public struct StoreOptions: Sendable, Hashable {
   /// Makes the default options.
   public init() {}
 
-  /// Whether a store that is open with these options can serve an opening with others. `createsIfMissing` may
-  /// differ, because the file exists.
+  /// Returns whether a store that is open with these options can serve an opening with `other`.
+  /// `createsIfMissing` may differ, because the file exists.
   func openTheSame(as other: StoreOptions) -> Bool {
     var other = other
     other.createsIfMissing = createsIfMissing

@@ -56,7 +56,7 @@ enum PlainValue: Codable {
     }
   }
 
-  /// The value for an attribute of this kind; nil if it isn't valid for the kind.
+  /// Returns the value for an attribute of this kind; nil if it isn't valid for the kind.
   func value(of kind: AttributeKind) -> AttributeValue? {
     switch self {
     case .bool(let value): kind == .bool ? .bool(value) : nil

@@ -9,7 +9,7 @@ public struct SchemaDifference: Sendable, Hashable, Codable {
 
   /// The change of one entity, class, property or index.
   public struct Change: Sendable, Hashable, Codable {
-    /// Whether the element was added, removed or changed.
+    /// The kind of the change: the element was added, removed or changed.
     public enum Kind: String, Sendable, Hashable, Codable {
       /// Only the new schema has the element.
       case added
@@ -32,7 +32,7 @@ public struct SchemaDifference: Sendable, Hashable, Codable {
       case member = "class"
     }
 
-    /// Whether the element was added, removed or changed.
+    /// The kind of the change: the element was added, removed or changed.
     public var kind: Kind
     /// The kind of the element.
     public var subject: Subject
@@ -73,7 +73,7 @@ public struct SchemaDifference: Sendable, Hashable, Codable {
     case deleteRule
     /// The objects at the other end have an order now.
     case ordered
-    /// They have none any more.
+    /// The objects at the other end have no order any more.
     case notOrdered
     /// An index is unique now.
     case unique
@@ -102,7 +102,7 @@ public struct SchemaDifference: Sendable, Hashable, Codable {
     public var new: String
   }
 
-  /// Whether the schemas agree.
+  /// True if the schemas agree.
   public var isEmpty: Bool { changes.isEmpty }
 
   /// Compares two schemas, without a store between them. O(properties and indexes).
@@ -159,12 +159,12 @@ public struct SchemaDifference: Sendable, Hashable, Codable {
       Change(removed: .member, in: new.name, $0.name, $0.description)
     }
     let kept = new.classes.enumerated().compactMap { place, member -> Change? in
-      // An entity without classes is one of the root.
+      // An entity without classes has one class, the root.
       guard let old = before[member.name] ?? (place == 0 ? ClassDescription(name: member.name) : nil) else {
         return Change(added: .member, in: new.name, member.name, member.description)
       }
       let aspects = [
-        // The root's is the entity's.
+        // The root's name is the entity's name.
         place == 0
           ? nil
           : Aspect(
@@ -180,7 +180,7 @@ public struct SchemaDifference: Sendable, Hashable, Codable {
           "\(old.isAbstract)",
           "\(member.isAbstract)"
         ),
-        // The root's are the entity's.
+        // The root's properties are the entity's properties.
         place == 0 ? nil : Aspect(.declares, "properties", old.ownText, member.ownText),
       ]
       return Change(changed: .member, in: new.name, member.name, aspects.compactMap(\.self))
@@ -390,7 +390,7 @@ extension ClassDescription {
     return properties.isEmpty ? "none" : sorted.propertyText
   }
 
-  /// The class with the names that its entity and its properties have in a new schema.
+  /// Returns the class with the names that its entity and its properties have in a new schema.
   fileprivate func renamed(
     in old: EntityDescription,
     to new: EntityDescription,

@@ -4,8 +4,8 @@ import Predicates
 /// A schema in a form that people write and programs exchange, such as JSON: `cambium schema --json` prints it, and
 /// `cambium migrate` reads it.
 ///
-/// It contains everything that a ``Schema`` has, original names and defaults included. A value that is left out is that
-/// of a new description.
+/// It contains everything that a ``Schema`` has, original names and defaults included. A value that is left
+/// out is the value of a new description.
 public struct SchemaDocument: Sendable, Hashable, Codable {
   /// The version of the schema, if it has one.
   public var version: Schema.Version?
@@ -32,11 +32,11 @@ public struct SchemaDocument: Sendable, Hashable, Codable {
     public var name: String
     /// The class that it inherits from; nil for the root.
     public var parent: String?
-    /// Whether only its subclasses have objects.
+    /// True if only its subclasses have objects.
     public var isAbstract: Bool
     /// The names of the properties that the class declares itself.
     public var properties: [String]
-    /// Those of the properties of a subclass for which its objects need a value.
+    /// The names of the properties of a subclass for which its objects need a value.
     public var required: [String]
     /// The class's name in an earlier version of the schema.
     public var originalName: String?
@@ -48,7 +48,7 @@ public struct SchemaDocument: Sendable, Hashable, Codable {
     public var name: String
     /// An attribute's kind, such as `int64`; for a relationship `toOne` or `toMany`.
     public var kind: String
-    /// Whether nil is a value; nil is no. Not given for a to-many relationship.
+    /// True if nil is a value; nil is no. Not given for a to-many relationship.
     public var isOptional: Bool?
     /// For a part of an embedded value that may be nil: true if the part may not be nil where the value is there. Nil
     /// for any other attribute.
@@ -64,7 +64,7 @@ public struct SchemaDocument: Sendable, Hashable, Codable {
     public var inverse: String?
     /// What happens to the objects at the other end when an object is deleted; nil is nullify.
     public var deleteRule: DeleteRule?
-    /// Whether a relationship is ordered; nil is no.
+    /// True if a relationship is ordered; nil is no.
     public var isOrdered: Bool?
     /// The rule by which the store makes an attribute's value; nil for an attribute that programs set.
     public var derivation: AttributeDerivation?
@@ -74,7 +74,7 @@ public struct SchemaDocument: Sendable, Hashable, Codable {
   public struct Index: Sendable, Hashable, Codable {
     /// The names of the properties, in the order in which entries are sorted by them.
     public var properties: [String]
-    /// Whether no two objects have equal values; nil is no.
+    /// True if no two objects have equal values; nil is no.
     public var isUnique: Bool?
     /// `c`, `d` or `cd`.
     public var folding: IndexFolding?
@@ -86,7 +86,7 @@ public struct SchemaDocument: Sendable, Hashable, Codable {
     entities = schema.entities.map(Entity.init)
   }
 
-  /// The schema that the document describes.
+  /// Returns the schema that the document describes.
   ///
   /// - Throws: `SchemaError`, which names everything that is wrong.
   public func schema() throws(SchemaError) -> Schema {

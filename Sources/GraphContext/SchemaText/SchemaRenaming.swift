@@ -37,25 +37,25 @@ struct SchemaRenaming {
     }
   }
 
-  /// The old name of an entity; nil for a new one.
+  /// Returns the old name of an entity; nil for a new one.
   func origin(of entity: String) -> String? { origins[entity] }
 
-  /// The new name of an old entity; nil for a removed one.
+  /// Returns the new name of an old entity; nil for a removed one.
   func newName(of entity: String) -> String? { newNames[entity] }
 
-  /// The old name of a property; nil for a new one.
+  /// Returns the old name of a property; nil for a new one.
   func origin(of property: String, in entity: String) -> String? { propertyOrigins[entity]?[property] }
 
-  /// The new name of an old property; nil for a removed one.
+  /// Returns the new name of an old property; nil for a removed one.
   func newName(of property: String, in entity: String) -> String? { newPropertyNames[entity]?[property] }
 
-  /// The old name of a class of an entity; nil for a new one.
+  /// Returns the old name of a class of an entity; nil for a new one.
   func origin(ofClass name: String, in entity: String) -> String? { classOrigins[entity]?[name] }
 
-  /// The new name of a class of an old entity; nil for a removed one.
+  /// Returns the new name of a class of an old entity; nil for a removed one.
   func newName(ofClass name: String, in entity: String) -> String? { newClassNames[entity]?[name] }
 
-  /// A rule of an old entity, with the new names of the properties in it.
+  /// Returns a rule of an old entity, with the new names of the properties in it.
   func renamed(_ derivation: AttributeDerivation, of entity: EntityDescription) -> AttributeDerivation {
     func name(_ property: String, _ entity: String) -> String {
       newName(of: property, in: entity) ?? property
@@ -88,8 +88,8 @@ extension CataloguedSchema {
       }
   }
 
-  /// The description of the schema. The original name of each element is its name in `old`. The default of an attribute
-  /// is the value that objects got when the attribute was added.
+  /// Returns the description of the schema. The original name of each element is its name in `old`. The
+  /// default of an attribute is the value that objects got when the attribute was added.
   ///
   /// - Throws: `SchemaError` if the catalogue holds something that can't be declared, or if several changes have
   ///   exchanged names, or used a name again.
@@ -122,8 +122,8 @@ extension CataloguedSchema {
 }
 
 extension SchemaRenaming {
-  /// A sentence for each old name whose new name in the other renaming is a different one: names were exchanged, or
-  /// used again.
+  /// Returns a sentence for each old name whose new name in the other renaming is a different one: names were
+  /// exchanged, or used again.
   fileprivate func names(of old: CataloguedSchema, thatDifferIn other: SchemaRenaming) -> [String] {
     func problem(_ name: String, _ new: String?, _ found: String?) -> [String] {
       if new == found { return [] }

@@ -10,7 +10,7 @@ public struct SchemaTable: Sendable, Hashable, Codable {
     public var property: String?
     /// An attribute's kind, such as `int64`; for a relationship `toOne` or `toMany`.
     public var kind: String?
-    /// Whether nil is a value; false for a to-many relationship.
+    /// True if nil is a value; false for a to-many relationship.
     public var isOptional: Bool
     /// The entity that a relationship leads to.
     public var destination: String?
@@ -18,7 +18,7 @@ public struct SchemaTable: Sendable, Hashable, Codable {
     public var inverse: String?
     /// What happens to the objects at the other end when an object is deleted; nil for an attribute.
     public var deleteRule: DeleteRule?
-    /// Whether a relationship is ordered; nil for an attribute, and for no.
+    /// True if a relationship is ordered; nil for an attribute, and for no.
     public var isOrdered: Bool?
     /// The rule by which the store makes an attribute's value; nil for an attribute that programs set.
     public var derivation: AttributeDerivation?

@@ -21,7 +21,7 @@ public struct SwiftSource: Sendable, Hashable, CustomStringConvertible {
     description = (["import Cambium\n"] + classes).joined(separator: "\n")
   }
 
-  /// The models of an entity that inherit from each other, each after its superclass.
+  /// Returns the models of an entity that inherit from each other, each after its superclass.
   private static func hierarchy(
     of entity: EntityDescription,
     in schema: Schema,
@@ -85,7 +85,7 @@ private struct ClassPlace {
 }
 
 extension EntityDescription {
-  /// The own declarations of a class of the entity, as an entity.
+  /// Returns the own declarations of a class of the entity, as an entity.
   fileprivate func declared(by member: ClassDescription) -> EntityDescription {
     let own = Set(member.properties)
     let required = Set(member.required)
@@ -168,7 +168,7 @@ private struct SwiftClass {
     entity.declaredProperties.filter { property in !embedded.contains { $0.contains(property.name) } }
   }
 
-  /// The struct of an embedded value, behind those of its parts.
+  /// Returns the struct of an embedded value, after the structs of its parts.
   private func structure(of group: EmbeddedGroup) -> String {
     let lines = group.parts.map { declaration(of: $0, isPart: true) } + group.nested.map(\.declaration)
     let body = lines.map { "  \($0)\n" }.joined()
@@ -210,7 +210,7 @@ private struct SwiftClass {
     return mark(of: property, isPart: isPart) + variable + value
   }
 
-  /// `@Attribute(…)` or `@Relationship(…)`, with a space after it.
+  /// Returns `@Attribute(…)` or `@Relationship(…)`, with a space after it.
   private func mark(of property: PropertyDescription, isPart: Bool) -> String {
     var arguments: [String] = []
     switch property {
@@ -231,14 +231,14 @@ private struct SwiftClass {
     return "\(name)(\(arguments.joined(separator: ", "))) "
   }
 
-  /// Whether a list needs the mark `@Attribute`. Without it, the macro reads `[UInt8]` as bytes, and a list of a type
-  /// with a module name as a relationship.
+  /// Returns whether a list needs the mark `@Attribute`. Without it, the macro reads `[UInt8]` as bytes, and
+  /// a list of a type with a module name as a relationship.
   private func isMarkedList(_ property: PropertyDescription) -> Bool {
     guard let kind = property.attribute?.elementKind else { return false }
     return kind == .uint8 || SwiftText.type(of: kind, in: schema).contains(".")
   }
 
-  /// The inverse as the end that names it writes it; nil at the other end.
+  /// Returns the inverse as it is written at the end that names it; nil at the other end.
   private func namedInverse(of relationship: RelationshipDescription) -> String? {
     guard let inverseName = relationship.inverse else { return nil }
     if relationship.hasHiddenInverse { return ".hidden" }
@@ -254,7 +254,7 @@ private struct SwiftClass {
     return "\\\(destination(of: relationship)).\(SwiftText.identifier(inverseName))"
   }
 
-  /// The class that a relationship leads to: the one that declares the inverse.
+  /// Returns the class that a relationship leads to: the one that declares the inverse.
   private func destination(of relationship: RelationshipDescription) -> String {
     let declaring = relationship.inverse.flatMap {
       schema.entity(named: relationship.destination)?.declaringClass(of: $0)?.name
@@ -290,7 +290,7 @@ private struct SwiftClass {
     }
   }
 
-  /// A literal for a list of values; nil where an element has none.
+  /// Returns a literal for a list of values; nil where an element has none.
   private func list(_ json: String, of kind: AttributeKind) -> String? {
     guard let values = try? ListElements.values(of: json, kind) else { return nil }
     let elements = values.map { SwiftText.expression(for: $0, of: kind, in: schema) }
@@ -350,7 +350,7 @@ private struct EmbeddedGroup {
   let parts: [PropertyDescription]
   /// The parts that are embedded values themselves.
   let nested: [EmbeddedGroup]
-  /// Whether an attribute says that the value is there.
+  /// True if an attribute says that the value is there.
   let isOptional: Bool
   let structName: String
   /// The argument `originalName:` in brackets; empty without one.

@@ -14,15 +14,16 @@ enum SwiftText {
     "while",
   ]
 
-  /// A name, between backticks if it is a keyword.
+  /// Returns a name, between backticks if it is a keyword.
   static func identifier(_ name: String) -> String { keywords.contains(name) ? "`\(name)`" : name }
 
-  /// A string as a literal on one line.
+  /// Returns a string as a literal on one line.
   static func literal(_ text: String) -> String {
     "\"" + text.unicodeScalars.map { $0.escaped(asASCII: false) }.joined() + "\""
   }
 
-  /// The type of an attribute's values. A model of the same name hides it, so then the type's module is named too.
+  /// Returns the type of an attribute's values. A model of the same name hides it, so then the type's module
+  /// is named too.
   static func type(of kind: AttributeKind, in schema: Schema) -> String {
     let (module, name) = qualifiedType(of: kind)
     return schema.namesOfClasses.contains(name) ? "\(module).\(name)" : name
@@ -52,7 +53,7 @@ enum SwiftText {
     }
   }
 
-  /// An expression that `@Model` accepts as a default; nil for a value without one.
+  /// Returns an expression that `@Model` accepts as a default; nil for a value without one.
   static func expression(
     for value: AttributeValue,
     of kind: AttributeKind,
@@ -86,12 +87,12 @@ enum SwiftText {
     Int64("\(value)").map { "\($0)" }
   }
 
-  /// Whether the kind's type needs no module before it.
+  /// Returns whether the kind's type needs no module before it.
   private static func isPlain(_ kind: AttributeKind, in schema: Schema) -> Bool {
     !schema.namesOfClasses.contains(qualifiedType(of: kind).name)
   }
 
-  /// The folding of an index as an expression.
+  /// Returns the folding of an index as an expression.
   static func folding(_ folding: IndexFolding) -> String {
     let names = [(IndexFolding.case, ".case"), (.diacritics, ".diacritics")].filter { folding.contains($0.0) }
       .map(\.1)

@@ -30,8 +30,8 @@ enum AnonymousMemory {
 }
 
 /// One mapping of zeroed memory, of which several objects take parts: mapping memory is a large part of the
-/// time in which a store is opened. It is unmapped with its last reference, so each object that has a part
-/// keeps one.
+/// time in which a store is opened. The mapping is removed with its last reference, so each object that has a
+/// part keeps a reference.
 final class SharedMapping: Sendable {
   // Safety: the address never changes. Each part has one owner, who synchronises its use.
   nonisolated(unsafe) private let start: UnsafeMutableRawPointer

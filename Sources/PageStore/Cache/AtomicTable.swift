@@ -35,7 +35,7 @@ struct AtomicTable: @unchecked Sendable {
     limit.initialize(to: Atomic(0))
   }
 
-  /// The word at `index`, or zero when nothing was ever stored there.
+  /// Returns the word at `index`, or zero when nothing was ever stored there.
   @inline(__always)
   func load(_ index: UInt64) -> UInt {
     guard index < Self.count else { return 0 }

@@ -70,8 +70,8 @@ final class BlobTable: Sendable {
     return index
   }
 
-  /// The bytes of an allocated buffer; nil if it was evicted. The caller has begun to read (``ReaderTable``),
-  /// or knows that the buffer isn't written to a page yet, so that it can't be evicted.
+  /// Returns the bytes of an allocated buffer; nil if it was evicted. The caller has begun to read
+  /// (``ReaderTable``), or knows that the buffer isn't written to a page yet, so that it can't be evicted.
   func bytes(_ index: UInt64) -> ValueBytes? {
     guard let start = UnsafeMutableRawPointer(bitPattern: buffers.load(index)) else { return nil }
     return ValueBytes(borrowing: Buffer(start: start).bytes, in: start)

@@ -31,7 +31,7 @@ final class FrameArena: Sendable {
   /// Bytes that an arena needs of a mapping: the first slab is aligned to its size.
   static let mappedByteCount = slabsByteCount + 2 * slabByteCount
 
-  /// Whether a frame's memory can be given back to the system without that of its neighbours. On some
+  /// True if a frame's memory can be given back to the system without that of its neighbours. On some
   /// machines the system's pages are larger than a store's.
   let canGiveBack: Bool
 
@@ -61,13 +61,13 @@ final class FrameArena: Sendable {
 
   var pageSize: Int { geometry.pageSize }
 
-  /// The address of an allocated frame.
+  /// Returns the address of an allocated frame.
   @inline(__always)
   func address(_ frame: UInt64) -> UnsafeMutableRawPointer {
     UnsafeMutableRawPointer(mutating: Self.address(frame, in: slabs, geometry))
   }
 
-  /// The address of an allocated frame of the arena with these slabs.
+  /// Returns the address of an allocated frame of the arena with these slabs.
   @inline(__always)
   static func address(
     _ frame: UInt64,
@@ -82,7 +82,8 @@ final class FrameArena: Sendable {
     return UnsafeRawPointer(bitPattern: slab).unsafelyUnwrapped + offset
   }
 
-  /// The number of the frame at `page`, which is the address of a frame. Slabs are aligned to their size.
+  /// Returns the number of the frame at `page`, which is the address of a frame. Slabs are aligned to their
+  /// size.
   func frame(at page: UnsafeRawPointer) -> UInt64 {
     let address = UInt(bitPattern: page)
     let offset = address & UInt(Self.slabByteCount - 1)
@@ -92,14 +93,14 @@ final class FrameArena: Sendable {
       >> UInt64(geometry.pageShift)
   }
 
-  /// The slot of the slab at `address`; nil if there is none.
+  /// Returns the slot of the slab at `address`; nil if there is none.
   private func slot(of address: UInt, _ slots: [Int]) -> Int? {
     let rank = rank(of: address, slots)
     guard rank < slots.count, self.address(ofSlab: slots[rank]) == address else { return nil }
     return slots[rank]
   }
 
-  /// The number of slabs below `address`.
+  /// Returns the number of slabs below `address`.
   private func rank(of address: UInt, _ slots: [Int]) -> Int {
     var (low, high) = (0, slots.count)
     while low < high {
@@ -136,7 +137,8 @@ final class FrameArena: Sendable {
     let index = Int(frame >> UInt64(Self.slabShift - geometry.pageShift))
     state.withLock { state in
       guard state.sparseSlabs.insert(index).inserted else { return }
-      // The kernel would sooner or later fill the holes again, to merge what is between them into huge pages.
+      // The kernel would sooner or later fill the holes again, to merge the pages between them into huge
+      // pages.
       let slab = UnsafeMutableRawPointer(bitPattern: slabs[index].load(ordering: .relaxed))
       madvise(slab, Self.slabByteCount, MADV_NOHUGEPAGE)
     }

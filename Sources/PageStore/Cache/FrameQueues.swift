@@ -8,8 +8,8 @@ struct FrameQueues {
     case evicted
   }
 
-  /// The place of a frame in its queue, in one word: 30 bits for each neighbour, which is more than an arena
-  /// has frames, and the queue.
+  /// The position of a frame in its queue, in one word: 30 bits for each neighbour, which is more than an
+  /// arena has frames, and the queue.
   private struct Node {
     var word: Int
 
@@ -43,18 +43,18 @@ struct FrameQueues {
     var count = 0
   }
 
-  /// The nodes' words, by frame number: the standard library has the type of such an array ready, while that
-  /// of an array of nodes would be made when a store is opened.
+  /// The nodes' words, by frame number. They are stored as an array of `Int`, whose type the standard library
+  /// already has. The type of an array of nodes would be made at run time, when a store is opened.
   private var nodes: [Int] = []
   private var young = Ends()
   private var main = Ends()
 
   func count(_ queue: Name) -> Int { ends(queue).count }
 
-  /// The queue of a frame.
+  /// Returns the queue of a frame.
   func queue(of frame: UInt64) -> Name { frame < nodes.count ? Node(word: nodes[Int(frame)]).queue : .none }
 
-  /// The frame that has been in a queue for longest.
+  /// Returns the frame that has been in a queue for longest.
   func oldest(_ queue: Name) -> UInt64? {
     let frame = ends(queue).oldest
     return frame == 0 ? nil : UInt64(frame)

@@ -13,8 +13,9 @@ import Synchronization
 /// ``ReaderTable`` says how memory is taken back from readers that take no lock.
 ///
 /// A frame that versions refer to keeps its number when it is evicted: only its memory goes back to the
-/// system. Its header is marked, and then reads as zeros. So a reader that follows a reference to it sees
-/// that the page is not there, and reads from the file what a checkpoint has written (``StoredPlaces``).
+/// system. Its header is marked, and then reads as zeros. So a reader that follows a reference to the frame
+/// sees that the page isn't in memory, and reads from the file the page that a checkpoint has written
+/// (``StoredPlaces``).
 final class PageCache: Sendable {
   private struct State {
     var queues = FrameQueues()
@@ -28,7 +29,7 @@ final class PageCache: Sendable {
   /// A frame that was taken out of reach.
   private struct Evicted {
     var frame: UInt64
-    /// Whether versions refer to the frame; then it isn't used for another page.
+    /// True if versions refer to the frame; then it isn't used for another page.
     var isReferredTo: Bool
   }
 
@@ -42,9 +43,9 @@ final class PageCache: Sendable {
   private let state: Mutex<State>
 
   private static let batchCount = 32
-  /// The short queue may have one in so many of the cache's pages.
+  /// The number of pages in the cache for each page that the short queue may have.
   private static let youngShare = 10
-  /// With fewer, pages would be evicted while they are needed.
+  /// The least capacity, in pages. With a smaller one, pages would be evicted while they are needed.
   private static let smallestCapacity = 16
 
   init(
@@ -235,7 +236,8 @@ struct FrameHeader {
 
   func clearUsed() { use.pointee.store(0, ordering: .relaxed) }
 
-  /// Marks the frame as evicted: new readers no longer accept it as its page. Readers that did may continue.
+  /// Marks the frame as evicted: new readers no longer accept it as its page. Readers that have already
+  /// accepted it may continue.
   func markEvicted() {
     flags.pointee.bitwiseOr(PageFlags.evicted.littleEndian, ordering: .sequentiallyConsistent)
   }

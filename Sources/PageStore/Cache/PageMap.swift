@@ -4,8 +4,8 @@ import Synchronization
 /// Finds the bytes of the page that a reference leads to. Every lookup goes through it.
 ///
 /// It is one pointer to a few words that never change, so that a version of a tree is a plain value: copying
-/// it and walking down the tree touch no reference count that readers on other threads share. Only pages that
-/// aren't in memory are asked of the pool.
+/// it and walking down the tree touch no reference count that readers on other threads share. The pool is
+/// asked only for pages that aren't in memory.
 ///
 /// The caller has called ``enter()``. A page that was found stays until the end of the walk; then it may be
 /// evicted, unless it is protected.
@@ -36,14 +36,15 @@ struct PageMap: @unchecked Sendable {
   @inline(__always)
   func enter() -> Reader { fields.pointee.readers._withUnsafeGuaranteedRef { $0.enter() } }
 
-  /// The page that the reference at `bytes` leads to. Throws `corrupt` if its identity isn't `identity`.
+  /// Returns the page that the reference at `bytes` leads to. Throws `corrupt` if its identity isn't
+  /// `identity`.
   @inline(__always)
   func page(referredToAt bytes: UnsafeRawPointer, identity: UInt64) throws(StoreError) -> PageImage {
     if let image = residentPage(PageLocation(rawValue: bytes.loadLittle(0)), identity) { return image }
     return try fetch(ChildReference(loading: bytes), identity: identity)
   }
 
-  /// The page that `reference` leads to. Throws `corrupt` if its identity isn't `identity`.
+  /// Returns the page that `reference` leads to. Throws `corrupt` if its identity isn't `identity`.
   @inline(__always)
   func page(_ reference: ChildReference, identity: UInt64) throws(StoreError) -> PageImage {
     if let image = residentPage(reference.location, identity) { return image }
@@ -64,12 +65,12 @@ struct PageMap: @unchecked Sendable {
     for line in 0..<6 { clinux_prefetch(page + line &* 64) }
   }
 
-  /// The bytes of an overflowing value, or of the rest of a key.
+  /// Returns the bytes of an overflowing value, or of the rest of a key.
   func overflow(_ reference: ChildReference, treeID: UInt32) throws(StoreError) -> ValueBytes {
     try pool.overflow(reference, treeID: treeID)
   }
 
-  /// The page, if it is in memory and has the identity.
+  /// Returns the page if it is in memory and has the identity; otherwise nil.
   @inline(__always)
   private func residentPage(_ location: PageLocation, _ identity: UInt64) -> PageImage? {
     guard location.isFrame else {
@@ -78,7 +79,7 @@ struct PageMap: @unchecked Sendable {
     }
     let frame = FrameArena.address(location.number, in: fields.pointee.slabs, fields.pointee.geometry)
     let image = PageImage(frame)
-    // Only then the use is noted: writing to an evicted frame would bring its memory back.
+    // The use is noted only after this check: writing to an evicted frame would allocate its memory again.
     guard image.identity == identity else { return nil }
     FrameHeader(UnsafeMutableRawPointer(mutating: frame)).noteUse()
     return image
@@ -89,7 +90,7 @@ struct PageMap: @unchecked Sendable {
     fields.pointee.pages.lookUp(location.rawValue).map { PageImage($0) }
   }
 
-  /// The page of a reference that ``residentPage(_:_:)`` didn't find.
+  /// Returns the page of a reference that ``residentPage(_:_:)`` didn't find.
   @inline(never)
   private func fetch(_ reference: ChildReference, identity: UInt64) throws(StoreError) -> PageImage {
     var reference = reference
@@ -102,7 +103,7 @@ struct PageMap: @unchecked Sendable {
     guard let image = cachedPage(reference.location) else {
       return try pool.load(reference, identity: identity)
     }
-    // Another thread may have read it in the meantime.
+    // Another thread may have read the page in the meantime.
     guard image.identity == identity else { throw PagePool.misplaced(reference.location) }
     return image
   }

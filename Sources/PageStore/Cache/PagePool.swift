@@ -100,8 +100,8 @@ final class PagePool: Sendable {
     return PageImage(publish(frame, number: image.number, isLoaded: true))
   }
 
-  /// A copy of a page in a frame of its own, which the caller frees in ``arena``: for walks that look at each
-  /// page once. The copy is read from the file if the page is there.
+  /// Returns a copy of a page in a frame of its own, which the caller frees in ``arena``. This is for walks
+  /// that look at each page once. The copy is read from the file if the page is there.
   func copy(_ reference: ChildReference, identity: UInt64) throws(StoreError) -> (UInt64, PageImage) {
     let place = reference.location.isFrame ? storedPlace(ofPage: reference) : .none
     guard reference.location.isFrame, place.isNone else {
@@ -139,7 +139,7 @@ final class PagePool: Sendable {
     }
   }
 
-  /// The error, with the file's path in its context.
+  /// Returns the error, with the file's path in its context.
   private func located(_ error: StoreError) -> StoreError {
     error.context.path == nil ? error.adding { $0.path = loader.path } : error
   }
@@ -178,8 +178,8 @@ final class PagePool: Sendable {
 
   // MARK: Overflow
 
-  /// The bytes of an overflowing value, or of the rest of a key. Overflows of several pages are read from the
-  /// file each time. The caller has begun to read (``ReaderTable``).
+  /// Returns the bytes of an overflowing value, or of the rest of a key. Overflows of several pages are read
+  /// from the file each time. The caller has begun to read (``ReaderTable``).
   func overflow(_ reference: ChildReference, treeID: UInt32) throws(StoreError) -> ValueBytes {
     if reference.location.isFrame {
       if let bytes = blobs.bytes(reference.location.number) { return bytes }
@@ -209,7 +209,7 @@ final class PagePool: Sendable {
     }
   }
 
-  /// The bytes of an overflow, read from the file if they are there. Nothing is added to the cache.
+  /// Returns the bytes of an overflow, read from the file if they are there. Nothing is added to the cache.
   func copyOverflow(_ reference: ChildReference, treeID: UInt32) throws(StoreError) -> ValueBytes {
     var reference = reference
     if reference.location.isFrame {
@@ -288,8 +288,8 @@ final class PagePool: Sendable {
     blobs.reuseFreed()
   }
 
-  /// Publishes the images of pages that a checkpoint has written under their numbers, so that they need not
-  /// be read from the file.
+  /// Publishes, under their numbers, the images of pages that a checkpoint has written, so that the pages
+  /// need not be read from the file.
   func adopt(_ written: WrittenPages) {
     for (number, frame) in written.pages + written.converted {
       _ = publish(frame, number: number, isLoaded: false)

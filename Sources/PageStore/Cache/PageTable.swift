@@ -16,7 +16,7 @@ struct PageTable {
     words = AtomicTable(in: memory)
   }
 
-  /// The page's bytes, or nil if they aren't in memory. ``ReaderTable`` says how long they stay.
+  /// Returns the page's bytes, or nil if they aren't in memory. ``ReaderTable`` says how long they stay.
   @inline(__always)
   func lookUp(_ number: UInt64) -> UnsafeRawPointer? {
     let word = words.load(number)
@@ -32,7 +32,7 @@ struct PageTable {
     words.publish(UInt(bitPattern: page), at: number)
   }
 
-  /// Whether the page was looked up since the last call; clears the bit.
+  /// Returns whether the page was looked up since the last call, and clears the bit.
   func takeUsed(_ number: UInt64) -> Bool {
     let word = words.load(number)
     guard word & Self.usedBit != 0 else { return false }

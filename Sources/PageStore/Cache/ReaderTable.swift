@@ -42,18 +42,19 @@ final class ReaderTable: Sendable {
     }
   }
 
-  /// A block of free slots in zeroed memory. A free slot is all zeros, so the memory isn't touched before a
-  /// reader takes a slot.
+  /// Returns a block of free slots in zeroed memory. A free slot is all zeros, so the memory isn't touched
+  /// before a reader takes a slot.
   private static func block(in memory: UnsafeMutableRawPointer) -> UnsafeMutablePointer<ReaderSlot> {
     memory.bindMemory(to: ReaderSlot.self, capacity: blockCount)
   }
 
   // MARK: Readers
 
-  /// A reader that has begun. The caller ends it with ``Reader/leave(visiting:)``.
+  /// Returns a reader that has begun. The caller ends it with ``Reader/leave(visiting:)``.
   @inline(__always)
   func enter() -> Reader {
-    // Threads start to look at different slots, and mostly find theirs free and in their processor's cache.
+    // Threads start their search at different slots, and mostly find a slot that is free and in their
+    // processor's cache.
     let thread = UInt64(pthread_self()) >> 12
     let home = Int(truncatingIfNeeded: (thread &* 0x9E37_79B9_7F4A_7C15) >> 40) % (Self.blockCount &- 1) &+ 1
     let slot = first + home
@@ -93,8 +94,8 @@ final class ReaderTable: Sendable {
     first.pointee.state.add(1, ordering: .sequentiallyConsistent).oldValue
   }
 
-  /// What readers protect at this moment. The answer holds only for memory that was taken out of reach before
-  /// the call.
+  /// Returns the epoch and the addresses that readers protect at this moment. The result holds only for
+  /// memory that was taken out of reach before the call.
   func protection() -> Protection {
     ReaderFence.order()
     var protection = Protection()
@@ -120,7 +121,7 @@ final class ReaderTable: Sendable {
     /// Addresses that readers protect.
     var addresses: Set<UInt> = []
 
-    /// Whether no reader can be reading memory at `address` that was taken out of reach in `epoch`.
+    /// Returns true if no reader can be reading memory at `address` that was taken out of reach in `epoch`.
     func allowsReuse(of address: UInt, retiredIn epoch: UInt64) -> Bool {
       epoch < oldestEpoch && !addresses.contains(address)
     }
@@ -212,7 +213,8 @@ struct Reader {
   @inline(__always)
   func leave(visiting count: Int = 0) {
     note(count)
-    // Releasing: a thread that sees the address gone must also see that all reads of the memory are over.
+    // Releasing: a thread that sees that the address was removed must also see that all reads of the memory
+    // are over.
     slot.pointee.page.store(0, ordering: .releasing)
     slot.pointee.value.store(0, ordering: .releasing)
     slot.pointee.state.store(ReaderSlot.free, ordering: .releasing)
@@ -238,8 +240,9 @@ struct Reader {
   }
 }
 
-/// The order between a reader's storing of its epoch and its first read of a page, and between eviction's
-/// removal of a page and its look at the readers: at least one of the two sees the other.
+/// The fence between two steps of a reader, and between two steps of eviction. A reader stores its epoch,
+/// then reads its first page. Eviction removes a page, then looks at the readers. With the fence, the reader
+/// sees the removal, or eviction sees the reader, or both.
 enum ReaderFence {
   @inline(__always)
   static func order() {

@@ -2,7 +2,7 @@ import Glibc
 import Synchronization
 
 /// A file without a name in the store's folder, for dead pages that no checkpoint has written and that a
-/// snapshot still reaches. It is used when they take more memory than is meant for them.
+/// snapshot still reaches. It is used when these pages take more memory than their limit.
 ///
 /// Nothing in the store's file refers to it, and it ends with the process. Its pages have numbers that no
 /// page of a store's file has, so that they are found, cached and verified like all others. A number is used

@@ -1,7 +1,7 @@
 /// The pages to which the frames, or the overflow buffers, of the trees in memory were written: by frame or
 /// buffer number.
 ///
-/// Checkpoints read it, and so do readers of what was evicted, without a lock. Entries are set with
+/// Checkpoints read it, and so do readers of evicted frames and buffers, without a lock. Entries are set with
 /// ``Committer/state`` held, and cleared when no version refers to the frame any more.
 struct StoredPlaces {
   /// Two words for each: the page number, which is stored last and read first, and the checksum.

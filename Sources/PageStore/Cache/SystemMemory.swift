@@ -33,9 +33,9 @@ enum SystemMemory {
     /// The names of the files that have the limits.
     var limitNames: [String]
 
-    /// Reads the limits of the group and of those around it. In a container, the path may be that of the
-    /// machine outside, where the group is mounted as the root of the hierarchy: the root's limit is the
-    /// group's.
+    /// Reads the limits of the group and of the groups that contain it. In a container, the path may be the
+    /// group's path on the machine outside, while the group is mounted as the root of the hierarchy. Then the
+    /// root's limit is the group's limit.
     func limits(root: String) -> [Int] {
       let names = path.split(separator: "/")
       return (0...names.count).flatMap { depth in
@@ -46,8 +46,8 @@ enum SystemMemory {
     }
   }
 
-  /// A line reads `4:memory:/user.slice` for the first version of control groups, and `0::/user.slice` for
-  /// the second one (cgroups(7)).
+  /// Returns the groups that the lines of `text` name. A line reads `4:memory:/user.slice` for the first
+  /// version of control groups, and `0::/user.slice` for the second one (cgroups(7)).
   static func controlGroups(in text: String) -> [ControlGroup] {
     text.split(separator: "\n").compactMap { line in
       let parts = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)

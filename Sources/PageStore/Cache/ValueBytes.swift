@@ -1,4 +1,4 @@
-/// The bytes of a value as a walk has found them: in a page, in a buffer, or in memory of their own.
+/// The bytes of a value that a walk has found: in a page, in a buffer, or in memory of their own.
 ///
 /// Valid until the walk ends, unless ``base`` is protected.
 struct ValueBytes {
@@ -20,7 +20,7 @@ struct ValueBytes {
     self.owner = owner
   }
 
-  /// A copy of the bytes in memory of its own.
+  /// Returns a copy of the bytes in memory of its own.
   func copy() -> ValueBytes {
     guard base != nil else { return self }
     let copy = OverflowBuffer()

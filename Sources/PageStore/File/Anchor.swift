@@ -37,7 +37,7 @@ struct Anchor: Hashable {
     }
   }
 
-  /// The anchor in a sector; nil if the sector isn't an anchor of the store with this identity, or is
+  /// Reads the anchor in a sector; nil if the sector isn't an anchor of the store with this identity, or is
   /// damaged.
   init?(block bytes: UnsafeRawBufferPointer, of identity: FormatIdentity) {
     guard FormatIdentity(block: bytes, kind: .anchor) == identity else { return nil }
@@ -76,8 +76,8 @@ struct Anchor: Hashable {
   }
 }
 
-/// The anchors of a file that are legible: two at most, newest first. No array, whose type would be made at run
-/// time when a store is opened.
+/// The anchors of a file that are legible: two at most, newest first. It is no array, because the type of the
+/// array would be made at run time when a store is opened.
 struct LegibleAnchors: RandomAccessCollection {
   private(set) var newest: Anchor?
   private(set) var older: Anchor?
@@ -90,7 +90,7 @@ struct LegibleAnchors: RandomAccessCollection {
     return anchor
   }
 
-  /// Adds an anchor. If there are two already, the older one goes.
+  /// Adds an anchor. If there are two already, the older one is dropped.
   mutating func add(_ anchor: Anchor, isNewest: Bool = true) {
     if isNewest { (newest, older) = (anchor, newest) } else { older = anchor }
   }

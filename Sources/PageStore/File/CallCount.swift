@@ -11,7 +11,7 @@ struct CallCount: ~Copyable, Sendable {
 
   private static let closed: UInt64 = 1 << 63
 
-  /// Whether no more calls may begin.
+  /// True if no more calls may begin.
   var isClosed: Bool { word.load(ordering: .relaxed) & Self.closed != 0 }
 
   /// Begins a call, which ``end()`` ends. False if no more calls may begin; then there is nothing to end.

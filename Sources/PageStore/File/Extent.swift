@@ -7,10 +7,11 @@ struct Extent: Hashable, Sendable {
   var end: UInt64 { offset + byteCount }
   var range: Range<UInt64> { offset..<end }
 
-  /// The largest size of a store's file: the pool's table has room for these pages and for spilled ones.
+  /// Returns the largest size of a store's file: the pool's table has room for these pages and for spilled
+  /// ones.
   static func addressLimit(pageSize: UInt64) -> UInt64 { SpillFile.firstNumber * pageSize }
 
-  /// Whether offset and length are possible. Checked for every extent that is read from a file.
+  /// Returns whether offset and length are possible. Every extent that is read from a file is checked.
   func isPlausible(pageSize: UInt64) -> Bool {
     offset % pageSize == 0 && byteCount % pageSize == 0 && byteCount >= pageSize
       && offset >= FileLayout.firstExtentOffset(pageSize: pageSize)
@@ -42,11 +43,11 @@ struct ExtentHeader: Hashable {
   /// Number of times the header was rewritten; the copy with the higher number counts.
   var revision: UInt64 = 0
 
-  /// More revisions than any store writes. A header that claims more is forged; no later header could have a
-  /// higher number.
+  /// A number of revisions that no store reaches. A header that claims more is forged; no later header could
+  /// have a higher number.
   static let revisionLimit: UInt64 = 1 << 62
 
-  /// The second copy lies in another sector, and in another half of the block.
+  /// The offset of the second copy, which lies in another sector, and in another half of the block.
   static let copyOffset = 2_048
   /// Bytes that the headers take at the start of an extent. In a page extent they have a page to themselves.
   static let byteCount = 4_096
@@ -69,23 +70,23 @@ struct ExtentHeader: Hashable {
     }
   }
 
-  /// The block with both copies of the header.
+  /// Returns the block with both copies of the header.
   func encodedBlock(_ identity: FormatIdentity) -> [UInt8] {
     let sector = encoded(identity)
     let gap = [UInt8](repeating: 0, count: Self.copyOffset - sector.count)
     return sector + gap + sector + gap
   }
 
-  /// The header at the start of `bytes`, from either copy; nil if there is none of this store and this
+  /// Reads the header at the start of `bytes`, from either copy; nil if there is none of this store and this
   /// offset.
   init?(block bytes: UnsafeRawBufferPointer, at offset: UInt64, of identity: FormatIdentity) {
     let copies = Self.copies(in: bytes, at: offset, of: identity).compactMap(\.self)
-    // Of two copies with the same number, either one.
+    // If two copies have the same revision, either one may be used.
     guard let newest = copies.max(by: { $0.revision < $1.revision }) else { return nil }
     self = newest
   }
 
-  /// The two copies of the header at the start of `bytes`; nil for a copy that isn't legible.
+  /// Returns the two copies of the header at the start of `bytes`; nil for a copy that isn't legible.
   static func copies(
     in bytes: UnsafeRawBufferPointer,
     at offset: UInt64,

@@ -51,8 +51,9 @@ enum FileLock {
     }
   }
 
-  /// A line reads `lock: 1: OFDLCK ADVISORY WRITE -1 fe:00:1234 4611686018427387904 4611686018427387904`. The
-  /// device is not compared: overlay file systems report another one here than `fstat` does.
+  /// Returns whether `descriptorInfo`, a text of /proc, names a store lock on the file. A line reads
+  /// `lock: 1: OFDLCK ADVISORY WRITE -1 fe:00:1234 4611686018427387904 4611686018427387904`. The device is
+  /// not compared: overlay file systems report another one here than `fstat` does.
   static func holdsLock(_ descriptorInfo: String, inode: UInt64) -> Bool {
     descriptorInfo.split(separator: "\n").contains { line in
       let words = line.split { $0 == " " || $0 == "\t" }

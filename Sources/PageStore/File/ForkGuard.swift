@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// A forked child inherits descriptors, memory and, with the descriptors, the file's locks; two processes
 /// that both act as the writer would ruin a store. So the child's count of forks is increased, and every
-/// ``StoreFile`` refuses calls if the count differs from that at its opening.
+/// ``StoreFile`` refuses calls if the count differs from the count at the opening of the file.
 enum ForkGuard {
   private static let forks = Atomic<UInt64>(0)
 
@@ -15,8 +15,9 @@ enum ForkGuard {
     return forks.load(ordering: .relaxed)
   }
 
-  /// The monitors that all stores share are locked across the fork: the child finds what they guard
-  /// consistent, and the monitors unlocked.
+  /// True if the functions that run at a fork are installed. The monitors that all stores share are locked
+  /// during the fork. So the data that they guard is consistent in the child, and the monitors are unlocked
+  /// there.
   private static let installed: Bool = {
     clinux_at_fork(
       {

@@ -7,7 +7,7 @@ struct FormatIdentity: Hashable {
   var version: UInt32
   /// Features that a library may ignore if it doesn't know them.
   var compatibleFeatures: UInt64
-  /// Features with which a library may read the file without knowing them, but must not write it.
+  /// Features that a library must know to write the file, but not to read it.
   var readOnlyCompatibleFeatures: UInt64
   /// Features that a library must know to read the file.
   var incompatibleFeatures: UInt64
@@ -18,7 +18,7 @@ struct FormatIdentity: Hashable {
   static let magic: UInt64 = 0x006D_7569_626D_6143
   static let currentVersion: UInt32 = 4
   static let byteCount = 64
-  /// Blocks are one sector, the smallest unit that a disk writes as a whole.
+  /// Bytes in a block: one sector, the smallest unit that a disk writes as a whole.
   static let blockByteCount = 512
   static let checksumOffset = 504
 
@@ -52,7 +52,8 @@ struct FormatIdentity: Hashable {
     self.pageSize = pageSize
   }
 
-  /// A sector with this identity at its start, the contents that `fill` writes, and the checksum at its end.
+  /// Returns a sector with this identity at its start, the contents that `fill` writes, and the checksum at
+  /// its end.
   func block(_ kind: BlockKind, fill: (UnsafeMutableRawBufferPointer) -> Void) -> [UInt8] {
     var sector = [UInt8](repeating: 0, count: Self.blockByteCount)
     sector.withUnsafeMutableBytes { bytes in
@@ -72,7 +73,7 @@ struct FormatIdentity: Hashable {
     return sector
   }
 
-  /// The identity in a sector; nil if the sector isn't of this kind, or is damaged.
+  /// Reads the identity in a sector; nil if the sector isn't of this kind, or is damaged.
   init?(block bytes: UnsafeRawBufferPointer, kind: BlockKind) {
     guard bytes.count >= Self.blockByteCount,
       bytes.integer(at: Offset.magic, as: UInt64.self) == Self.magic,
@@ -155,6 +156,6 @@ enum FileLayout {
 
   static func isValidPageSize(_ pageSize: Int) -> Bool { pageSizes.contains(pageSize) }
 
-  /// The offset of the first extent: the first page after the fixed parts.
+  /// Returns the offset of the first extent: the first page after the fixed parts.
   static func firstExtentOffset(pageSize: UInt64) -> UInt64 { fixedByteCount.roundedUp(to: pageSize) }
 }

@@ -1,6 +1,6 @@
 /// Integers at fixed offsets of a block. Everything in a store's file is little-endian.
 extension UnsafeRawBufferPointer {
-  /// The integer at `offset`, which needs no alignment. The caller has checked that it lies inside.
+  /// Returns the integer at `offset`, which needs no alignment. The caller has checked that it lies inside.
   @inline(__always)
   func integer<Value: FixedWidthInteger & BitwiseCopyable>(at offset: Int, as type: Value.Type) -> Value {
     Value(littleEndian: loadUnaligned(fromByteOffset: offset, as: type))
@@ -33,7 +33,7 @@ struct ByteReader {
     return bytes.integer(at: offset, as: type)
   }
 
-  /// An unsigned LEB128 number of at most 63 bits.
+  /// Reads an unsigned LEB128 number of at most 63 bits.
   mutating func variableLengthInteger() -> Int? {
     var value: UInt64 = 0
     for shift in stride(from: UInt64(0), to: 63, by: 7) {
@@ -52,7 +52,7 @@ struct ByteReader {
     return UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + byteCount])
   }
 
-  /// Bytes preceded by their count.
+  /// Reads bytes that are preceded by their count.
   mutating func countedSlice() -> UnsafeRawBufferPointer? {
     guard let byteCount = variableLengthInteger() else { return nil }
     return slice(byteCount: byteCount)
@@ -81,7 +81,7 @@ extension [UInt8] {
 }
 
 extension UInt64 {
-  /// The least multiple of `step` that is not below this number.
+  /// Returns the least multiple of `step` that is not below this number.
   @inline(__always)
   func roundedUp(to step: UInt64) -> UInt64 { (self + step - 1) / step * step }
 }

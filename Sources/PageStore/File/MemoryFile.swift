@@ -109,7 +109,7 @@ public final class MemoryFile: RandomAccessFile {
     return 0
   }
 
-  /// The file's size in bytes.
+  /// Returns the file's size in bytes.
   public func byteCount() -> Int64 { contents.withLock { Int64($0.byteCount) } }
 
   /// Does nothing: the bytes are freed with the last reference to the file.

@@ -65,13 +65,13 @@ extension PosixFile {
 
   // MARK: Paths
 
-  /// Whether this file is the one at `path`. The answer is reliable only for a locked file: another process
-  /// may replace the file between its opening and its locking.
+  /// Returns whether this file is the one at `path`. The answer is reliable only for a locked file: another
+  /// process may replace the file between its opening and its locking.
   func isAt(_ path: String) throws(StoreError) -> Bool { try Self.identity(at: path) == identity() }
 
   func isFound(at path: String) -> Bool {
     var (device, inode, links) = (UInt64(0), UInt64(0), UInt64(0))
-    // A file that is where it was has a name: one call is enough then.
+    // If the path still leads to this file, the file has a name, and one call is enough.
     if let knownIdentity, clinux_identity(descriptor, path, &device, &inode, &links) == 0, links > 0,
       Identity(device: device, inode: inode) == knownIdentity
     {
@@ -80,13 +80,13 @@ extension PosixFile {
     guard clinux_identity(descriptor, nil, &device, &inode, &links) == 0 else { return true }
     if links == 0 { return false }
     let own = Identity(device: device, inode: inode)
-    // A file that isn't found at the path has another name: it was moved, or the process's root folder has
-    // changed.
+    // If no file is found at the path, this file has another name: it was moved, or the process's root folder
+    // has changed.
     guard clinux_identity(descriptor, path, &device, &inode, &links) == 0 else { return true }
     return Identity(device: device, inode: inode) == own
   }
 
-  /// The identity of the file at `path`; nil if there is none.
+  /// Returns the identity of the file at `path`; nil if there is none.
   static func identity(at path: String) throws(StoreError) -> Identity? {
     var status = stat()
     guard stat(path, &status) == 0 else {
@@ -96,7 +96,7 @@ extension PosixFile {
     return identity(of: status)
   }
 
-  /// Whether anything is at `path`, even a link that leads nowhere.
+  /// Returns whether anything is at `path`, even a link that leads nowhere.
   static func isAnything(at path: String) throws(StoreError) -> Bool {
     var status = stat()
     if lstat(path, &status) == 0 { return true }
@@ -104,7 +104,7 @@ extension PosixFile {
     throw .system("lstat", errno).adding { $0.path = path }
   }
 
-  /// The path that results when every link in `path` is followed.
+  /// Returns the path that results when every link in `path` is followed.
   static func resolved(_ path: String) throws(StoreError) -> String {
     guard let resolved = realpath(path, nil) else {
       throw .system("realpath", errno).adding { $0.path = path }
@@ -113,11 +113,11 @@ extension PosixFile {
     return String(cString: resolved)
   }
 
-  /// The path that results when `path` is a link and is followed, as often as it takes: also one that leads to
-  /// nothing.
+  /// Returns the path that results when links are followed from `path` until the result is no link. The last
+  /// link may lead to nothing.
   static func followed(_ path: String) -> String {
     var (path, buffer) = (path, [CChar](repeating: 0, count: Int(PATH_MAX)))
-    // As many as the system follows.
+    // The system follows as many links.
     for _ in 0..<40 {
       let count = readlink(path, &buffer, buffer.count)
       guard count > 0 else { break }

@@ -37,8 +37,8 @@ final class ProcessRegistry: @unchecked Sendable {
   /// longer than opening a store.
   private var entries: [Entry] = []
 
-  /// The open store of this file, or the one that `make` opens, with one more handle; nil if `make` returns
-  /// nil. Other threads that open the same file wait; other files may be opened meanwhile.
+  /// Returns the open store of this file, or the one that `make` opens, with one more handle; nil if `make`
+  /// returns nil. Other threads that open the same file wait; other files may be opened meanwhile.
   func store(
     for file: PosixFile.Identity,
     options: StoreOptions,
@@ -115,7 +115,7 @@ final class ProcessRegistry: @unchecked Sendable {
   func lockForFork() { monitor.lock() }
   func unlockAfterFork() { monitor.unlock() }
 
-  /// Called in the child: the parent's stores are not this process's.
+  /// Forgets the parent's stores, which this process doesn't have open. Called in the child.
   func forgetAfterFork() {
     entries.removeAll()
     monitor.unlock()

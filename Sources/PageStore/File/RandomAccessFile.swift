@@ -16,9 +16,10 @@ public protocol RandomAccessFile: AnyObject, Sendable {
   func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Int
   /// `fdatasync`.
   func synchronize() -> Int32
-  /// `fdatasync` through another opening of the file, so that both report a failure: the kernel reports a
-  /// failed write once for each opening, and another thread that syncs through the same opening at the same
-  /// moment would be told that all is well.
+  /// `fdatasync` through another opening of the file, so that the syncs of both openings report a failure.
+  /// The kernel reports a failed write once for each opening. If another thread synced through the same
+  /// opening at the same moment, its sync would report success. If no other opening can be had, this one is
+  /// synced.
   func synchronizeApart() -> Int32
   /// `fallocate` mode 0: gives the range blocks, and extends the file if it is shorter. -EOPNOTSUPP if the
   /// file system can't do that.
@@ -35,7 +36,7 @@ public protocol RandomAccessFile: AnyObject, Sendable {
   func nextData(from offset: UInt64) -> Int64
   /// The permission bits of the file's mode; nil if it has none.
   var permissions: UInt32? { get }
-  /// Whether the file has a name, and no other file is at `path`. True if that can't be determined.
+  /// Returns whether the file has a name, and no other file is at `path`. True if that can't be determined.
   func isFound(at path: String) -> Bool
   /// Closes the file and releases its locks. No other call is made at the same time or later. A file that is
   /// deallocated without this call closes itself.
@@ -68,7 +69,7 @@ public struct StoreEnvironment: Sendable {
   public var random: @Sendable () -> UInt64
   /// Runs the work once, after the given number of milliseconds, on another thread or later on this one.
   public var schedule: @Sendable (_ milliseconds: Int, _ work: @escaping @Sendable () -> Void) -> Void
-  /// Runs the work once, such as a checkpoint, concurrently with what the store does meanwhile.
+  /// Runs the work, such as a checkpoint, once, concurrently with the store's other work.
   public var runConcurrently: @Sendable (_ work: @escaping @Sendable () -> Void) -> Void
   /// Called at several points of a concurrent checkpoint at which other threads may commit.
   public var duringCheckpoint: @Sendable () -> Void = {}
@@ -80,8 +81,8 @@ public struct StoreEnvironment: Sendable {
   public var makeSpillFile: @Sendable () throws(StoreError) -> any RandomAccessFile = { MemoryFile() }
 
   /// Without a `schedule`, work that a store puts off (the sync of relaxed commits, the watermark of an idle
-  /// store) waits for the next call that needs it; without `runConcurrently`, the commit that made a
-  /// checkpoint due writes it. The defaults make tests repeatable.
+  /// store) waits for the next call that needs it. Without `runConcurrently`, the commit that made a
+  /// checkpoint due writes the checkpoint. The defaults make tests repeatable.
   public init(
     now: @escaping @Sendable () -> Int64,
     random: @escaping @Sendable () -> UInt64,

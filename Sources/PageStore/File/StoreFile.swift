@@ -61,7 +61,7 @@ final class StoreFile: Sendable {
     StoreError(.closed, "the store is closed", context: .init(path: path))
   }
 
-  /// Throws `fileGone` if the file was deleted, or another file is at its path. One system call, or three if so.
+  /// Throws `fileGone` if the file was deleted, or another file is at its path. One system call if not.
   func checkPath() throws(StoreError) {
     guard let resolvedPath else { return }
     try begin()
@@ -135,7 +135,8 @@ final class StoreFile: Sendable {
     try synchronize()
   }
 
-  /// Makes everything written so far durable. Only for the writer of the log, and while that is idle.
+  /// Makes everything written so far durable. Only for the writer of the log, and for other code while the
+  /// writer of the log is idle.
   func synchronize() throws(StoreError) { try synchronize { file.synchronize() } }
 
   /// Makes everything written so far durable while the log may be synced too. If this fails, the log's
@@ -197,8 +198,8 @@ final class StoreFile: Sendable {
     return UInt64(result)
   }
 
-  /// The first offset, from `offset` on, of a byte that may not be zero; nil if all bytes up to the end are
-  /// zeros. Returns `offset` if the file system doesn't know.
+  /// Returns the first offset, from `offset` on, of a byte that may not be zero; nil if all bytes up to the
+  /// end are zeros. Returns `offset` if the file system doesn't know.
   func nextData(from offset: UInt64) throws(StoreError) -> UInt64? {
     try begin()
     defer { calls.end() }
@@ -257,7 +258,7 @@ final class StoreFile: Sendable {
 }
 
 extension StoreError {
-  /// The error for a failed system call.
+  /// Returns the error for a failed system call.
   package static func system(_ call: String, _ errno: Int32) -> StoreError {
     let isFull = [ENOSPC, EDQUOT, EFBIG].contains(errno)
     let reason = strerror(errno).map { String(cString: $0) } ?? "error \(errno)"

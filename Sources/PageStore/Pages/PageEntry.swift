@@ -14,7 +14,7 @@ struct PageEntry {
   /// In a leaf, the value or the reference to its overflow; in a branch, the child reference.
   var payload: UnsafeRawPointer
   var payloadCount: Int
-  /// Whether the payload is a reference to an overflowing value.
+  /// True if the payload is a reference to an overflowing value.
   var valueOverflows: Bool
 
   /// Bytes of the key in the page, shared prefix included.
@@ -25,7 +25,7 @@ struct PageEntry {
     (keyRest == nil ? 0 : PageSlot.keyOverflows) | (valueOverflows ? PageSlot.valueOverflows : 0)
   }
 
-  /// Bytes of slot and cell in a page without a common prefix.
+  /// Returns the number of bytes of slot and cell in a page without a common prefix.
   @inline(__always)
   func byteCount(isLeaf: Bool) -> Int {
     PageSlot.byteCount &+ (isLeaf ? LeafCell.keyOffset : 0) &+ keyCount &+ payloadCount
@@ -36,7 +36,7 @@ struct PageEntry {
   @inline(__always)
   var keyRestCount: Int { keyRest == nil ? 0 : ChildReference.byteCount }
 
-  /// An entry with a complete key that is kept in the page.
+  /// Makes an entry with a complete key that is kept in the page.
   init(key: UnsafeRawBufferPointer, payload: UnsafeRawBufferPointer) {
     prefix = key.start
     prefixCount = 0
@@ -48,7 +48,7 @@ struct PageEntry {
     valueOverflows = false
   }
 
-  /// The entry at `index` of a page.
+  /// Makes the entry at `index` of a page.
   @inline(__always)
   init(_ page: PageImage, _ index: Int, _ geometry: PageGeometry) {
     let slot = page.slot(index)
@@ -80,7 +80,7 @@ struct PageEntry {
     keyRest = other.keyRest
   }
 
-  /// Makes the separator empty, as that of a branch's first entry is.
+  /// Makes the separator empty, like the separator of a branch's first entry.
   mutating func removeKey() {
     prefixCount = 0
     suffixCount = 0
@@ -106,7 +106,7 @@ struct PageEntry {
     ShortCopy.copy(from: suffix + start, to: target + written, count: suffixCount &- start)
   }
 
-  /// The key's bytes in the page from `offset` on, where they lie side by side; otherwise nil.
+  /// Returns the key's bytes in the page from `offset` on if they are contiguous; otherwise nil.
   @inline(__always)
   func keyBytes(from offset: Int) -> UnsafeRawPointer? {
     offset >= prefixCount ? suffix + (offset &- prefixCount) : nil
@@ -126,7 +126,7 @@ struct PageEntry {
     }
   }
 
-  /// Byte `index` of the key.
+  /// Returns byte `index` of the key.
   @inline(__always)
   private func keyByte(_ index: Int) -> UInt8 {
     index < prefixCount
@@ -134,7 +134,8 @@ struct PageEntry {
       : suffix.load(fromByteOffset: index &- prefixCount, as: UInt8.self)
   }
 
-  /// The length of the common prefix of this key and that of `other`, as far as they are in their pages.
+  /// Returns the length of the common prefix of this key and that of `other`, as far as they are in their
+  /// pages.
   func commonPrefix(with other: PageEntry) -> Int {
     let limit = min(keyCount, other.keyCount)
     var shared = 0

@@ -1,14 +1,15 @@
 /// The limits of log and changed pages at which a checkpoint is written.
 ///
-/// The options set limits. Shares of the store's size, with a least amount, set lower ones: the pages that a
-/// checkpoint writes need room in addition to those that they replace, and so do the pages that are changed
-/// meanwhile, and a small file must not become a large one because of that. With these shares a file takes
-/// about twice its live pages at most. An option that is set to a large value is used as it is: a program that
-/// sets it wants fewer checkpoints and has the room.
+/// The options set limits. Shares of the store's size, with a least amount, set lower limits. The pages that
+/// a checkpoint writes need room in addition to the pages that they replace, and so do the pages that are
+/// changed meanwhile. A small file must not become a large one because of that. With these shares a file
+/// takes about twice its live pages at most. An option that is set to a large value is used as it is: a
+/// program that sets it wants fewer checkpoints and has the room.
 ///
 /// Pages that snapshots pin take room as well. The more pages are pinned, the fewer may be changed before a
-/// checkpoint: so the room for a checkpoint isn't added to that of a second copy of the store that a snapshot
-/// keeps. There are more checkpoints then, each of which writes less.
+/// checkpoint: so the file doesn't need the full room for a checkpoint in addition to the room of the pages
+/// that a snapshot keeps, which may be a second copy of the store. Checkpoints are more frequent then, and
+/// each of them writes less.
 struct UpkeepLimits {
   private let checkpointLogBytes: UInt64
   private let dirtyMemory: MemoryBudget
@@ -17,7 +18,8 @@ struct UpkeepLimits {
   private static let defaultLog = UInt64(StoreOptions().checkpointLogBytes)
   private static let smallestLog: UInt64 = 1 << 20
   private static let smallestDirty: UInt64 = 4 << 20
-  /// Subtracted from the larger share, because single transactions and the log weigh more in a small store.
+  /// Bytes that are subtracted from the larger share, because single transactions and the log weigh more in a
+  /// small store.
   private static let dirtyAllowance: UInt64 = 16 << 20
   private static let smallestPinnedDirty: UInt64 = 1 << 20
 
@@ -29,36 +31,37 @@ struct UpkeepLimits {
 
   private var dirtyMemoryBytes: UInt64 { UInt64(dirtyMemory.byteCount) }
 
-  /// True if changed pages may take what the program has chosen, however small the store is. No share of the
-  /// memory is so large.
+  /// True if changed pages may take the bytes that the program has chosen, however small the store is. No
+  /// share of the machine's memory is so large.
   private var ignoresStoredBytes: Bool { dirtyMemory.isAtLeast(SystemMemory.largestShare + 1) }
 
-  /// Commits wait for a checkpoint when the log is so many times as long as the log that makes one due.
+  /// The length of log at which commits wait for a checkpoint, as a multiple of the length that makes a
+  /// checkpoint due.
   static let overdueLogShare: UInt64 = 4
 
-  /// Bytes of log after which a store with `stored` bytes of pages needs a checkpoint.
+  /// Returns the number of bytes of log after which a store with `stored` bytes of pages needs a checkpoint.
   func logByteCount(storing stored: UInt64) -> UInt64 {
     if checkpointLogBytes > Self.defaultLog { return checkpointLogBytes }
     return min(checkpointLogBytes, max(Self.smallestLog, stored / 16))
   }
 
-  /// Whether `logBytes` bytes of log extents are more than an idle store should keep.
+  /// Returns whether `logBytes` bytes of log extents are more than an idle store should keep.
   func isLong(_ logBytes: UInt64, storing stored: UInt64) -> Bool {
     logBytes > max(Self.smallestLog, stored / 32) + logExtentByteCount(storing: stored)
   }
 
-  /// The size up to which new log extents double.
+  /// Returns the size up to which new log extents double.
   func logExtentByteCount(storing stored: UInt64) -> UInt64 {
     min(4 << 20, max(64 << 10, logByteCount(storing: stored) / 4))
   }
 
-  /// Bytes of changed pages after which a store needs a checkpoint, if it has `stored` bytes of pages, and
-  /// `pinned` bytes of pages that only snapshots reach.
+  /// Returns the number of bytes of changed pages after which a store needs a checkpoint, if it has `stored`
+  /// bytes of pages, and `pinned` bytes of pages that only snapshots reach.
   func dirtyByteCount(storing stored: UInt64, pinning pinned: UInt64) -> UInt64 {
     min(dirtyMemoryBytes / 2, checkpointShare(storing: stored, pinning: pinned))
   }
 
-  /// Bytes of changed pages for which the file has room.
+  /// Returns the number of bytes of changed pages for which the file has room.
   private func checkpointShare(storing stored: UInt64, pinning pinned: UInt64) -> UInt64 {
     if ignoresStoredBytes { return .max }
     let unpinned = max(
@@ -71,19 +74,19 @@ struct UpkeepLimits {
     return max(Self.smallestPinnedDirty, stored / 48, left)
   }
 
-  /// Bytes of pages that can be changed while a checkpoint is being written, or is due and hasn't begun,
-  /// before commits wait for it.
+  /// Returns the number of bytes of pages that can be changed while a checkpoint is being written, or is due
+  /// and hasn't begun, before commits wait for it.
   func dirtyByteCountMeanwhile(storing stored: UInt64, pinning pinned: UInt64) -> UInt64 {
     let share = checkpointShare(storing: stored, pinning: pinned)
     let due = min(dirtyMemoryBytes / 2, share)
     if ignoresStoredBytes { return due }
     // Pages may be changed before a checkpoint begins and again while it is written: with pinned pages, half
     // of the limit each time. If memory makes a checkpoint due earlier than the file's room, the rest of this
-    // room is for what is changed meanwhile.
+    // room is for pages that are changed meanwhile.
     return min(pinned == 0 ? due : due / 2, max(Self.smallestDirty, stored / 8) + share - due)
   }
 
-  /// Bytes that snapshots may come to hold only in memory before they are spilled.
+  /// Bytes of pages that snapshots may hold only in memory. Beyond that, the pages are spilled.
   var heldByteCount: Int { Int(dirtyMemoryBytes / 4) }
 
   /// Bytes of changed pages, and of memory that waits for a sync, before commits wait for a checkpoint.

@@ -158,7 +158,7 @@ public struct TreeCursor: ~Copyable {
     try key.withBytes { key throws(StoreError) in try seek(to: key) }
   }
 
-  /// ``seek(to:)`` for borrowed bytes.
+  /// Moves as ``seek(to:)`` does, for borrowed bytes.
   package mutating func seek(to key: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
     try checkUnchanged()
     if let lowest = range.lower.key, lowest.withUnsafeBytes({ ByteComparison.compare(key, $0) < 0 }) {
@@ -176,14 +176,15 @@ public struct TreeCursor: ~Copyable {
 
   // MARK: The entry
 
-  /// Whether the cursor is at an entry.
+  /// True if the cursor is at an entry.
   public var isAtEntry: Bool { place == .entry }
 
-  /// The current entry's key, in one piece. Valid until the cursor moves.
+  /// Returns the current entry's key, in one piece. Valid until the cursor moves.
   @inlinable
   package mutating func key() throws(StoreError) -> UnsafeRawBufferPointer {
     guard index < end else { fatalError("a cursor has a key only at an entry") }
-    // Offset and length of the key are where PageSlot says; spelled out to be inlined into other modules.
+    // The key's offset and length are read at the offsets that PageSlot defines. The code is spelled out so
+    // that it can be inlined into other modules.
     let slot = leafStart.loadUnaligned(fromByteOffset: 64 &+ 8 &* index, as: UInt64.self).littleEndian
     let count = Int(truncatingIfNeeded: (slot >> 48) & 0x1FFF)
     let keyCount = prefixCount &+ count
@@ -195,7 +196,7 @@ public struct TreeCursor: ~Copyable {
     return UnsafeRawBufferPointer(start: UnsafeRawPointer(target), count: keyCount)
   }
 
-  /// The current entry's value. Valid until the cursor moves.
+  /// Returns the current entry's value. Valid until the cursor moves.
   @inlinable
   package mutating func value() throws(StoreError) -> UnsafeRawBufferPointer {
     guard index < end else { fatalError("a cursor has a value only at an entry") }
@@ -208,7 +209,7 @@ public struct TreeCursor: ~Copyable {
     return UnsafeRawBufferPointer(start: cell + (2 &+ keyCount), count: Int(count))
   }
 
-  /// The current key, if it has overflow pages, or the buffer is too small for it.
+  /// Returns the current key, if it has overflow pages, or the buffer is too small for it.
   @usableFromInline
   mutating func unusualKey() throws(StoreError) -> UnsafeRawBufferPointer {
     try checkUnchanged()
@@ -238,7 +239,7 @@ public struct TreeCursor: ~Copyable {
     }
   }
 
-  /// The current value, if it or its key has overflow pages.
+  /// Returns the current value, if it or its key has overflow pages.
   @usableFromInline
   mutating func unusualValue() throws(StoreError) -> UnsafeRawBufferPointer {
     try checkUnchanged()
