@@ -19,7 +19,7 @@ import Synchronization
 /// Docs/Operations.md names the asynchronous equivalent of each.
 open class ConcurrentOperation: Operation, @unchecked Sendable {
   // Safety: everything that changes is in `core`, which has a lock, and `Operation` has locks of its own. A
-  // subclass states the same for its own properties.
+  // subclass has to protect its own properties, too, and to state how.
 
   /// The states of an operation, in their order.
   public enum State: Int, Sendable {

@@ -146,7 +146,7 @@ package struct CataloguedProperty: Sendable, Hashable {
   package let number: PropertyNumber
   package var name: String
   package var content: Content
-  /// How each element of a list is stored; nil if the attribute is no list.
+  /// The kind in which each element of a list is stored; nil if the attribute is no list.
   package var elementKind: AttributeKind?
   /// True for a part of an optional embedded value that is nil only if the whole value is nil.
   package var isRequiredPart = false
@@ -200,7 +200,7 @@ package struct CataloguedDerivation: Sendable, Hashable, Codable {
   var relationship: PropertyNumber?
   /// An attribute of the relationship's members, or of the entity itself; nil for a count.
   var attribute: PropertyNumber?
-  /// How a folded copy is folded.
+  /// The folding, for a folded copy; nil for other rules.
   var folding: IndexFolding?
 }
 

@@ -44,7 +44,7 @@ public final class ManagedObjectContext: ObjectHost {
   /// The value of ``automaticallyMergesChangesFromParent`` of a context without a parent.
   var mergesAutomatically = true
   /// The time limit for a save that waits for its turn to write; nil for no limit. Ten seconds for the view context,
-  /// whose saves block the main actor.
+  /// because its saves block the main actor.
   public var saveTimeout: Duration?
   /// The rule for objects that other contexts have changed in the store since this one read them: ``MergePolicy/error``
   /// unless it is set. A child's value has no effect: only the outermost context saves to the store.

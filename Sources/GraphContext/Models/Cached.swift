@@ -1,6 +1,6 @@
 import Predicates
 
-/// Where an object keeps the value of one attribute once it was decoded or set.
+/// The storage, in an object, for the value of one attribute that was decoded or set.
 ///
 /// It takes any type. So a type that can't be stored causes a single compiler error, that of the getter, which needs an
 /// `AttributeType`.
@@ -27,7 +27,7 @@ public struct Cached<Value> {
   }
 }
 
-/// Where an object keeps the target of a to-one relationship: the number of the target object.
+/// The storage, in an object, for the target of a to-one relationship: the number of the target object.
 ///
 /// A number, not the object: objects that refer to each other would keep each other alive. Objects that are in no
 /// context yet have no numbers; between these it is the object.
@@ -49,8 +49,8 @@ public struct ToOneReference<Target: ManagedObject> {
   }
 }
 
-/// Where an object keeps the target of an ordered to-one relationship, and its place among the objects that lead to the
-/// same target.
+/// The storage, in an object, for the target of an ordered to-one relationship, and for the object's place among the
+/// objects that lead to the same target.
 ///
 /// A model visits the reference at the slot of the relationship, and the place as an attribute at a slot behind those
 /// of all declared properties: the places are in the order of their relationships.
@@ -69,9 +69,9 @@ public struct OrderedReference<Target: ManagedObject> {
   public init(_ target: Target?) { reference = ToOneReference(target) }
 }
 
-/// Where an object keeps the members of a to-many relationship while it is in no context. Afterwards the context knows
-/// the members. Then only the list that was changed in place last is kept here, as long as the context says that it is
-/// right (`MemberListings`).
+/// The storage, in an object, for the members of a to-many relationship while the object is in no context. Afterwards
+/// the context knows the members. Then only the list that was changed in place last is kept here, as long as the
+/// context says that the list is right (`MemberListings`).
 public struct ToManyMembers<Target: ManagedObject> {
   @usableFromInline var unattached: UnattachedMembers<Target>?
 

@@ -101,8 +101,8 @@ final class KeyPathTracer: ObjectHost {
     return Trace(names: names)
   }
 
-  /// Whether a key path leads to nil where its attribute is nil, or ends the program there, as `\Song.rating!` does.
-  /// False for a key path that replaces nil, as `rating ?? 0` does.
+  /// Returns true if a key path leads to nil where its attribute is nil, or ends the program there, as `\Song.rating!`
+  /// does. Returns false for a key path that replaces nil, as `rating ?? 0` does.
   private static func keepsNil(_ keyPath: AnyKeyPath) -> Bool {
     type(of: keyPath).valueType is any ExpressibleByNilLiteral.Type || keyPath.debugDescription.contains("!")
   }
@@ -223,7 +223,7 @@ final class KeyPathTracer: ObjectHost {
     touchMany(of: object, named: object._$objectModel.visitedNames[object._$objectModel.slotCount + ordinal])
   }
 
-  /// The same for a property that has only a name: it stands for a path.
+  /// Notes that a to-many property was read that has only a name, because it stands for a path. Returns a member of it.
   func touchMany<Member: ManagedObject>(of object: any ManagedObject, named name: String) -> Member {
     note(object, named: name)
     current = nil

@@ -25,7 +25,7 @@ enum SystemMemory {
   private static let machineByteCount = sysconf(Int32(_SC_PHYS_PAGES)) * sysconf(Int32(_SC_PAGESIZE))
 
   /// A control group of the process that may limit its memory.
-  struct ControlGroup: Hashable {
+  private struct ControlGroup {
     /// The folder below which the groups of the hierarchy are usually mounted.
     var hierarchy: String
     /// The path of the group in its hierarchy.
@@ -48,7 +48,7 @@ enum SystemMemory {
 
   /// Returns the groups that the lines of `text` name. A line reads `4:memory:/user.slice` for the first
   /// version of control groups, and `0::/user.slice` for the second one (cgroups(7)).
-  static func controlGroups(in text: String) -> [ControlGroup] {
+  private static func controlGroups(in text: String) -> [ControlGroup] {
     text.split(separator: "\n").compactMap { line in
       let parts = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
       guard parts.count == 3 else { return nil }

@@ -59,7 +59,7 @@ public protocol EmbeddedProperty {
   associatedtype _Parts: EmbeddedParts where _Parts.Value == Self
 }
 
-/// Where an object keeps the parts of an embedded value that were decoded or set: a cache for each.
+/// The storage, in an object, for the parts of an embedded value that were decoded or set: a cache for each part.
 ///
 /// `@Embeddable` writes one for each struct.
 public protocol EmbeddedParts<Value> {
@@ -90,7 +90,7 @@ public protocol EmbeddedParts<Value> {
   mutating func visit<Visitor: PropertyVisitor>(_ part: Int, at slot: Int, _ visitor: inout Visitor)
 }
 
-/// Where an object keeps one part of an embedded value.
+/// The storage, in an object, for one part of an embedded value.
 public struct EmbeddedPart<Value: AttributeType> {
   /// The part; nil if the value that it belongs to is nil.
   private var cache: Cached<Value._Present?>
@@ -113,7 +113,7 @@ public struct EmbeddedPart<Value: AttributeType> {
   }
 }
 
-/// Where an object keeps an embedded value.
+/// The storage, in an object, for an embedded value.
 public struct EmbeddedCache<Value: EmbeddedProperty> {
   var parts: Value._Parts
 

@@ -8,9 +8,9 @@ import Predicates
 public struct AttributeDescription: Sendable, Codable {
   /// The attribute's name.
   public var name: String
-  /// How the values are stored.
+  /// The kind in which the values are stored.
   public var kind: AttributeKind
-  /// How each element of a list is stored; nil for an attribute that is no list, or whose elements queries don't
+  /// The kind in which each element of a list is stored; nil for an attribute that is no list, or whose elements queries don't
   /// compare.
   public var elementKind: AttributeKind?
   /// Whether nil is a value.

@@ -1,5 +1,5 @@
-/// The models of a container: the classes for the objects of some entities, and the origin of the other entities,
-/// whose objects are records.
+/// The models of a container. Some entities have classes for their objects. The objects of the other entities are
+/// records; for these entities the models state the origin.
 struct ContainerModels: Sendable {
   /// The entities without classes.
   enum Others: Sendable {

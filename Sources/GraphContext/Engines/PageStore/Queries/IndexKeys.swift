@@ -20,7 +20,7 @@ enum IndexKeys {
   /// The space for a number, or a short string, so that most keys are made in one piece of memory.
   private static let usualByteCount = 32
 
-  /// How the columns of an index are written: in order-preserving, self-terminating components. So all keys with a
+  /// The encoding of the columns of an index: order-preserving, self-terminating components. So all keys with a
   /// value begin with the value's bytes, and no other keys do. A relationship's own index has only the number.
   private struct Columns {
     let isRelationship: Bool
