@@ -242,7 +242,7 @@ struct CSVReader {
     columns = csv.header.map(ByteCharacters.field)
     // The parser makes all rows as long as the longest.
     if let count = csv.rows.first?.count, count > columns.count {
-      let message = "the row has \(count) fields, and there are \(columns.count) columns"
+      let message = "the row has \(count) fields, but there are \(columns.count) columns"
       throw ImportError(.malformedRecord, message, record: number)
     }
     return csv.rows.map { $0.map(ByteCharacters.field) }

@@ -24,13 +24,14 @@ extension ExportFormat where Value: Encodable {
         let encoder = CSVRowEncoder()
         try value.encode(to: encoder)
         if let name = encoder.row.container {
-          throw ImportError(.malformedRecord, "\(name) has no single value", record: count + 1)
+          let message = "\(name) is not a single value, as a field of CSV must be"
+          throw ImportError(.malformedRecord, message, record: count + 1)
         }
         let names = columns ?? encoder.row.names
         columns = names
         var lines = count == 0 ? CSVText.line(names, delimiter) : ""
         if let name = encoder.row.names.first(where: { !names.contains($0) }) {
-          throw ImportError(.malformedRecord, "\(name) is no column", record: count + 1)
+          throw ImportError(.malformedRecord, "there is no column \(name)", record: count + 1)
         }
         lines += CSVText.line(names.map { encoder.row.fields[$0] ?? "" }, delimiter)
         return Data(lines.utf8)
@@ -68,7 +69,8 @@ enum CSVText {
     guard let byte = delimiter.asciiValue, byte != UInt8(ascii: "\""), !delimiter.isNewline else {
       throw ImportError(
         .malformedRecord,
-        "\(delimiter) can't part the fields of CSV: it must be an ASCII character, and neither a quote nor a line break"
+        "\(delimiter) can't separate the fields of CSV: "
+          + "it must be an ASCII character, and neither a quote nor a line break"
       )
     }
     return byte
@@ -185,7 +187,7 @@ private struct FieldContainer: Encoder, SingleValueEncodingContainer {
     case let value as any LosslessStringConvertible: try set(value.description)
     case let date as Date:
       guard let text = ISO8601Text.text(date) else {
-        let message = "CSV has dates of the years 0 to 9999"
+        let message = "CSV can hold dates of the years 0 to 9999 only"
         // The description of a date that isn't finite traps, so the error has the number.
         let seconds = date.timeIntervalSinceReferenceDate
         throw EncodingError.invalidValue(seconds, .init(codingPath: codingPath, debugDescription: message))

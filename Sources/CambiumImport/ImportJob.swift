@@ -117,7 +117,7 @@ struct ImportJob<Record: Sendable, Object: ManagedObject>: Sendable {
         }
       }
       if let firstCount, firstCount != recordCount {
-        let message = "it had \(firstCount) records when it was first read, and has \(recordCount) now"
+        let message = "the source had \(firstCount) records when first read, and has \(recordCount) now"
         throw ImportError(.sourceChanged, message)
       }
       firstCount = recordCount

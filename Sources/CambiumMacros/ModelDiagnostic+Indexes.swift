@@ -26,7 +26,7 @@ extension ModelDiagnostic {
     ModelDiagnostic(
       id: "listInIndex",
       message: isUnique
-        ? "'\(name)' is a list, and nothing unique has lists"
+        ? "'\(name)' is a list, and lists can't be unique"
         : "'\(name)' is a list, which must be the first property of its index"
     )
   }
@@ -34,7 +34,7 @@ extension ModelDiagnostic {
   static func emptyIndex(_ macro: String) -> ModelDiagnostic {
     ModelDiagnostic(
       id: "emptyIndex",
-      message: "'#\(macro)' says nothing without arrays of key paths, such as '[\\.title]'"
+      message: "'#\(macro)' needs an array of key paths, such as '[\\.title]'"
     )
   }
 
@@ -63,6 +63,6 @@ extension ModelDiagnostic {
   }
 
   static func indexOfAnother(_ other: String, in model: String) -> ModelDiagnostic {
-    ModelDiagnostic(id: "indexOfAnother", message: "an index in '\(model)' can't be one of '\(other)'")
+    ModelDiagnostic(id: "indexOfAnother", message: "an index in '\(model)' can't be an index of '\(other)'")
   }
 }

@@ -24,7 +24,7 @@ extension ModelDiagnostic {
 
   static let linkedValue = ModelDiagnostic(
     id: "linkedValue",
-    message: "the links say what it is: it has no initial value"
+    message: "a property that stands for the objects behind links can't have an initial value"
   )
 
   static func linkedAndStored(_ mark: String) -> ModelDiagnostic {

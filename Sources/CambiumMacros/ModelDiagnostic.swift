@@ -33,7 +33,7 @@ extension ModelDiagnostic {
   static func hasLocalScope(_ name: String) -> ModelDiagnostic {
     ModelDiagnostic(
       id: "hasLocalScope",
-      message: "'\(name)' can't be a model in a function: move it out of it"
+      message: "'\(name)' can't be a model in a function: move the class out of the function"
     )
   }
 
@@ -58,7 +58,7 @@ extension ModelDiagnostic {
 
   static let noClassName = ModelDiagnostic(
     id: "noClassName",
-    message: "the names of classes are string literals: the macro can't see other values"
+    message: "the names of classes must be string literals: the macro can't see other values"
   )
 
   static func otherSuperclass(_ name: String, _ superclass: String) -> ModelDiagnostic {
@@ -110,7 +110,7 @@ extension ModelDiagnostic {
   static func foreignAttribute(_ attribute: String, on name: String) -> ModelDiagnostic {
     let reason =
       attribute == "@MainActor"
-      ? "an object is used where its context is, whichever actor that belongs to"
+      ? "an object is used where its context is, on any actor"
       : "a model stores its properties itself, without property wrappers or other macros"
     return ModelDiagnostic(
       id: "foreignAttribute",
@@ -171,7 +171,7 @@ extension ModelDiagnostic {
 
   static let conditional = ModelDiagnostic(
     id: "conditional",
-    message: "what is stored or has an index can't depend on '#if': the schema would too"
+    message: "stored properties and indexes can't depend on '#if': the schema would depend on it too"
   )
 
   static func taken(_ name: String) -> ModelDiagnostic {
@@ -259,7 +259,7 @@ extension ModelDiagnostic {
 
   static let uniqueList = ModelDiagnostic(
     id: "uniqueList",
-    message: "a list can't be unique: what is unique is one value of each object"
+    message: "a list can't be unique: only a single value of an object can be"
   )
 
   static func unorderedRule(_ name: String, _ type: String) -> ModelDiagnostic {
@@ -287,7 +287,7 @@ extension ModelDiagnostic {
 
   static let noAction = ModelDiagnostic(
     id: "noAction",
-    message: "there is no '.noAction': no object leads to a deleted one. '.nullify' lets the others stay"
+    message: "there is no '.noAction': no object can lead to a deleted one. '.nullify' keeps the others"
   )
 
   static func unknownRule(_ name: String) -> ModelDiagnostic {
@@ -334,7 +334,7 @@ extension ModelDiagnostic {
   static func hook(_ name: String, _ declaration: String) -> ModelDiagnostic {
     ModelDiagnostic(
       id: "hook",
-      message: "'\(name)' is the name of a hook, and this is none: a hook is declared '\(declaration)'"
+      message: "'\(name)' is the name of a hook, which must be declared '\(declaration)'"
     )
   }
 

@@ -17,7 +17,7 @@ enum PropertyType {
     "AnyObject": "an attribute has one concrete type",
     "CGFloat": "use 'Double'",
     "Character": "use 'String'",
-    "Dictionary": "make its entries a model, or a 'CodableAttribute' struct of it",
+    "Dictionary": "make its entries a model, or use a 'CodableAttribute' struct instead",
     "Float16": "use 'Float'",
     "Int128": "use 'Int64', 'Decimal' or 'Data'",
     "Substring": "use 'String'",
@@ -120,9 +120,9 @@ enum PropertyType {
     return switch type.kind {
     case .identifierType, .memberType: .single(type)
     case .implicitlyUnwrappedOptionalType: .unsupported("write '?' instead of '!'")
-    case .dictionaryType: .unsupported("make its entries a model, or a 'CodableAttribute' struct of it")
+    case .dictionaryType: .unsupported("make its entries a model, or use a 'CodableAttribute' struct instead")
     case .tupleType:
-      .unsupported("give each element an attribute of its own, or make a 'CodableAttribute' struct of it")
+      .unsupported("give each element an attribute of its own, or use a 'CodableAttribute' struct instead")
     case .functionType: .unsupported("a function is no value")
     case .someOrAnyType, .compositionType: .unsupported("an attribute has one concrete type")
     default: .unsupported("it is neither a type of attribute nor a model")

@@ -191,7 +191,7 @@ extension ContextError {
 
   /// The context that a list follows has ended.
   static func contextGone() -> ContextError {
-    ContextError(.closed, "the context that the list follows is gone")
+    ContextError(.closed, "the observed context no longer exists")
   }
 
   /// A context that only reads was to change something.

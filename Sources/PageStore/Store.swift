@@ -138,7 +138,7 @@ public final class Store: Sendable {
     if durability == .none && options.durability != .none {
       throw StoreError(
         .invalidOptions,
-        "that nothing is synced can only be chosen for a whole store, when it is opened",
+        "durability .none can only be chosen for a whole store, when it is opened",
         context: .init(path: path)
       )
     }

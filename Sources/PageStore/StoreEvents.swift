@@ -36,7 +36,7 @@ struct StoreEvents: Sendable {
   }
 
   func checkpointFailed(_ error: StoreError) {
-    logger?.warning("a checkpoint failed; the log goes on", metadata: ["error": "\(error)"])
+    logger?.warning("a checkpoint failed; the log keeps growing", metadata: ["error": "\(error)"])
   }
 
   func compactionFailed(_ error: StoreError) {
@@ -44,16 +44,16 @@ struct StoreEvents: Sendable {
   }
 
   func fenced(by error: StoreError) {
-    logger?.error("refuses to write until it is opened again", metadata: ["error": "\(error)"])
+    logger?.error("the store refuses to write until it is opened again", metadata: ["error": "\(error)"])
   }
 
   func spilled(byteCount: UInt64) {
-    logger?.debug("spilled what snapshots hold", metadata: ["bytes": "\(byteCount)"])
+    logger?.debug("spilled pages that snapshots hold", metadata: ["bytes": "\(byteCount)"])
   }
 
   func spillFailed(_ error: StoreError) {
     logger?.warning(
-      "what snapshots hold can't be spilled, and stays in memory",
+      "pages that snapshots hold can't be spilled, and stay in memory",
       metadata: ["error": "\(error)"]
     )
   }

@@ -6,7 +6,7 @@ import PageStore
 struct CompactCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "compact",
-    abstract: "Moves pages to the front of the file, and gives the rest of it back.",
+    abstract: "Moves pages to the front of the file, and gives the rest back to the file system.",
     discussion: """
       No other process may have the store open. Shows its progress on a terminal.
 
@@ -18,7 +18,7 @@ struct CompactCommand: ParsableCommand {
 
   @OptionGroup var store: StoreArgument
 
-  @Option(help: "Bytes in a page from then on: a power of two from 4096 to 65536.")
+  @Option(help: "Rewrites the store with pages of this many bytes: a power of two from 4096 to 65536.")
   var pageSize: Int?
 
   func run() throws {

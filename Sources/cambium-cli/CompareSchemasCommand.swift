@@ -5,13 +5,13 @@ import GraphContext
 struct CompareSchemasCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "diff",
-    abstract: "Shows what the schemas of two stores differ in.",
+    abstract: "Shows how the schemas of two stores differ.",
     discussion: """
       There is a line for each entity, property and index that was added, removed or changed, and one for the version; none for \
       equal schemas.
 
-      Copies of one store number what they hold alike: there a thing that was renamed is shown as renamed. Two other stores are \
-      compared by names: what has another name was removed and added.
+      Copies of one store give the same numbers to what they hold, so what was renamed is shown as renamed. \
+      Other stores are compared by names: what has another name is shown as removed and added.
       """
   )
 

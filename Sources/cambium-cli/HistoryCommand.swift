@@ -39,7 +39,7 @@ struct HistoryCommand: ParsableCommand {
   )
   var since: String?
 
-  @Option(help: "Only the last so many transactions.")
+  @Option(help: "Only this many transactions, the last ones.")
   var last: Int?
 
   @Flag(help: "Prints a line for each changed object.")

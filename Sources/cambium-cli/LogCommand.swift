@@ -9,14 +9,14 @@ struct LogCommand: ParsableCommand {
     commandName: "log",
     abstract: "Lists the records of the log.",
     discussion: """
-      Shows every whole record in the file, without recovering the store: also those that a checkpoint has made dispensable \
-      and nothing has overwritten yet.
+      Shows every whole record in the file, without recovering the store: also those that are no longer \
+      needed after a checkpoint and that nothing has overwritten yet.
       """
   )
 
   @OptionGroup var store: StoreArgument
 
-  @Option(help: "Shows only the last so many records.")
+  @Option(help: "Shows only this many records, the last ones.")
   var last: Int?
 
   @Flag(help: "Shows what each transaction changed, key by key.")

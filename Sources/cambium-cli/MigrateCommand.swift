@@ -12,18 +12,20 @@ struct MigrateCommand: AsyncParsableCommand {
       "originalName" of an entity or a property names what it is called in the store, and "default" of an attribute is what objects get that \
       have no value. What the schema doesn't have is removed from the store.
 
-      With several --to the store goes through the schemas in the order in which they are given. Each of them has a version: a file by \
-      "version": "2.0.0", each a later one than the one before. The store begins after the schema that it has, and keeps the version of the \
-      last. The version of a single schema is kept likewise; a schema without one that changes the store leaves it without a version. A store \
-      of a later version than the last schema is refused.
+      With several --to the store goes through the schemas in the order in which they are given. Each schema \
+      must have a version (in a file: "version": "2.0.0") that is later than the one before. The store \
+      begins after the schema that it has, and keeps the version of the last. The version of a single schema \
+      is kept likewise; a schema without one that changes the store leaves it without a version. A store of \
+      a later version than the last schema is refused.
 
-      Says first what happens: what changes, which trees are built and dropped, and what is in the way. If anything is, every object is \
-      listed, the file stays as it is, and the status is 1. With --dry-run nothing else is done, and nothing is written to the store. What \
-      several stages do is worked out on a copy of the store in the folder of temporary files (TMPDIR). --json prints an object for one --to, \
-      and an array with an object for each stage to come for several.
+      Says first what happens: what changes, which trees are built and dropped, and what is in the way. If \
+      anything is in the way, every such object is listed, the file stays as it is, and the status is 1. \
+      With --dry-run nothing else is done, and nothing is written to the store. What several stages do is \
+      worked out on a copy of the store in the folder of temporary files (TMPDIR). With one \
+      --to, --json prints an object; with several, it prints an array with an object for each stage to come.
 
-      No other process may have the store open. Shows its progress on a terminal. What was interrupted goes on where it stopped when the same \
-      command is given again.
+      No other process may have the store open. Shows its progress on a terminal. An interrupted migration \
+      goes on where it stopped when the same command is given again.
       """
   )
 
@@ -68,10 +70,10 @@ struct MigrateCommand: AsyncParsableCommand {
     let (changes, objects) = (forecast.refusal.obstacles.count, forecast.refusal.offenderCount)
     let what =
       changes > 0
-      ? "\(changes) \(changes == 1 ? "change" : "changes") that can't be inferred"
-      : "\(objects) \(objects == 1 ? "object" : "objects") in the way"
+      ? "\(changes) \(changes == 1 ? "change" : "changes") can't be inferred"
+      : "\(objects) \(objects == 1 ? "object is" : "objects are") in the way"
     let schema = forecast.version.map { "the schema of version \($0)" } ?? "the schema"
-    return Failure(.store, EscapedText.line("error: \(path) can't go on with \(schema): \(what)"))
+    return Failure(.store, EscapedText.line("error: \(path) can't be migrated to \(schema): \(what)"))
   }
 
   private static func migrate(_ url: URL, by route: MigrationRoute) async throws {

@@ -57,7 +57,7 @@ enum MigrationRoute {
 
   private static func checkVersions(_ targets: [MigrationTarget]) throws {
     if targets.count > 1, let target = targets.first(where: { $0.version == nil }) {
-      throw use("\(target.path) says no version: where there are several schemas, each has one")
+      throw use("\(target.path) has no version: where there are several schemas, each must have one")
     }
     for (target, next) in zip(targets, targets.dropFirst()) {
       guard let version = target.version, let following = next.version, version >= following else { continue }
@@ -77,8 +77,8 @@ enum MigrationRoute {
     guard let version = known.version, let target, let newest = target.version, version > newest else {
       return
     }
-    let what = "it is of version \(version), and \(target.path) of \(newest)"
-    throw Failure(.store, EscapedText.line("error: \(path) can't go on with the schema: \(what)"))
+    let what = "the store's version \(version) is later than version \(newest) of \(target.path)"
+    throw Failure(.store, EscapedText.line("error: \(path) can't be migrated to the schema: \(what)"))
   }
 
   /// Returns the schemas after the one that the store has; at least the last. The store's schema is identified by

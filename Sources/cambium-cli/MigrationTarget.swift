@@ -27,7 +27,7 @@ struct MigrationTarget {
   func schema(following known: CataloguedSchema, of store: StoreUUID) throws -> Schema {
     guard let catalogue, catalogue.sharesNumbers(with: known, of: store) else { return schema }
     do { return try catalogue.catalogued.schema(following: known) } catch {
-      throw Self.failure("\(path) can't be followed", error.problems)
+      throw Self.failure("the schema of \(path) can't follow that of the store", error.problems)
     }
   }
 

@@ -27,7 +27,7 @@ extension PageMap {
 
   private var scale: String {
     let cell = "A cell is \(Self.pages(pagesPerCell))"
-    return (pagesPerCell == 1 ? cell : "\(cell); pale: most of them are used like that, not all")
+    return (pagesPerCell == 1 ? cell : "\(cell); pale: most of them have this use, not all")
       + ". Before a row: the number of its first page."
   }
 

@@ -23,7 +23,8 @@ extension PageMap {
     let cell = "A letter is \(Self.pages(pagesPerCell))"
     guard pagesPerCell > 1 else { return "\(cell). The number before a row is that of its first page." }
     return
-      "\(cell): capital, and a point, if all are used alike; otherwise small, or a colon, for what most are used for.\n"
+      "\(cell): a capital or a point if all have one use; "
+      + "otherwise a small letter or a colon, for the use of most.\n"
       + "The number before a row is that of its first page."
   }
 

@@ -10,11 +10,12 @@ struct PagesCommand: ParsableCommand {
     commandName: "pages",
     abstract: "Lists the extents of the file, decodes one page, or draws what each page is used for.",
     discussion: """
-      Shows the bytes as they are, without recovering the store: what isn't legible is said to be so. The meaning of every \
-      field is in Docs/FileFormat.md. The name of a page's tree is shown if the store can be opened.
+      Shows the bytes as they are, without recovering the store: what isn't legible is shown as such. The \
+      meaning of every field is in Docs/FileFormat.md. The name of a page's tree is shown if the store can \
+      be opened.
 
-      A map (--map) is of what the store makes of the file: it is opened for reading, so it must be sound. Of a large file each cell of \
-      the map stands for several pages.
+      For a map (--map) the store is opened for reading, so it must be sound. If the file is large, each \
+      cell of the map stands for several pages.
       """
   )
 
@@ -33,9 +34,9 @@ struct PagesCommand: ParsableCommand {
   var json = false
 
   func validate() throws {
-    if map, page != nil { throw ValidationError("--map is of all pages, not of one.") }
-    if svg != nil, !map { throw ValidationError("--svg goes with --map.") }
-    if svg != nil, json { throw ValidationError("--svg and --json are two ways to show the map.") }
+    if map, page != nil { throw ValidationError("--map and a page number exclude each other.") }
+    if svg != nil, !map { throw ValidationError("--svg needs --map.") }
+    if svg != nil, json { throw ValidationError("--svg and --json exclude each other.") }
   }
 
   func run() throws {
@@ -43,7 +44,7 @@ struct PagesCommand: ParsableCommand {
     let inspector = try FileInspector(path: store.path())
     guard let page else { return try printExtents(inspector) }
     guard page < inspector.pageCount else {
-      throw Failure(.use, "error: the file has \(inspector.pageCount) pages")
+      throw Failure(.use, "error: there is no page \(page): the file has \(inspector.pageCount) pages")
     }
     let summary = try inspector.page(page)
     if json { return try JSONText.print(summary) }

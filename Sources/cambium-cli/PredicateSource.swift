@@ -4,7 +4,7 @@ import Predicates
 
 /// The source of a query's predicate: the command line, a file, or standard input.
 struct PredicateSource: ParsableArguments {
-  @Argument(help: "What the objects have in common; everything, if it is left out.")
+  @Argument(help: "The condition that the objects meet; all objects, if it is left out.")
   var predicate: String?
 
   @Option(

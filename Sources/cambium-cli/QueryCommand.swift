@@ -22,7 +22,7 @@ struct QueryCommand: ParsableCommand {
     discussion: """
       The predicate is a format string such as 'arrDelay >= 120 AND dest.faa == "IAH"'. Key paths go through to-one \
       relationships. Without --select, every attribute is shown that isn't stored externally. With --group-by or --aggregate, rows are groups, and --sort, \
-      --limit and --offset are about those.
+      --limit and --offset apply to the groups.
       """
   )
 
@@ -66,19 +66,19 @@ struct QueryCommand: ParsableCommand {
   @Option(help: ArgumentHelp("Shows only groups whose columns meet this condition.", valueName: "predicate"))
   var having: String?
 
-  @Option(help: "Shows at most so many.")
+  @Option(help: "Shows at most this many rows.")
   var limit: Int?
 
-  @Option(help: "Passes over so many first.")
+  @Option(help: "Skips this many rows first.")
   var offset = 0
 
-  @Flag(help: "Prints only how many there are.")
+  @Flag(help: "Prints only the number of rows.")
   var count = false
 
   @Option(
     defaultAsFlag: Explanation.plan,
     help:
-      "Prints how they would be found, without finding them; with =analyze finds them, and says what that took."
+      "Prints the plan of the query without running it; with =analyze runs it, and says what that took."
   )
   var explain: Explanation?
 
@@ -96,7 +96,7 @@ struct QueryCommand: ParsableCommand {
       throw ValidationError("--count and --explain exclude each other")
     }
     guard having == nil || groupBy != nil || !aggregate.isEmpty else {
-      throw ValidationError("--having is about groups: it goes with --group-by or --aggregate")
+      throw ValidationError("--having selects groups: it needs --group-by or --aggregate")
     }
     // The parser treats an unknown value as a missing one.
     guard CommandLine.arguments.allSatisfy(Explanation.isKnown) else {

@@ -6,7 +6,7 @@ import GraphContext
 struct SchemaCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "schema",
-    abstract: "Shows the schema of a store, its history, or what the schemas of two differ in.",
+    abstract: "Shows the schema of a store, its history, or how the schemas of two stores differ.",
     discussion: "A store whose file is called show, history or diff is given as ./show, ./history or ./diff.",
     subcommands: [ShowSchemaCommand.self, SchemaHistoryCommand.self, CompareSchemasCommand.self],
     defaultSubcommand: ShowSchemaCommand.self

@@ -132,7 +132,7 @@ extension StoreInfo: CustomStringConvertible {
       "  log       \(Self.bytes(Int(logExtentByteCount))), of which \(Self.bytes(Int(logByteCount))) were replayed",
       "  trees     \(trees), in pages of \(Self.bytes(pageSize))",
       "  cache     \(Self.bytes(Int(cachedByteCount))), of \(Self.bytes(Int(residentByteCount))) of pages in memory;"
-        + " \(cacheMisses) read to tell this",
+        + " \(cacheMisses) read for this output",
     ]
     lines.append(
       "  space     \(Self.bytes(Int(space.liveByteCount))) live, \(Self.bytes(Int(space.freeByteCount))) free, "

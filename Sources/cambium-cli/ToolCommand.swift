@@ -8,10 +8,11 @@ struct ToolCommand: ParsableCommand {
     discussion: """
       The store is opened without its model classes. All commands but compact and migrate open it for reading only and write nothing to it.
 
-      What a terminal would obey in a store's text, and what turns the direction of other text, is printed as \\u{1b}, in JSON as \\u001b.
+      Characters in a store's text that control a terminal or change the direction of text are printed as \
+      escapes: \\u{1b}, in JSON \\u001b.
 
-      Exit status: 0 when all is well, 2 for wrong use (a predicate that is none, an unknown name, a missing file), 1 for \
-      anything else, such as a damaged store.
+      Exit status: 0 when all is well, 2 for wrong use (an invalid predicate, an unknown name, a missing \
+      file), 1 for anything else, such as a damaged store.
       """,
     subcommands: [
       InfoCommand.self, SchemaCommand.self, VerifyCommand.self, QueryCommand.self, PagesCommand.self,

@@ -10,7 +10,8 @@ struct TreeCommand: ParsableCommand {
     discussion: """
       Every page of the trees is read. Without a name there is a line for each tree.
 
-      A tree is named by a letter and a number, such as e/3. The tool shows before it what the tree holds, and takes that as well:
+      A tree is named by a letter and a number, such as e/3. The tool shows before this name what the tree \
+      holds, and accepts that instead of the name:
       e/Book for the records of an entity, i/Book/title for an index, r/Book/author for the references of a to-one relationship, m/Book/tags \
       for the links of a many-to-many relationship, o/Book/tags for their order.
       """

@@ -9,8 +9,8 @@ struct VerifyCommand: ParsableCommand {
     commandName: "verify",
     abstract: "Reads everything in the store, checks it and recounts it.",
     discussion: """
-      Prints every problem on standard error, one a line, and ends with status 1 if there is any. What is whole but rests on the last of two \
-      copies is a warning, which doesn't change the status.
+      Prints every problem on standard error, one a line, and ends with status 1 if there is any. Damage of \
+      one of two copies is a warning, which doesn't change the status.
       """
   )
 

@@ -23,7 +23,7 @@ struct LinkedPropertyTests {
   @Test func mistakesStandAtTheirPlaces() {
     #expect(
       mistakes(in: "\(mark) var people: [Person] = []") == [
-        "2:76: the links say what it is: it has no initial value"
+        "2:76: a property that stands for the objects behind links can't have an initial value"
       ]
     )
     #expect(

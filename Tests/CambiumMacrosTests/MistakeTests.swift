@@ -85,7 +85,7 @@ struct MistakeTests {
   @Test func aPropertyIsNotConditional() {
     #expect(
       mistakes(in: "#if os(Linux)\nvar title: String\n#endif")
-        == ["2:1: what is stored or has an index can't depend on '#if': the schema would too"]
+        == ["2:1: stored properties and indexes can't depend on '#if': the schema would depend on it too"]
     )
     #expect(mistakes(in: "#if os(Linux)\nfunc play() {}\nvar x: Int { 1 }\n#endif").isEmpty)
   }
@@ -99,8 +99,8 @@ struct MistakeTests {
   }
 
   @Test(arguments: [
-    ("[String: Int]", "make its entries a model, or a 'CodableAttribute' struct of it"),
-    ("(Int, Int)", "give each element an attribute of its own, or make a 'CodableAttribute' struct of it"),
+    ("[String: Int]", "make its entries a model, or use a 'CodableAttribute' struct instead"),
+    ("(Int, Int)", "give each element an attribute of its own, or use a 'CodableAttribute' struct instead"),
     ("() -> Void", "a function is no value"),
     ("any Hashable", "an attribute has one concrete type"),
     ("String!", "write '?' instead of '!'"),
@@ -111,7 +111,7 @@ struct MistakeTests {
     ("Int128", "use 'Int64', 'Decimal' or 'Data'"),
     ("UInt128?", "use 'UInt64', 'Decimal' or 'Data'"),
     ("Float16", "use 'Float'"),
-    ("Dictionary<String, Int>", "make its entries a model, or a 'CodableAttribute' struct of it"),
+    ("Dictionary<String, Int>", "make its entries a model, or use a 'CodableAttribute' struct instead"),
   ])
   func someTypesCannotBeStored(type: String, hint: String) {
     #expect(mistakes(in: "var value: \(type)") == ["2:12: '\(type)' can't be stored: \(hint)"])
@@ -203,7 +203,7 @@ struct MistakeTests {
   ])
   func aMethodWithTheNameOfAHookIsOne(declaration: String, name: String, right: String) {
     let found = mistakes(in: declaration)
-    let message = "'\(name)' is the name of a hook, and this is none: a hook is declared '\(right)'"
+    let message = "'\(name)' is the name of a hook, which must be declared '\(right)'"
     #expect(found.count == 1 && found.first?.hasSuffix(message) == true, "\(found)")
   }
 
@@ -315,7 +315,7 @@ struct MistakeTests {
     )
     #expect(
       mistakes(in: "#Index<Album>([\\.title])\nvar title: String")
-        == ["2:1: an index in 'Song' can't be one of 'Album'"]
+        == ["2:1: an index in 'Song' can't be an index of 'Album'"]
     )
   }
 

@@ -10,7 +10,7 @@ struct NewcomerTests {
   // MARK: Classes
 
   @Test func aModelStandsOutsideOfFunctions() {
-    let message = "'Song' can't be a model in a function: move it out of it"
+    let message = "'Song' can't be a model in a function: move the class out of the function"
     for (before, after) in [("func f() {", "}"), ("let f = {", "}"), ("var f: Int {\n get {", "}}")] {
       let found = Expansion("\(before)\n@Model final class Song { init() {} }\n\(after)").mistakes
       #expect(found.count == 1 && found.first?.hasSuffix(message) == true, "\(found)")
@@ -96,7 +96,7 @@ struct NewcomerTests {
   func aListIsNotUnique(type: String) {
     #expect(
       mistakes(in: "@Attribute(.unique) var tags: \(type)")
-        == ["2:12: a list can't be unique: what is unique is one value of each object"]
+        == ["2:12: a list can't be unique: only a single value of an object can be"]
     )
   }
 
@@ -161,7 +161,7 @@ struct NewcomerTests {
   @Test func aDeleteRuleIsOneOfThree() {
     #expect(
       mistakes(in: "@Relationship(deleteRule: .noAction) var album: Album?") == [
-        "2:27: there is no '.noAction': no object leads to a deleted one. '.nullify' lets the others stay",
+        "2:27: there is no '.noAction': no object can lead to a deleted one. '.nullify' keeps the others",
         "fix: use '.nullify': .nullify",
       ]
     )
@@ -208,7 +208,7 @@ struct NewcomerTests {
   @Test func anIndexHasAModelAndProperties() {
     #expect(
       mistakes(in: "#Index<Song>()\nvar title: String")
-        == ["2:1: '#Index' says nothing without arrays of key paths, such as '[\\.title]'"]
+        == ["2:1: '#Index' needs an array of key paths, such as '[\\.title]'"]
     )
     #expect(
       mistakes(in: "#Unique([\\.title])\nvar title: String") == [
@@ -226,7 +226,7 @@ struct NewcomerTests {
     )
     #expect(
       mistakes(in: "#Unique<Song>([\\.tags])\n\(tags)")
-        == ["2:16: 'tags' is a list, and nothing unique has lists"]
+        == ["2:16: 'tags' is a list, and lists can't be unique"]
     )
     #expect(mistakes(in: "#Index<Song>([\\.tags, \\.title])\n\(tags)").isEmpty)
   }
@@ -234,7 +234,7 @@ struct NewcomerTests {
   // MARK: Spellings
 
   @Test func whatIsStoredDependsOnNoCondition() {
-    let message = "what is stored or has an index can't depend on '#if': the schema would too"
+    let message = "stored properties and indexes can't depend on '#if': the schema would depend on it too"
     #expect(mistakes(in: "#if A\n#if B\nvar plays: Int = 0\n#endif\n#endif") == ["2:1: \(message)"])
     #expect(
       mistakes(in: "#if os(Linux)\n#Unique<Song>([\\.title])\n#endif\nvar title: String")
@@ -276,7 +276,7 @@ struct NewcomerTests {
   @Test func aPropertyBelongsToNoActor() {
     #expect(
       mistakes(in: "@MainActor var title: String = \"\"").first
-        == "2:1: 'title' can't be '@MainActor': an object is used where its context is, whichever actor that belongs to"
+        == "2:1: 'title' can't be '@MainActor': an object is used where its context is, on any actor"
     )
   }
 

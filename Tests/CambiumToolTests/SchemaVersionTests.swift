@@ -146,8 +146,10 @@ struct SchemaVersionTests {
       #expect(run.output.hasPrefix(Self.secondStage + "\nto version 3.1.0:\n"))
       #expect(run.lines.count { $0.contains("is not the only one with author") } == 20)
       #expect(
-        run.errors
-          == "error: \(library.path) can't go on with the schema of version 3.1.0: 20 objects in the way\n"
+        run.errors == """
+          error: \(library.path) can't be migrated to the schema of version 3.1.0: 20 objects are in the way
+
+          """
       )
     }
     #expect(try FolderState(library.folder.path) == before)
@@ -161,7 +163,8 @@ struct SchemaVersionTests {
       #expect(run.status == 1 && run.output == "")
       #expect(
         run.errors == """
-          error: \(library.path) can't go on with the schema: it is of version 3.1.0, and \(second) of 2.0.0
+          error: \(library.path) can't be migrated to the schema: \
+          the store's version 3.1.0 is later than version 2.0.0 of \(second)
 
           """
       )
@@ -176,7 +179,7 @@ struct SchemaVersionTests {
     #expect(try migrate(library.path, to: second, second).status == 2)
     let unversioned = try changed(third) { $0.version = nil }
     let nameless = try migrate(library.path, to: second, unversioned)
-    #expect(nameless.status == 2 && nameless.errors.hasPrefix("error: \(unversioned) says no version"))
+    #expect(nameless.status == 2 && nameless.errors.hasPrefix("error: \(unversioned) has no version"))
     let path = library.folder.file("text.json")
     try #"{"version": "two", "entities": []}"#.write(toFile: path, atomically: true, encoding: .utf8)
     let text = try migrate(library.path, to: path)

@@ -33,7 +33,7 @@ enum Contract: String, CaseIterable, ExpressibleByArgument {
   var sentence: String {
     switch self {
     case .cacheThatIsNotLoaded:
-      "a value was read that its object's state takes for loaded, and it is not there"
+      "the state of an object says that a value is loaded, but the value is missing"
     case .positionBeforeTheFirstEntry: "a cursor has a position only at an entry"
     }
   }

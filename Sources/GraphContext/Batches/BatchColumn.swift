@@ -52,7 +52,7 @@ public struct BatchColumn<Root: ManagedObject, Row>: Sendable {
     if case .toOne? = toOne?.inverse {
       throw QueryError(
         .keyPath,
-        "\(path.name) is one to one: the object at its other end would change too, which an insertion by batch doesn't do"
+        "\(path.name) is one to one: a batch insertion can't change the object at its other end"
       )
     }
     return ResolvedColumn(slot: slot, destination: toOne?.destination, value: value)

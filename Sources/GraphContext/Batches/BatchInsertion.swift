@@ -70,7 +70,7 @@ struct BatchInsertion<Row> {
       }
       throw ContextError(
         .unknownEntity,
-        "\(entity.name).\(name) can't lead to \(id): that names no object of its kind in this store",
+        "\(id) is an ID of another store, or of a class that \(entity.name).\(name) doesn't lead to",
         context: .init(entity: entity.name, objectID: id, properties: [name])
       )
     }

@@ -118,7 +118,7 @@ extension PersistentContainer {
       entity.externalSlots & 1 << UInt64(slot) != 0,
       !coordinator.checks[entity.ordinal].contains(where: { $0.slot == slot })
     else {
-      let message = "\(name) is no attribute of \(entity.name) that is stored externally and has no rules"
+      let message = "\(name) must be an externally stored attribute of \(entity.name) that has no rules"
       throw ContextError(QueryError(.keyPath, message, keyPath: name))
     }
     return (entity, slot)

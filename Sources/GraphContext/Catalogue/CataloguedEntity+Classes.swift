@@ -18,7 +18,7 @@ extension CataloguedEntity {
       }
       guard Set(member.required).isSubset(of: member.properties),
         member.required.allSatisfy({ property($0)?.storedKind != nil })
-      else { return "the class \(member.name) of \(name) requires what it can't" }
+      else { return "the class \(member.name) of \(name) requires a property that it can't require" }
     }
     return Set(classes.map(\.name)).count == classes.count ? nil : "\(name) has two classes of one name"
   }

@@ -10,7 +10,9 @@ extension CataloguedSchema {
   /// The reason why the library can't have written this catalogue; nil if it can have written it. O(entities,
   /// properties, indexes and fields of layouts).
   var unsoundness: String? {
-    if nextNumber == 0 || nextNumber > Self.greatestNextNumber { return "\(nextNumber) is no next number" }
+    if nextNumber == 0 || nextNumber > Self.greatestNextNumber {
+      return "the next number can't be \(nextNumber)"
+    }
     if entities.count > SchemaLimits.entityCount { return "there are \(entities.count) entities" }
     var numbers: Set<UInt32> = []
     var trees: Set<String> = [SchemaTree.name, HistoryTree.name]
@@ -20,7 +22,7 @@ extension CataloguedSchema {
       let name = entity.entity.name
       for number in entity.entity.numbers
       where number == 0 || number >= nextNumber || !numbers.insert(number).inserted {
-        return "the number \(number) of \(name) is taken or was never given"
+        return "the number \(number) of \(name) is used twice or was never given"
       }
       for tree in entity.entity.trees where !trees.insert(tree).inserted {
         return "the tree \(tree) has two owners"
@@ -104,14 +106,14 @@ private struct SoundEntity {
           $0.properties == [owner.number, place.number] && !$0.isUnique && $0.folding.isEmpty
         }
     }
-    return sound.count == places.count ? nil : "\(name) has a place of no ordered relationship"
+    return sound.count == places.count ? nil : "\(name) has a place that belongs to no ordered relationship"
   }
 
   private var layoutProblem: String? {
     for (place, layout) in entity.layouts.enumerated() {
       guard layout.number == UInt32(place), layout.fields.count <= ObjectState.maximumSlotCount,
         Set(layout.fields.map(\.property)).count == layout.fields.count
-      else { return "the layout \(place) of \(name) makes no sense" }
+      else { return "the layout \(place) of \(name) has a wrong number or wrong fields" }
       for field in layout.fields {
         if let problem = problem(of: field, inLayout: place) { return problem }
       }
@@ -127,7 +129,7 @@ private struct SoundEntity {
   private func problem(of field: CataloguedLayout.Field, inLayout place: Int) -> String? {
     let property = properties[field.property]
     if let value = field.nilValue, property?.relationship != nil || !value.fits(property?.storedKind) {
-      return "what the layout \(place) of \(name) has for nil is not of its kind"
+      return "the layout \(place) of \(name) has a value for nil that is not of its property's kind"
     }
     guard let kind = property?.storedKind, !field.kind.canWiden(to: kind) else { return nil }
     return "\(name) has a \(field.kind) in the layout \(place) that can't be read as \(kind)"

@@ -65,15 +65,16 @@ package struct ChangedObjects {
   ) -> [any ManagedObject] {
     // The usual case, without another list.
     if ascend(entries, where: isIncluded) { return entries }
-    var result = entries.filter { isIncluded($0._$state) }
-    if ascend(result, where: isIncluded) { return result }
-    result.sort { $0._$state.number < $1._$state.number }
+    let included = entries.filter { isIncluded($0._$state) }
+    if ascend(included, where: isIncluded) { return included }
+    // Sorting objects would retain and release two of them for each comparison.
+    var order = included.enumerated().map { (number: $1._$state.number, index: $0) }
+    order.sort { $0.number < $1.number }
     var last = ObjectNumber.none
-    result.removeAll { object in
-      defer { last = object._$state.number }
-      return object._$state.number == last
+    return order.compactMap { number, index in
+      defer { last = number }
+      return number == last ? nil : included[index]
     }
-    return result
   }
 
   /// Returns whether all entries are included and ascend by number.

@@ -67,7 +67,8 @@ extension ManagedObjectContext {
     }
     return ContextError(
       .objectNotFound,
-      "\(number.isNone ? "a \(name)" : "\(name) \(number)") is gone: it was deleted, or its context was reset; nothing can lead to it",
+      "\(number.isNone ? "a \(name)" : "\(name) \(number)") no longer exists: it was deleted,"
+        + " or its context was reset; no relationship can lead to it",
       context: .init(entity: name, objectID: number.isNone ? nil : id)
     )
   }

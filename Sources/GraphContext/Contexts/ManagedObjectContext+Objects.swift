@@ -230,7 +230,7 @@ extension ManagedObjectContext {
     if id.isProvisional {
       throw ContextError(
         .provisionalID,
-        "\(id) is the ID that an object had before its insertion; it finds nothing, as the object has another one since",
+        "\(id) is provisional: use the ID that the object has after its insertion",
         context: .init(entity: id.entityName, objectID: id)
       )
     }

@@ -60,7 +60,7 @@ extension ManagedObjectContext {
     guard let entity = coordinator.schema.entity(id.entity) else {
       throw ContextError(
         .unknownEntity,
-        "the store has no entity any more that \(id) is of",
+        "the store no longer has the entity of \(id)",
         context: .init(entity: id.entityName, objectID: id)
       )
     }
@@ -94,7 +94,7 @@ extension ManagedObjectContext {
     guard type == ManagedRecord.self else {
       throw ContextError(
         .unknownEntity,
-        "the objects of \(entity.name) are of the class \(type) in this container, and no records",
+        "the objects of \(entity.name) are of the class \(type) in this container, not records",
         context: .init(entity: entity.name)
       )
     }

@@ -461,7 +461,7 @@ public final class ManagedObjectContext: ObjectHost {
     let name = object._$objectModel.entity.name
     return ContextError(
       .unknownEntity,
-      "a record of \(name) enters no context of another container than that which made it",
+      "a record of \(name) can only be used in contexts of the container that made it",
       context: .init(entity: name)
     )
   }

@@ -53,7 +53,7 @@ struct ResolvedGrouping {
       guard let column = columns.place(of: key.name) else {
         throw QueryError(
           .unknownName,
-          "The groups are neither by “\(key.name)” nor have such an aggregate: they can't be sorted by it.",
+          "The groups have no key or aggregate “\(key.name)”: they can't be sorted by it.",
           keyPath: key.name
         )
       }
@@ -73,7 +73,7 @@ struct ResolvedGrouping {
       guard columns.place(of: name) != nil else {
         throw QueryError(
           .unknownName,
-          "The groups are neither by “\(name)” nor have such an aggregate: no condition can be about it.",
+          "The groups have no key or aggregate “\(name)”: no condition can use it.",
           keyPath: name
         )
       }

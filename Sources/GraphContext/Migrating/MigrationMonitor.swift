@@ -108,7 +108,7 @@ public final class MigrationMonitor: Sendable {
 
   func checkCancellation() throws(ContextError) {
     if state.withLock(\.isCancelled) {
-      throw ContextError(.cancelled, "the work was cancelled; what was begun can go on later")
+      throw ContextError(.cancelled, "the work was cancelled, and can be continued later")
     }
   }
 

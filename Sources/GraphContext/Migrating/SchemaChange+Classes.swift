@@ -15,7 +15,7 @@ extension SchemaChange {
     let described = match.description.classes
     guard !described.isEmpty else {
       if !known.isEmpty {
-        note(entity.name, nil, "\(entity.name) has no classes any more, and its objects have")
+        note(entity.name, nil, "\(entity.name) has classes in the store and none in the models")
       }
       return []
     }
@@ -166,7 +166,8 @@ extension SchemaChange {
         note(
           entity.name,
           name,
-          "\(member.name).\(name) could not be nil so far, and the store may have objects with it: in a subclass it can't become optional"
+          "\(member.name).\(name) can't become optional: it is an embedded value of a subclass,"
+            + " and the store may have objects with it"
         )
       }
     }
@@ -190,7 +191,11 @@ extension SchemaChange {
     let byTag = classes.dictionary(by: \.tag)
     for former in known {
       guard let member = byTag[former.tag] else {
-        note(entity.name, nil, "\(entity.name) has no subclass \(former.name) any more, and the store has")
+        note(
+          entity.name,
+          nil,
+          "\(former.name) is a subclass of \(entity.name) in the store and not in the models"
+        )
         continue
       }
       if member.parent != former.parent {

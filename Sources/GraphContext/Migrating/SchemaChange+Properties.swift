@@ -77,7 +77,8 @@ extension SchemaChange {
       note(
         entity.description.name,
         attribute.name,
-        "\(entity.description.name).\(attribute.name) is an embedded value in one of store and model, and true or false in the other"
+        "\(entity.description.name).\(attribute.name) is an embedded value in the store"
+          + " and a bool in the model, or the reverse"
       )
       return result
     }
@@ -162,7 +163,7 @@ extension SchemaChange {
       noteMissingValues(
         of: match,
         in: entity,
-        "is new and required, and the objects in the store have none"
+        "is new and required, and the objects in the store have no value for it"
       )
     }
     return result

@@ -23,7 +23,7 @@ public struct Cached<Value> {
   }
 
   @usableFromInline static func missing() -> Value {
-    fatalError("a value was read that its object's state takes for loaded, and it is not there")
+    fatalError("the state of an object says that a value is loaded, but the value is missing")
   }
 }
 

@@ -84,7 +84,7 @@ final class KeyPathTracer: ObjectHost {
     current = object
     defer { for object in made { object._$state.leaveTracer() } }
     guard let end = object[keyPath: keyPath] else {
-      throw Self.mistake(keyPath, root, "is not one of \(root.entityName)'s")
+      throw Self.mistake(keyPath, root, "doesn't begin at \(root.entityName)")
     }
     if let mistake { throw Self.mistake(keyPath, root, mistake) }
     guard !names.isEmpty else {
@@ -116,7 +116,7 @@ final class KeyPathTracer: ObjectHost {
     return mistake(
       keyPath,
       root,
-      "is computed from \(path): a query can use that, and code can filter what it finds"
+      "is computed from \(path): use \(path) in the query, and filter its results in code"
     )
   }
 
@@ -238,7 +238,7 @@ final class KeyPathTracer: ObjectHost {
   private func note(_ object: any ManagedObject, named name: String) {
     if current !== object {
       mistake =
-        "is computed from several properties: a query can use those, and code can filter what it finds"
+        "is computed from several properties: use these in the query, and filter its results in code"
     }
     names.append(name)
   }

@@ -23,7 +23,7 @@ extension ManagedObject {
     guard trial.isVisited else { throw unknown(name, "attribute") }
     let lacksNil = accepted.isNull && attribute(slot)?.isOptional == false
     guard trial.isAccepted, !lacksNil else {
-      throw error(.wrongValue, name, "takes no \(accepted.isNull ? "nil" : "such value")")
+      throw error(.wrongValue, name, "can't \(accepted.isNull ? "be nil" : "have this value")")
     }
     _$willSet(slot)
     var setter = AttributeSetter(accepted, isTrial: false)

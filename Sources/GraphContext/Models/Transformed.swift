@@ -91,6 +91,7 @@ extension Transformed: TransformedAttribute {
   }
 
   static var withoutPlaceholder: String {
-    "'.transformed' makes no \(Transformer.Value.self) of an empty \(Transformer.Stored.self); give it a placeholder"
+    "'.transformed' can't make a \(Transformer.Value.self) from an empty \(Transformer.Stored.self);"
+      + " give it a placeholder"
   }
 }

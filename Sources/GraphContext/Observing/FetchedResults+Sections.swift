@@ -105,7 +105,7 @@ extension FetchedResults {
   /// The object at a position of an earlier state of the list, whose context must still exist. If the store can't be
   /// read, this is an object that stands for no stored one.
   func object(at position: Int, of state: ListArrangement) -> Object {
-    guard let context else { fatalError("a section of a list whose context is gone") }
+    guard let context else { fatalError("a section can't be read: the context of its list no longer exists") }
     let number = context.deferringError(nil) { () throws(ContextError) in try state.number(at: position) }
     return context.objectOrGone(number ?? .none, list.entity)
   }

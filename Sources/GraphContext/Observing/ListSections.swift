@@ -172,7 +172,7 @@ extension ListSections {
     guard found.count == part.count, total == part.positions.count else {
       throw ContextError(
         .invalidQuery,
-        "a list is divided by \(path.name), whose values have other names now"
+        "the closure that names the sections of a list by \(path.name) gives other names than before"
       )
     }
     return found

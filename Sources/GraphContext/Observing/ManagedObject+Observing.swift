@@ -23,7 +23,10 @@ extension ManagedObject {
     _ body: @escaping (_ old: Value, _ new: Value) -> Void
   ) throws(ContextError) -> ContextSubscription {
     guard let context = _$state.host as? ManagedObjectContext else {
-      throw ContextError(.objectNotFound, "an object of \(Self.entityName) is observed that is in no context")
+      throw ContextError(
+        .objectNotFound,
+        "an object of \(Self.entityName) that is in no context can't be observed"
+      )
     }
     context.tellBeforeObserving()
     return PropertyObserver(self, property, body).start(in: context)

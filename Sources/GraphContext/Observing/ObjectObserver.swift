@@ -51,7 +51,7 @@ public final class ObjectObserver<Object: ManagedObject>: ContextObserver<Object
     guard let context = object._$state.host as? ManagedObjectContext else {
       throw ContextError(
         .objectNotFound,
-        "an object of \(Object.entityName) is observed that is in no context"
+        "an object of \(Object.entityName) that is in no context can't be observed"
       )
     }
     try self.init(object.objectID, in: context)

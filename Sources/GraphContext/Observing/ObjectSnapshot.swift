@@ -30,7 +30,7 @@ public struct ObjectSnapshot<Object: ModelWithValues>: Sendable, Hashable {
   ///   read, and what the context throws because of an earlier error.
   public init(_ object: Object) throws(ContextError) {
     guard let context = object._$state.host as? ManagedObjectContext, !object.isDeleted else {
-      let text = "a snapshot is made of an object of \(Object.entityName) that is deleted or in no context"
+      let text = "an object of \(Object.entityName) that is deleted or in no context can't have a snapshot"
       throw ContextError(.objectNotFound, text)
     }
     (objectID, values) = (object.objectID, object.values)

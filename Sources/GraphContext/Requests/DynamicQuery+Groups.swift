@@ -54,7 +54,7 @@ extension DynamicQuery {
     guard select.isEmpty, !isDistinct else {
       throw QueryError(
         .arguments,
-        "The columns of groups are what they are by and the aggregates: nothing else is selected."
+        "A query for groups can't select columns or be distinct: its columns are its keys and aggregates."
       )
     }
     try QueryError.checkWindow(limit: limit, offset: offset)

@@ -12,7 +12,7 @@ extension DynamicQuery {
   /// The query for values with its names found in the schema.
   func selection(in schema: Schema, store: UUID) throws(ContextError) -> ResolvedSelection {
     try ContextError.resolving { () throws(QueryError) in
-      if isGrouped { throw QueryError(.arguments, "The query is for groups, which are no objects.") }
+      if isGrouped { throw QueryError(.arguments, "The query is for groups: groups(of:) returns them.") }
       let (resolved, columns) = try resolved(in: schema, store: store)
       return try ResolvedSelection(query: resolved, columns: columns, isDistinct: isDistinct)
     }

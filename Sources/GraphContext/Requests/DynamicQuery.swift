@@ -126,7 +126,7 @@ extension DynamicQuery {
   /// - Throws: `QueryError` of code `arguments` for a query for values or groups.
   func resolvedForObjects(in schema: Schema, store: UUID) throws(QueryError) -> ResolvedQuery {
     guard select.isEmpty, !isDistinct, !isGrouped else {
-      throw QueryError(.arguments, "The query is for values or groups, and records are objects.")
+      throw QueryError(.arguments, "The query is for values or groups, not for objects.")
     }
     return try resolved(in: schema, store: store).query
   }

@@ -196,7 +196,7 @@ extension SchemaDocument.Property {
   /// The reason why this describes no valid property; nil if it does.
   fileprivate var problem: String? {
     if isRelationship { return destination == nil ? "\(name) has no destination" : nil }
-    return attributeKind == nil ? "\(name) is of the kind \(kind), which there is not" : nil
+    return attributeKind == nil ? "\(name) is of the kind \(kind), which doesn't exist" : nil
   }
 
   /// Nil if there is a ``problem``.
@@ -275,7 +275,7 @@ extension SchemaDocument.Property: Codable {
       guard let plain = PlainValue(defaultValue) else {
         let context = EncodingError.Context(
           codingPath: container.codingPath,
-          debugDescription: "the default of \(name) has no text"
+          debugDescription: "the default of \(name) can't be written as text"
         )
         throw EncodingError.invalidValue(defaultValue, context)
       }

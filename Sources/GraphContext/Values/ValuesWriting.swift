@@ -45,7 +45,7 @@ extension ManagedObjectContext {
     guard let id = values.objectID else {
       throw ContextError(
         .objectNotFound,
-        "the values are those of no stored \(Values._$Model.entityName): insert them",
+        "the values belong to no stored \(Values._$Model.entityName): insert them",
         context: .init(entity: Values._$Model.entityName)
       )
     }

@@ -242,13 +242,16 @@ struct FrameHeader {
     flags.pointee.bitwiseOr(PageFlags.evicted.littleEndian, ordering: .sequentiallyConsistent)
   }
 
-  /// Clears the mark in a copy that no other thread sees yet: the page may have been evicted after it was
+  /// Marks a page that was read from the file. No other thread sees it yet.
+  func markLoaded() {
+    base.storeLittle(base.loadLittle(PageHeader.flags, as: UInt16.self) | PageFlags.loaded, PageHeader.flags)
+  }
+
+  /// Clears the marks in a copy that no other thread sees yet. The page may have been evicted after it was
   /// found, and the mark copied with it.
-  func clearEvicted() {
-    base.storeLittle(
-      base.loadLittle(PageHeader.flags, as: UInt16.self) & ~PageFlags.evicted,
-      PageHeader.flags
-    )
+  func clearMarks() {
+    let marks = PageFlags.evicted | PageFlags.loaded
+    base.storeLittle(base.loadLittle(PageHeader.flags, as: UInt16.self) & ~marks, PageHeader.flags)
   }
 }
 

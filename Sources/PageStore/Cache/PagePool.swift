@@ -97,6 +97,7 @@ final class PagePool: Sendable {
   /// once, the first one's copy stays. The caller has begun to read (``ReaderTable``).
   func load(_ reference: ChildReference, identity: UInt64) throws(StoreError) -> PageImage {
     let (frame, image) = try read(reference, identity: identity)
+    FrameHeader(arena.address(frame)).markLoaded()
     return PageImage(publish(frame, number: image.number, isLoaded: true))
   }
 
@@ -114,7 +115,7 @@ final class PagePool: Sendable {
     let frame = arena.allocate()
     let bytes = arena.address(frame)
     bytes.copyMemory(from: image.base, byteCount: geometry.pageSize)
-    FrameHeader(bytes).clearEvicted()
+    FrameHeader(bytes).clearMarks()
     return (frame, PageImage(UnsafeRawPointer(bytes)))
   }
 
@@ -162,7 +163,7 @@ final class PagePool: Sendable {
     guard number != 0, number < PageTable.count else {
       throw StoreError(
         .corrupt,
-        "A reference leads to a page number that can't be.",
+        "A reference leads to an impossible page number.",
         context: .init(page: number)
       )
     }

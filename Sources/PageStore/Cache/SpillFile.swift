@@ -70,7 +70,7 @@ final class SpillFile: Sendable {
   func read(from number: UInt64, into buffer: UnsafeMutableRawBufferPointer) throws(StoreError) {
     let part = state.withLock { state in Self.index(of: number, in: state).map { state.parts[$0] } }
     guard let part else {
-      throw StoreError(.corrupt, "a reference leads beyond any file", context: .init(page: number))
+      throw StoreError(.corrupt, "a reference leads to a page in no file", context: .init(page: number))
     }
     let offset = (number - part.numbers.lowerBound) * UInt64(pageSize)
     guard part.file.read(into: buffer, at: offset) == buffer.count else {

@@ -77,7 +77,7 @@ final class PosixCopyPlace: CopyPlace {
       guard try PosixFile.identity(at: path) == original.identity() else {
         throw StoreError(
           .storeInUse,
-          "the store's file was replaced by another one meanwhile",
+          "the store's file was replaced by another one while the copy was made",
           context: .init(path: path)
         )
       }

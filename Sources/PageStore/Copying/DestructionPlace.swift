@@ -26,7 +26,7 @@ extension Store {
       absence = error
     }
     do throws(StoreError) { try place.synchronizeFolder() } catch {
-      throw error.ofUnsyncedFolder("the store is removed, but it may be back when the power fails")
+      throw error.ofUnsyncedFolder("the store is removed, but a power failure may bring it back")
     }
     if let absence { throw absence }
   }

@@ -120,7 +120,7 @@ extension Store {
     }
     throw StoreError(
       .notAStore,
-      "the file is not a store: it has none of its marks",
+      "the file is not a store: it has none of a store's marks",
       context: .init(path: path)
     )
   }

@@ -39,7 +39,7 @@ struct StoreCopy {
       // guard: sync-name-of-copy
       try place.synchronizeFolder()
     } catch {
-      throw error.ofUnsyncedFolder("the copy is complete, but its name may be lost when the power fails")
+      throw error.ofUnsyncedFolder("the copy is complete, but a power failure may remove its name")
     }
     // Everything is durable: a copy that can't be closed is recovered when it is opened.
     try? copy.close()

@@ -113,12 +113,12 @@ struct FormatIdentity: Hashable {
     if forWriting && readOnlyCompatibleFeatures != 0 {
       throw StoreError(
         .unsupportedFormat,
-        "the file uses features that this library can only read past, bits 0x\(hex(readOnlyCompatibleFeatures)): "
+        "the file uses features that this library can't write, bits 0x\(hex(readOnlyCompatibleFeatures)): "
           + "open it read-only"
       )
     }
     guard FileLayout.isValidPageSize(Int(pageSize)) else {
-      throw StoreError(.corrupt, "the file claims pages of \(pageSize) bytes")
+      throw StoreError(.corrupt, "the file can't have pages of \(pageSize) bytes")
     }
   }
 

@@ -60,7 +60,7 @@ extension PosixFile {
   }
 
   static func keepsChanging(_ path: String) -> StoreError {
-    StoreError(.storeInUse, "others keep replacing the file", context: .init(path: path))
+    StoreError(.storeInUse, "other threads or processes keep replacing the file", context: .init(path: path))
   }
 
   // MARK: Paths

@@ -54,7 +54,7 @@ package final class FileInspector {
     guard number < pageCount else {
       throw StoreError(
         .inputOutput,
-        "the file has \(pageCount) pages",
+        "the file has only \(pageCount) pages",
         context: .init(path: file.path, page: number)
       )
     }

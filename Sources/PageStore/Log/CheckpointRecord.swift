@@ -160,7 +160,7 @@ struct CheckpointRecord: Hashable {
       guard tree.pageCount <= filePageCount, tree.canBe(pageSize: pageSize) else {
         throw StoreError(
           .corrupt,
-          "a tree of the checkpoint claims \(tree.root.count) entries in \(tree.pageCount) pages"
+          "a tree of the checkpoint can't have \(tree.root.count) entries in \(tree.pageCount) pages"
         )
       }
     }

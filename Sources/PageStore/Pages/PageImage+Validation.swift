@@ -83,6 +83,29 @@ extension PageImage {
     return inFile && count == 0 ? nil : length
   }
 
+  /// Returns whether the cells of a sound page fill its heap without overlaps. False for a page with garbage,
+  /// which may lie under its cells. O(entries).
+  ///
+  /// Each byte of the heap lies in an odd number of cells if the offsets at which cells begin or end cancel out
+  /// in pairs, except the heap's own start and end. The cells together are as long as the heap, so that each
+  /// byte lies in exactly one of them.
+  func cellsAdjoin(_ geometry: PageGeometry) -> Bool {
+    guard garbage == 0 else { return false }
+    let wordCount = geometry.pageSize / 64 + 1
+    return withUnsafeTemporaryAllocation(of: UInt64.self, capacity: wordCount) { bounds in
+      bounds.initialize(repeating: 0)
+      func toggle(_ offset: Int) { bounds[offset >> 6] ^= 1 &<< UInt64(truncatingIfNeeded: offset & 63) }
+      toggle(heapStart)
+      toggle(geometry.pageSize - prefixLength)
+      for index in 0..<count {
+        let slot = self.slot(index)
+        toggle(slot.offset)
+        toggle(slot.offset + cellLength(slot))
+      }
+      return bounds.allSatisfy { $0 == 0 }
+    }
+  }
+
   private func hasSoundKey(_ slot: PageSlotWord, index: Int, inFile: Bool, _ geometry: PageGeometry) -> Bool {
     if !isLeaf, index == 0 { return slot.keyLength == 0 && !slot.keyOverflows }
     let inline = prefixLength + slot.keyLength

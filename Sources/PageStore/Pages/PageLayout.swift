@@ -43,6 +43,9 @@ enum PageFlags {
   static let known: UInt16 = 1
   /// Only in memory: the frame was evicted and must not be read (``PageCache``).
   static let evicted: UInt16 = 1 << 15
+  /// Only in memory: the page was read from the file, so that it may be forged. This process has laid out
+  /// every other page.
+  static let loaded: UInt16 = 1 << 14
 }
 
 /// A slot, 8 bytes: the offset of an entry's cell, and the head and length of its key.

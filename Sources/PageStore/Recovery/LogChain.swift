@@ -172,6 +172,6 @@ final class LogChain {
 extension StoreError {
   /// Returns the error for a log record whose contents are invalid.
   static func senselessRecord(_ kind: String) -> StoreError {
-    StoreError(.corrupt, "a \(kind) record of the log makes no sense")
+    StoreError(.corrupt, "a \(kind) record of the log has invalid contents")
   }
 }

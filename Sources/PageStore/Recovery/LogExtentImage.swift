@@ -18,7 +18,7 @@ final class LogExtentImage {
     guard use.extent.byteCount <= LogExtentUse.byteLimit else {
       throw StoreError(
         .corrupt,
-        "a log extent claims \(use.extent.byteCount) bytes",
+        "a log extent can't have \(use.extent.byteCount) bytes",
         context: .init(offset: use.extent.offset)
       )
     }

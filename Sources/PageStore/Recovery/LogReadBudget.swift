@@ -29,7 +29,7 @@ final class LogReadBudget {
     guard byteCount <= limit else {
       throw StoreError(
         .corrupt,
-        "the log can't be a store's: its extents overlap, or its records claim each other's bytes"
+        "the log was not written by a store: its extents or its records overlap"
       )
     }
   }

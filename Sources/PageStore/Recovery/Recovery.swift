@@ -122,7 +122,7 @@ struct Recovery {
     guard reach <= farthestEnd else {
       throw StoreError(
         .corrupt,
-        "the store claims to reach up to byte \(reach), but its file has \(fileByteCount)"
+        "the store's extents end at byte \(reach), but its file has only \(fileByteCount) bytes"
       )
     }
   }
@@ -202,7 +202,8 @@ private struct LogSearch {
   private func rot(at position: LogPosition) -> StoreError {
     StoreError(
       .corrupt,
-      "record \(position.sequence) of the log is damaged, and what follows proves that it had been durable",
+      "record \(position.sequence) of the log is damaged, "
+        + "but an anchor or a later record proves that it was durable",
       context: .init(path: file.path, offset: position.offset)
     )
   }

@@ -80,14 +80,14 @@ final class Replay {
     let header = transaction.record.header
     let offset = transaction.offset
     guard header.commit == lastCommit + 1 else {
-      throw Self.damaged("it is of commit \(header.commit), after \(lastCommit)", at: offset)
+      throw Self.damaged("commit \(header.commit) follows commit \(lastCommit)", at: offset)
     }
     lastCommit = header.commit
     var selected: UInt32?
     var reader = ByteReader(transaction.record.payload)
     while !reader.isAtEnd {
       guard let operation = LogOperation(&reader) else {
-        throw Self.damaged("an operation makes no sense", at: offset)
+        throw Self.damaged("an operation can't be decoded", at: offset)
       }
       switch operation {
       case .createTree(let id, let name):
@@ -120,7 +120,7 @@ final class Replay {
     // The tree would refuse the key, but only if this change reaches it: a later change of the key, or the
     // dropping of the tree, may replace this one.
     guard change.key.count <= StoreLimits.keyByteCount else {
-      throw Self.damaged("a key has \(change.key.count) bytes", at: offset)
+      throw Self.damaged("a key has \(change.key.count) bytes, which is too long", at: offset)
     }
     batches[tree, default: ReplayBatch()].append(change)
     batchedCount += 1
@@ -152,24 +152,24 @@ final class Replay {
   ) throws(StoreError) -> Int {
     guard let name = Catalogue.name(nameBytes), id >= state.nextTreeID, id < UInt32.max,
       state.directory.slot(of: name) == nil, slots[id] == nil
-    else { throw Self.damaged("a tree is created that can't be", at: offset) }
+    else { throw Self.damaged("a new tree's name or number is invalid or already used", at: offset) }
     return state.add(name, treeID: id)
   }
 
   // MARK: Errors
 
   private static func unselected(at offset: UInt64) -> StoreError {
-    damaged("a change names no tree", at: offset)
+    damaged("a change selects no tree", at: offset)
   }
 
   private static func unknownTree(_ id: UInt32, at offset: UInt64) -> StoreError {
-    damaged("it is about tree \(id), which doesn't exist", at: offset)
+    damaged("it refers to tree \(id), which doesn't exist", at: offset)
   }
 
   private static func damaged(_ what: String, at offset: UInt64) -> StoreError {
     StoreError(
       .corrupt,
-      "a transaction record of the log makes no sense: \(what)",
+      "a transaction record of the log has invalid contents: \(what)",
       context: .init(offset: offset)
     )
   }

@@ -9,10 +9,10 @@ extension Committer {
     return try withSpace { (space) throws(StoreError) in
       let pages = try pages(in: space, reservedCount: reservedFreePageCount(of: space))
       for use in PageUse.allCases where (pages[use]?.count ?? 0) * pageSize != ledger.byteCount(of: use) {
-        let found = "\(pages[use]?.count ?? 0) of its pages are in use as “\(use)”"
+        let found = "\(pages[use]?.count ?? 0) pages of the file have the use “\(use)”"
         throw StoreError(
           .corrupt,
-          "\(found), but \(ledger.byteCount(of: use) / pageSize) are accounted for",
+          "\(found), but the space ledger has \(ledger.byteCount(of: use) / pageSize)",
           context: .init(path: file.path)
         )
       }
@@ -20,7 +20,7 @@ extension Committer {
       guard count == space.map.end else {
         throw StoreError(
           .corrupt,
-          "\(space.map.end) pages have \(count) uses",
+          "the file's \(space.map.end) pages have \(count) uses, but each page must have one",
           context: .init(path: file.path)
         )
       }

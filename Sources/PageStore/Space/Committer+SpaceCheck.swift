@@ -20,7 +20,7 @@ extension Committer {
     // Surplus pages are lost room, but no page of a tree could be overwritten.
     guard inUse - headers >= needed else {
       throw refusal(
-        "its trees have \(needed) pages, but only \(inUse - headers) are recorded as in use",
+        "the trees have \(needed) pages, but only \(inUse - headers) are recorded as in use",
         at: nil
       )
     }
@@ -40,7 +40,7 @@ extension Committer {
     guard let tail = tailExtent(of: lastRecord) else { return }
     let isThere = try ExtentWalk.extent(at: tail.offset, in: file, identity) != nil
     guard isThere, !logExtents.contains(where: { $0.range.overlaps(tail.range) }) else {
-      throw refusal("the last extent of pages is not where it should be", at: tail.offset)
+      throw refusal("the last extent of pages is missing, or a log extent overlaps it", at: tail.offset)
     }
   }
 
@@ -49,7 +49,7 @@ extension Committer {
   private func refusal(_ what: String, at offset: UInt64?) -> StoreError {
     StoreError(
       .corrupt,
-      "nothing can be written, as pages that are in use might be taken for free ones: \(what)",
+      "nothing can be written, because pages in use might be taken for free ones: \(what)",
       context: .init(path: file.path, offset: offset)
     )
   }

@@ -33,7 +33,7 @@ enum SpaceTree {
   /// Returns the pages that a checkpoint reaches. Throws `corrupt`.
   static func read(_ root: TreeRoot, pool: PagePool) throws(StoreError) -> PageBitmap {
     guard root.height <= TreeLimits.height, root.count <= chunkCount(end: PageTable.count) else {
-      throw damaged("it has \(root.count) entries")
+      throw damaged("it can't have \(root.count) entries in \(root.height) levels")
     }
     var words: [UInt64] = []
     var cursor = TreeCursor(
@@ -46,7 +46,7 @@ enum SpaceTree {
     while try cursor.next() {
       let value = try cursor.value()
       guard [UInt8](try cursor.key()) == key(chunk), value.count == valueByteCount else {
-        throw damaged("an entry makes no sense")
+        throw damaged("an entry has a wrong key or a value of a wrong length")
       }
       for index in 0..<wordsPerChunk { words.append(value.integer(at: index * 8, as: UInt64.self)) }
       chunk += 1

@@ -68,7 +68,9 @@ enum Catalogue {
       for (root, pageCount) in zip(roots, pageCounts) {
         let pageCount = UInt64(pageCount)
         guard pageCount <= rest, StoredTree(root: root, pageCount: pageCount).canBe(pageSize: pageSize) else {
-          throw Catalogue.damaged("tree \(root.treeID) claims \(root.count) entries in \(pageCount) pages")
+          throw Catalogue.damaged(
+            "tree \(root.treeID) can't have \(root.count) entries in \(pageCount) pages"
+          )
         }
         rest -= pageCount
       }
@@ -78,7 +80,7 @@ enum Catalogue {
   /// Reads all trees of the catalogue, in order of the names' bytes. Throws `corrupt` if the entries have
   /// another order, or if two trees have one name or number.
   static func read(_ root: TreeRoot, pool: PagePool) throws(StoreError) -> Content {
-    guard root.height <= TreeLimits.height else { throw damaged("it claims \(root.height) levels") }
+    guard root.height <= TreeLimits.height else { throw damaged("it can't have \(root.height) levels") }
     var content = Content()
     var cursor = TreeCursor(
       core: TreeCore(root: root, pool: pool),
@@ -90,7 +92,7 @@ enum Catalogue {
     while try cursor.next() {
       let key = try cursor.key()
       guard let name = name(key), let entry = decode(try cursor.value()) else {
-        throw damaged("an entry makes no sense")
+        throw damaged("an entry can't be decoded")
       }
       guard last.withUnsafeBytes({ ByteComparison.compare($0, key) < 0 }) else {
         throw damaged("the names don't ascend")
@@ -102,7 +104,7 @@ enum Catalogue {
     }
     let sorted = content.roots.sorted { $0.treeID < $1.treeID }
     for index in sorted.indices.dropFirst() where sorted[index].treeID == sorted[index - 1].treeID {
-      throw damaged("two trees have one number")
+      throw damaged("two trees have the same number")
     }
     return content
   }

@@ -120,7 +120,7 @@ extension Committer {
         guard versions.supersede(transaction.base, with: version) else {
           // Only a failure of the log takes versions back.
           try log.checkFence()
-          throw StoreError(.fenced, "the version that was compacted has been taken back")
+          throw StoreError(.fenced, "the compacted version was taken back, because a write or sync failed")
         }
         account(for: transaction, dirtyAfter: dirtyAfter, in: version)
         pagesCompacted += UInt64(count)

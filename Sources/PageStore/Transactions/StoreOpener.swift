@@ -221,13 +221,14 @@ extension StoreOptions {
     guard FileLayout.isValidPageSize(pageSize) else {
       throw StoreError(
         .invalidOptions,
-        "a page has a power of two of bytes from 4,096 to 65,536, not \(pageSize)"
+        "a page size must be a power of two from 4,096 to 65,536, not \(pageSize)"
       )
     }
     guard filePermissions & 0o600 == 0o600, filePermissions <= 0o777 else {
       throw StoreError(
         .invalidOptions,
-        "the owner of a store reads and writes it, which the permissions \(String(filePermissions, radix: 8)) don't allow"
+        "the permissions \(String(filePermissions, radix: 8)) are invalid: "
+          + "the owner must be allowed to read and write, and no bits above 777 may be set"
       )
     }
     guard checkpointLogBytes >= 0, dirtyMemory.isAtLeast(1 << 20), cache.isAtLeast(64 << 10),

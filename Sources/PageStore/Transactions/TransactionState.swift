@@ -79,7 +79,7 @@ final class TransactionState {
     guard !name.isEmpty, name.utf8.count <= Self.nameByteLimit else {
       throw StoreError(
         .keyTooLong,
-        "a tree's name has 1 to \(Self.nameByteLimit) bytes",
+        "a tree's name must have 1 to \(Self.nameByteLimit) bytes",
         context: .init(tree: name)
       )
     }

@@ -74,7 +74,7 @@ final class WriterLock: @unchecked Sendable {
       if isTaken { return }
       // The next waiter may have to watch a reservation.
       wakeFirst()
-      throw StoreError(.timedOut, "others have been writing for too long")
+      throw StoreError(.timedOut, "other transactions held the writer lock until the timeout")
     }
   }
 

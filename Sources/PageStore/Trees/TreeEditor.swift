@@ -180,7 +180,7 @@ final class TreeEditor {
       throw StoreError(.transactionEnded, "The write transaction has ended or has failed.")
     }
     if isAppending {
-      throw StoreError(.nestedWrite, "The tree is in the middle of a bulk append.")
+      throw StoreError(.nestedWrite, "The tree can't be used during a bulk append to it.")
     }
   }
 
@@ -189,12 +189,12 @@ final class TreeEditor {
     _ value: UnsafeRawBufferPointer
   ) throws(StoreError) {
     guard key.count <= StoreLimits.keyByteCount else {
-      throw StoreError(.keyTooLong, "A key of \(key.count) bytes; \(StoreLimits.keyByteCount) are the limit.")
+      throw StoreError(.keyTooLong, "A key has \(key.count) bytes; the limit is \(StoreLimits.keyByteCount).")
     }
     guard value.count <= StoreLimits.valueByteCount else {
       throw StoreError(
         .valueTooLong,
-        "A value of \(value.count) bytes; \(StoreLimits.valueByteCount) are the limit."
+        "A value has \(value.count) bytes; the limit is \(StoreLimits.valueByteCount)."
       )
     }
   }
@@ -262,14 +262,14 @@ final class TreeEditor {
   /// Replaces the path's page of `level` by a copy of the transaction's own. The pages above are its own
   /// already.
   ///
-  /// A page of the file is not copied byte by byte, but laid out again: in a forged page cells may overlap,
-  /// and a change of one cell must not change the length of another.
+  /// A page that was read from the file is laid out again unless its cells are found to lie side by side: in a
+  /// forged page cells may overlap, and a change of one cell must not change the length of another.
   private func copyPage(_ level: Int) throws(StoreError) {
     let old = path[level].page
     let oldReference = reference(level)
     let frame = dirty.allocateFrame()
     let bytes = pool.arena.address(frame)
-    if oldReference.location.isFrame, old.base == pool.arena.address(oldReference.location.number) {
+    if old.flags & PageFlags.loaded == 0 || old.cellsAdjoin(geometry) {
       copyUsedBytes(old, to: bytes)
       bytes.storeLittle(dirty.commit, PageHeader.birth)
     } else {
@@ -304,7 +304,7 @@ final class TreeEditor {
     (target + rest).copyMemory(from: page.base + rest, byteCount: low - rest)
     let heap = page.heapStart
     (target + heap).copyMemory(from: page.base + heap, byteCount: geometry.pageSize - heap)
-    FrameHeader(target).clearEvicted()
+    FrameHeader(target).clearMarks()
   }
 
   /// Adds to the counts in every reference of the path.

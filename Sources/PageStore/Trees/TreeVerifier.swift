@@ -175,7 +175,7 @@ struct TreeVerifier {
       previous = key
       let head = key.dropFirst(page.prefixLength).withUnsafeBytes { ByteComparison.head($0.start, $0.count) }
       if page.head(index) != head {
-        report("A slot's head isn't its key's.", walk, reference.location)
+        report("A slot's head doesn't match its key.", walk, reference.location)
       }
     }
     let known = keys.dropFirst(firstKeyed)
@@ -207,7 +207,7 @@ struct TreeVerifier {
   /// more pages than there is memory to note.
   private mutating func overflow(_ reference: ChildReference, _ walk: inout Walk) -> ValueBytes? {
     if !walk.hasOverflow {
-      report("A tree with overflow is said to have none.", walk, nil)
+      report("A tree has overflow, but is recorded without any.", walk, nil)
       walk.hasOverflow = true
     }
     let isKnown = !reference.location.isFrame && visited.contains(reference.location.number)

@@ -54,24 +54,25 @@ extension Store {
       problems.append(
         .init(
           message: "The log in the file ends at record \(chain.tail.position.sequence), "
-            + "but should at \(tail.position.sequence).",
+            + "but should end at \(tail.position.sequence).",
           offset: chain.tail.position.offset
         )
       )
     }
     if blocks.anchors.first?.isClosed == true, chain.followerCount > 0 {
-      problems.append(.init(message: "The newest anchor says that the store was closed, and records follow."))
+      problems.append(.init(message: "The newest anchor says that the store was closed, but records follow."))
     }
     var timestamp = chain.checkpoint.content.timestamp
     for transaction in chain.transactions {
       let header = transaction.record.header
       if header.timestamp < timestamp {
-        problems.append(
-          .init(message: "A commit is older than the one before it.", offset: transaction.offset)
-        )
+        let message = "A commit's time is earlier than that of the commit before it."
+        problems.append(.init(message: message, offset: transaction.offset))
       }
       if header.durableSequence >= header.sequence {
-        problems.append(.init(message: "A record vouches for itself.", offset: transaction.offset))
+        problems.append(
+          .init(message: "A record says of itself that it is durable.", offset: transaction.offset)
+        )
       }
       timestamp = header.timestamp
     }

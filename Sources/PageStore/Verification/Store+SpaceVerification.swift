@@ -31,7 +31,7 @@ extension Store {
       for page in run where !reached.contains(page) {
         let header = try? ExtentWalk.extent(at: page * committer.pageSize, in: file, committer.identity)
         if header == nil {
-          problems.append(problem("A page is recorded as in use that nothing reaches.", page))
+          problems.append(problem("A page is recorded as in use, but nothing refers to it.", page))
         }
       }
     }
@@ -48,7 +48,7 @@ extension Store {
     let needed = SpaceTree.chunkCount(end: record.end / committer.pageSize)
     let count = record.spaceTree.root.count
     if count == 0 || count >= needed { return [] }
-    let message = "The record of pages in use has \(count) entries, and the file needs \(needed)."
+    let message = "The record of pages in use has \(count) entries, but the file needs \(needed)."
     return [IntegrityProblem(message: message, tree: "space")]
   }
 
@@ -69,7 +69,7 @@ extension Store {
     let page = record.tailOffset / committer.pageSize
     let found = try ExtentWalk.extent(at: record.tailOffset, in: file, committer.identity)
     if found == nil || !recorded.contains(page) {
-      problems.append(problem("The last extent of pages is said to begin at a page that is no header.", page))
+      problems.append(problem("The last extent of pages is recorded at a page that is no header.", page))
     }
     return problems
   }
@@ -83,7 +83,8 @@ extension Store {
     let live = livePageCount + record.catalogue.pageCount + record.spaceTree.pageCount
     var problems: [IntegrityProblem] = []
     if ledger.liveBytes != live * committer.pageSize {
-      let message = "\(live) pages are live, but \(ledger.liveBytes / committer.pageSize) are accounted for."
+      let counted = ledger.liveBytes / committer.pageSize
+      let message = "\(live) pages are live, but the space ledger has \(counted)."
       problems.append(IntegrityProblem(message: message))
     }
     // No checkpoint is under way, so none has taken pages.

@@ -101,7 +101,7 @@ private struct StoredTreesVerifier {
     do throws(StoreError) {
       let recorded = try SpaceTree.read(root, pool: Self.pool(committer, file))
       for page in reached.sorted() where !recorded.contains(page) {
-        let message = "The pages of the checkpoint before the last one lack a page of their record."
+        let message = "The previous checkpoint's record of pages in use lacks one of the record's own pages."
         otherProblems.append(.init(message: message, tree: "space", page: page, of: committer.pageSize))
       }
     } catch {
@@ -116,7 +116,7 @@ private struct StoredTreesVerifier {
     // Pages that can't be read aren't counted.
     guard trees.problems.count == problemCount, UInt64(found) != pageCount else { return }
     otherProblems.append(
-      IntegrityProblem(message: "The tree has \(found) pages, but is said to have \(pageCount).", tree: name)
+      IntegrityProblem(message: "The tree has \(found) pages, but is recorded with \(pageCount).", tree: name)
     )
   }
 }

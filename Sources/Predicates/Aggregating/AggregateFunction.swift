@@ -53,7 +53,7 @@ package struct ResolvedAggregate: Sendable, Hashable {
     self.name = name ?? path.map { "\(function.rawValue)(\($0.name))" } ?? function.rawValue
     guard let path else {
       if function == .count { return }
-      throw QueryError(.arguments, "\(function.rawValue) is of an attribute; only count is of rows.")
+      throw QueryError(.arguments, "\(function.rawValue) takes an attribute; only count needs none.")
     }
     switch function {
     case .count: break
@@ -61,14 +61,14 @@ package struct ResolvedAggregate: Sendable, Hashable {
       if path.kind.isNumeric { break }
       throw QueryError(
         .typeMismatch,
-        "\(function.rawValue) is of numbers; \(path.name) is \(path.kind.noun).",
+        "\(function.rawValue) takes numbers; \(path.name) is \(path.kind.noun).",
         keyPath: path.name
       )
     case .minimum, .maximum:
       if path.kind != .reference, path.kind.isComparable { break }
       throw QueryError(
         .typeMismatch,
-        "\(path.name) is \(path.kind.noun): those have no order, so none is the least or greatest.",
+        "\(path.name) is \(path.kind.noun): such values have no order, so none is the least or greatest.",
         keyPath: path.name
       )
     }

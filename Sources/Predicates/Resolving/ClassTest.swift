@@ -29,7 +29,7 @@ package struct ClassTest: Sendable, Hashable {
     else { throw Self.isNoValue(path).at(literal.location) }
     guard let found = classes.first(where: { $0.name == name }) else {
       let known = classes.map(\.name).joined(separator: ", ")
-      let message = "There is no class named “\(name)” there; the classes are \(known)."
+      let message = "The entity has no class named “\(name)”; the classes are \(known)."
       throw QueryError(.unknownName, message, keyPath: path.name).at(literal.location)
     }
     let condition = path.hasClass(in: includesSubclasses ? found.tags : [found.tag])

@@ -66,7 +66,7 @@ struct LiteralConversion {
       return .value(.date(date))
     case (.uuid, .string(let text)):
       guard let uuid = UUID(uuidString: text) else {
-        throw mismatch("\(path.name) is a UUID; “\(text)” is none.", literal)
+        throw mismatch("\(path.name) is a UUID; “\(text)” is not one.", literal)
       }
       return .value(.uuid(uuid))
     case (let kind, .int), (let kind, .uint), (let kind, .double), (let kind, .decimal):

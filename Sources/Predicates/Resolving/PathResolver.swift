@@ -92,7 +92,7 @@ package struct PathResolver {
       }
       guard let destination = schema.entitySchema(named: property.destination) else {
         let message =
-          "The entity \(property.destination), where \(property.name) leads, is not in the schema."
+          "The entity \(property.destination), to which \(property.name) leads, is not in the schema."
         throw names.error(.unknownName, message, place)
       }
       let elements = ResolvedCollection.Step.Elements.objects(ToManyID(entity.id, ordinal), destination.id)
@@ -200,7 +200,7 @@ package struct PathResolver {
 
   private func deadEnd(_ names: PathNames, _ place: Int, _ property: StoredProperty) -> QueryError {
     if let destination = property.destination {
-      let message = "The entity \(destination), where \(property.name) leads, is not in the schema."
+      let message = "The entity \(destination), to which \(property.name) leads, is not in the schema."
       return names.error(.unknownName, message, place)
     }
     let message = "\(property.name) is \(property.kind.noun): it has no property “\(names[place + 1])”."

@@ -52,7 +52,7 @@ extension PredicateResolver {
     var keyPath: String?
     if case .path(let destination) = left { keyPath = destination.path.name }
     guard case .literal(let literal) = right else {
-      let message = "The pattern of \(comparison.rawValue) is a literal or an argument."
+      let message = "The pattern of \(comparison.rawValue) must be a literal or an argument."
       throw QueryError(.typeMismatch, message, keyPath: keyPath).at(location)
     }
     guard comparison == .matches, case .string(let pattern) = literal.literalValue else { return }
@@ -134,14 +134,14 @@ extension PredicateResolver {
     }
     if comparison.isOrdering, path.kind == .reference {
       let message =
-        "\(path.name) is an object; objects have no order, so \(comparison.rawValue) means nothing."
+        "\(path.name) is an object; objects have no order, so \(comparison.rawValue) can't compare them."
       throw QueryError(.typeMismatch, message, keyPath: path.name).at(location)
     }
   }
 
   /// Returns the error for a left side of CONTAINS, or a right side of IN, that contains no values.
   static func nothingToLookInto(_ noun: String) -> QueryError {
-    let message = "\(noun) is no list, no range and no string: IN and CONTAINS have nothing to look into."
+    let message = "\(noun) is no list, no range and no string: IN and CONTAINS search only these."
     return QueryError(.typeMismatch, message)
   }
 

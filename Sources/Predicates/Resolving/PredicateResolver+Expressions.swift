@@ -106,7 +106,8 @@ extension PredicateResolver {
     )
     guard let type = one.type.common(with: two.type) else {
       let message =
-        "\(first.noun) is \(one.type.noun) and \(second.noun) is \(two.type.noun): TERNARY takes two of a kind."
+        "\(first.noun) is \(one.type.noun) and \(second.noun) is \(two.type.noun): "
+        + "TERNARY takes two values of the same kind."
       throw QueryError(.typeMismatch, message).at(operand.location)
     }
     let resolved = ResolvedExpression.conditional(condition, one.expression, two.expression)
@@ -122,7 +123,7 @@ extension PredicateResolver {
     let (found, value) = try resolve(collection, operand, depth)
     let element = ExpressionType(value)
     guard let type = aggregate.type(of: element) else {
-      let message = "\(operand.formatText): each of the values is \(element.noun)."
+      let message = "\(operand.formatText) can't be computed: each of the values is \(element.noun)."
       throw QueryError(.typeMismatch, message, keyPath: found.name).at(operand.location)
     }
     return TypedExpression(expression: .aggregate(aggregate, found), type: type, operand: operand)

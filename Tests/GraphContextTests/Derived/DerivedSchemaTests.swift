@@ -76,13 +76,17 @@ struct DerivedSchemaTests {
       ]
     )
     #expect(
-      Self.derived(Int?.self, "songs.@count") == ["Album.x is a count: it is an integer, and not optional"]
+      Self.derived(Int?.self, "songs.@count") == [
+        "Album.x is a count: it must be an integer, and not optional"
+      ]
     )
     #expect(
       Self.derived(Int.self, "songs.@sum.title") == ["Album.x can't be songs.@sum.title: string has no sum"]
     )
     #expect(
-      Self.derived(Int.self, "songs.@sum.rating") == ["Album.x is a sum: it is a double, and not optional"]
+      Self.derived(Int.self, "songs.@sum.rating") == [
+        "Album.x is a sum: it must be a double, and not optional"
+      ]
     )
     #expect(
       Self.derived(Int.self, "songs.@sum.length") == [
@@ -96,13 +100,13 @@ struct DerivedSchemaTests {
     )
     #expect(
       Self.derived(Int.self, "songs.@max.seconds") == [
-        "Album.x is songs.@max.seconds: it is int64, and optional for an object without members"
+        "Album.x is songs.@max.seconds: it must be int64, and optional for an object without members"
       ]
     )
     #expect(Self.derived([String]?.self, "songs.@max.words").count == 1)
     #expect(
       Self.derived(String?.self, "title[c]") == [
-        "Album.x is title[c]: it is a string, and optional exactly if title is"
+        "Album.x is title[c]: it must be a string, and optional exactly if title is"
       ]
     )
     #expect(

@@ -35,7 +35,7 @@ struct DerivedVerifyTests {
     let tree = try #require(schema.entity(named: "Album")).treeName
     #expect(
       try await container.verify().contains {
-        $0.message == "the derived \(name) of Album 1 is not what it is made of" && $0.tree == tree
+        $0.message == "the derived \(name) of Album 1 is not what its rule gives" && $0.tree == tree
       }
     )
   }

@@ -317,8 +317,11 @@ struct HookTests {
     }
     #expect(problems([.min(1), .max(2)], Int.self) == [])
     #expect(problems([.min("x")], Int.self) == ["E.a has a limit that is no int64"])
-    #expect(problems([.length(1...)], Int.self) == ["E.a has a length, and is no string or data"])
-    #expect(problems([.length(0..<0)], String.self) == ["E.a has a length that no value has"])
+    #expect(
+      problems([.length(1...)], Int.self)
+        == ["E.a has a rule for its length, and is neither a string nor data"]
+    )
+    #expect(problems([.length(0..<0)], String.self) == ["E.a has a rule with an empty range of lengths"])
     #expect(problems([.length(1...Int.max)], String.self) == [])
     #expect("\(AttributeRule.length(1...Int.max))" == "\(AttributeRule.length(1...))")
     #expect("\(AttributeRule.length(...Int.max))" == "\(AttributeRule.length(0...))")

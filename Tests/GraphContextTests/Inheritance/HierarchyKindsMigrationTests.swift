@@ -278,7 +278,7 @@ struct HierarchyKindsMigrationTests {
     }
     let error = await refusal(of: [EasyValue.Beast.self, EasyValue.Farmer.self])
     #expect(error?.context.properties == ["stall"])
-    #expect(error?.refusal?.description.contains("in a subclass it can't become optional") == true)
+    #expect(error?.refusal?.description.contains("can't become optional: it is an embedded value") == true)
     try await open([NeedyValue.Beast.self, NeedyValue.Farmer.self]) { context in
       let cow = try #require(try context.fetchOne(From<NeedyValue.Cow>()))
       #expect(cow.stall == Stall(row: 1))

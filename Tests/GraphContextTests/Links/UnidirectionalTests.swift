@@ -216,7 +216,7 @@ struct UnidirectionalTests {
     let error = #expect(throws: SchemaError.self) { try Schema(entities: [single, tunes]) }
     #expect(
       error?.problems == [
-        "Tape.tune is ordered, and no relationship leads back that is to many: its objects have places in no list"
+        "Tape.tune is ordered, but has no to-many inverse: only to-many relationships have an order"
       ]
     )
   }

@@ -437,9 +437,9 @@ struct MigrationPlanTests {
       )
     )
     for part in [
-      "the stage from 1.0.0 to 2.0.0 is there twice",
+      "the stage from 1.0.0 to 2.0.0 is in the plan twice",
       "the stage from 2.0.0 to 1.0.0 leads to no later version",
-      "the stage from 1.0.0 to 3.0.0 is between versions that are not of the plan",
+      "the stage from 1.0.0 to 3.0.0 leads from or to a version that is not in the plan",
       "the stage from 1.0.0 to 2.0.0 rebuilds Ship, which version 2.0.0 doesn't have",
     ] {
       #expect(twice.contains(part), "\(twice)")

@@ -214,12 +214,12 @@ struct OrderedMigrationTests {
     #expect(problems(true, true, many: false) == [])
     #expect(
       problems(true, false, many: false) == [
-        "A.b is ordered, and its inverse B.a is not: both ends of the pair are marked as ordered"
+        "A.b is ordered, and its inverse B.a is not: both ends must be marked as ordered"
       ]
     )
     #expect(
       problems(false, true, many: false) == [
-        "B.a is ordered, and its inverse A.b is not: both ends of the pair are marked as ordered"
+        "B.a is ordered, and its inverse A.b is not: both ends must be marked as ordered"
       ]
     )
     #expect(problems(true, true, many: true) == [])

@@ -73,9 +73,9 @@ struct KeyPathTracerTests {
     func message(_ keyPath: AnyKeyPath) -> String {
       #expect(throws: QueryError.self) { try Tune.predicatePath(of: keyPath) }?.message ?? ""
     }
-    #expect(message(\Tune.doubled).contains("is computed from seconds: a query can use that"))
-    #expect(message(\Tune.isrc.count).contains("is computed from isrc: a query can use that"))
-    #expect(message(\Tune.label).contains("is computed from several properties: a query can use those"))
+    #expect(message(\Tune.doubled).contains("is computed from seconds: use seconds in the query"))
+    #expect(message(\Tune.isrc.count).contains("is computed from isrc: use isrc in the query"))
+    #expect(message(\Tune.label).contains("is computed from several properties: use these"))
     #expect(message(\Tune.isFault).contains("is not a persistent property: those are the stored ones"))
   }
 

@@ -124,19 +124,19 @@ struct PlantedGraphProblemsTests {
     let lease = try await Shop.open().coordinator.schema.numbersKey("Item")
     try await expect("there is no lease of numbers for Item", in: "schema", remove("schema", lease))
     try await expect(
-      "Item 12 has a number beyond",
+      "Item 12 has a number that was not leased",
       in: "schema",
       put("schema", lease, SchemaTree.bytes(UInt64(12)))
     )
-    try await expect("makes no sense", in: "schema", put("schema", lease, [1, 2]))
-    try await expect("makes no sense", in: "schema", put("schema", lease, SchemaTree.bytes(UInt64.max)))
+    try await expect("for Item is damaged", in: "schema", put("schema", lease, [1, 2]))
+    try await expect("for Item is damaged", in: "schema", put("schema", lease, SchemaTree.bytes(UInt64.max)))
     #expect(try await problems([put("schema", lease, SchemaTree.bytes(UInt64(13)))]) == [])
   }
 
   @Test func numbersThatNoObjectCanHave() async throws {
     let beyond = SchemaTree.bytes(ObjectNumber.greatestSequence + 2)
     let lease = try await Shop.open().coordinator.schema.numbersKey("Item")
-    try await expect("makes no sense", in: "schema", put("schema", lease, beyond))
+    try await expect("for Item is damaged", in: "schema", put("schema", lease, beyond))
     for rawValue in [0, 1 << 50 | 1, 1 << 62 | 1, 1 << 63 | 1] as [UInt64] {
       let number = ObjectNumber(rawValue: rawValue)
       try await expect(
@@ -145,7 +145,7 @@ struct PlantedGraphProblemsTests {
         put("e/Item", key(number))
       )
       try await expect(
-        "Item 1 has no reference for maker",
+        "the maker of Item 1 is not a valid reference",
         in: "e/Item",
         record { bytes, layout, schema in
           guard let slot = schema.stored.first(where: { $0.name == "maker" })?.slot else { return }
@@ -165,8 +165,8 @@ struct PlantedGraphProblemsTests {
       in: "schema",
       put("schema", bytes("format"), SchemaTree.bytes(UInt32(77)))
     )
-    try await expect("of folding makes no sense", in: "schema", put("schema", bytes("folding"), bytes("16")))
-    try await expect("doesn't say by what", in: "schema", remove("schema", bytes("folding")))
+    try await expect("strings is damaged", in: "schema", put("schema", bytes("folding"), bytes("16")))
+    try await expect("folding of strings is missing", in: "schema", remove("schema", bytes("folding")))
     try await expect("the key other means nothing", in: "schema", put("schema", bytes("other"), []))
     try await expect("numbers/Nobody means nothing", in: "schema", put("schema", bytes("numbers/Nobody"), []))
     try await expect("the store has no schema", in: "schema") { transaction, _ in
@@ -190,8 +190,8 @@ struct PlantedGraphProblemsTests {
         _ = try transaction.tree("schema").put(SchemaTree.modelKey, SchemaTree.encoded(changed))
       }
     }
-    try await expect("is taken or was never given") { $0.nextNumber = 3 }
-    try await expect("is taken or was never given") { $0.entities[1].indexes = $0.entities[0].indexes }
+    try await expect("is used twice or was never given") { $0.nextNumber = 3 }
+    try await expect("is used twice or was never given") { $0.entities[1].indexes = $0.entities[0].indexes }
     try await expect("has two owners") { $0.entities[1].tree = $0.entities[0].tree }
     try await expect("has two owners") { $0.entities[1].tree = "schema" }
     try await expect("lacks a property or has one too many") { $0.entities[0].properties.removeFirst() }
@@ -245,7 +245,7 @@ struct PlantedGraphProblemsTests {
     // A bit after that of the last slot.
     try await expect("bits set that mean nothing", in: "e/Item", record { bytes, _, _ in bytes[16] |= 0x80 })
     try await expect(
-      "claims the later commit",
+      "is of the later commit",
       in: "e/Item",
       record { bytes, _, _ in bytes[15] = 1 }
     )
@@ -268,9 +268,9 @@ struct PlantedGraphProblemsTests {
         bytes[start + place] = byte
       }
     }
-    try await expect("has no bool for isNew", in: "e/Item", change("isNew", 2))
-    try await expect("has no decimal for price", in: "e/Item", change("price", 7))
-    try await expect("has no string for title", in: "e/Item", change("title", 0xFF))
+    try await expect("isNew of Item 1 is not a valid bool", in: "e/Item", change("isNew", 2))
+    try await expect("price of Item 1 is not a valid decimal", in: "e/Item", change("price", 7))
+    try await expect("title of Item 1 is not a valid string", in: "e/Item", change("title", 0xFF))
     try await expect(
       "has no title",
       in: "e/Item",
@@ -280,7 +280,7 @@ struct PlantedGraphProblemsTests {
       }
     )
     try await expect(
-      "has no reference for maker",
+      "the maker of Item 1 is not a valid reference",
       in: "e/Item",
       record { bytes, layout, schema in
         guard let slot = schema.storedProperty(named: "maker")?.slot else { return }
@@ -333,9 +333,9 @@ struct PlantedGraphProblemsTests {
 
   @Test func links() async throws {
     let (there, back) = ("m/Item/tags", "m/Tag/items")
-    try await expect("no way back", in: there, remove(back, KeyCoder.pair(1, 1)))
-    try await expect("no way back", in: back, put(back, KeyCoder.pair(1, 12_000)))
-    try await expect("is no pair", in: there, put(there, [1]))
+    try await expect("no inverse link", in: there, remove(back, KeyCoder.pair(1, 1)))
+    try await expect("no inverse link", in: back, put(back, KeyCoder.pair(1, 12_000)))
+    try await expect("is not a pair", in: there, put(there, [1]))
     try await expect("which doesn't exist", in: there, put(there, KeyCoder.pair(1, 9)))
     try await expect("linked to Item 50, which doesn't exist", in: back, put(back, KeyCoder.pair(1, 50)))
     try await expect("a value of 1 bytes", in: there, put(there, KeyCoder.pair(1, 1), [1]))
@@ -377,10 +377,10 @@ struct PlantedGraphProblemsTests {
     for (page, tree) in zip(pages, ["e/Item", "i/Item/code"].map(schema.tree)) {
       let hits = found.filter { $0.tree == tree && $0.page != nil }
       #expect(hits.map(\.page) == [page], "\(found)")
-      #expect(found.contains { $0.tree == tree && $0.message.contains("what it lacks was not looked for") })
+      #expect(found.contains { $0.tree == tree && $0.message.contains("that it lacks are not reported") })
     }
     #expect(found.contains { $0.message == "the record of Item 2000 is damaged" }, "\(found)")
-    #expect(found.contains { $0.message.contains("Tag 1 has a number beyond") }, "\(found)")
+    #expect(found.contains { $0.message.contains("Tag 1 has a number that was not leased") }, "\(found)")
     #expect(found.count == 6, "\(found)")
   }
 

@@ -117,7 +117,7 @@ struct ProvisionalIDTests {
           ] {
             let error = #expect(throws: ContextError.self) { try query() }
             #expect(error?.code == .provisionalID && error?.context.objectID == id)
-            #expect(error?.message.contains("before its insertion") == true)
+            #expect(error?.message.contains("after its insertion") == true)
           }
           #expect(context.registeredObject(Desk.self, with: id) == nil)
         }

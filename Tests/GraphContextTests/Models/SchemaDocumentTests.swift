@@ -70,8 +70,8 @@ struct SchemaDocumentTests {
   }
 
   @Test(arguments: [
-    (#"{"name": "a", "kind": "text"}"#, "A.a is of the kind text, which there is not"),
-    (#"{"name": "a", "kind": "reference"}"#, "A.a is of the kind reference, which there is not"),
+    (#"{"name": "a", "kind": "text"}"#, "A.a is of the kind text, which doesn't exist"),
+    (#"{"name": "a", "kind": "reference"}"#, "A.a is of the kind reference, which doesn't exist"),
     (#"{"name": "a", "kind": "toOne"}"#, "A.a has no destination"),
     (#"{"name": "a", "kind": "int8", "default": 300}"#, "the default of A.a is no int8"),
   ])

@@ -50,7 +50,7 @@ struct ForgedAnthologyTests {
     let (_, places) = try places
     let key = KeyCoder.pair(book.number, ObjectNumber(rawValue: 3))
     try await change(places.linkTreeName) { _ = try $0.put(key, bytes) }
-    #expect(try await container.verify().contains { $0.message.contains("no place") })
+    #expect(try await container.verify().contains { $0.message.contains("not a place") })
     await #expect(throws: ContextError.self) {
       try await container.performBackgroundTask { context in
         let book = try context.object(Anthology.self, with: self.book)

@@ -104,10 +104,10 @@ struct ForgedListTests {
     let index = try #require(catalogue.entities.firstIndex { $0.name == "Track" })
     let whole = catalogue
     catalogue.entities[index].indexes.removeAll()
-    #expect(catalogue.unsoundness == "Track has a place of no ordered relationship")
+    #expect(catalogue.unsoundness == "Track has a place that belongs to no ordered relationship")
     catalogue = whole
     let place = try #require(catalogue.entities[index].properties.firstIndex { $0.name == "queue.place" })
     catalogue.entities[index].properties[place].name = "other"
-    #expect(catalogue.unsoundness == "Track has a place of no ordered relationship")
+    #expect(catalogue.unsoundness == "Track has a place that belongs to no ordered relationship")
   }
 }

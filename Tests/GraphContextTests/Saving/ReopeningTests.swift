@@ -309,7 +309,7 @@ struct SchemaChangeTests {
       obstacles.map(\.message).sorted() == [
         "Item.amount is int64 in the store and string in the model",
         "Item.code is new, not optional, and has no default for the objects in the store",
-        "Item.owner is new and required, and the objects in the store have none",
+        "Item.owner is new and required, and the objects in the store have no value for it",
       ]
     )
     #expect(obstacles.allSatisfy { $0.entity == "Item" })

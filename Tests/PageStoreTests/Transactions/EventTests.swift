@@ -59,6 +59,6 @@ struct EventTests {
 
     fixture.disk.inject(DiskFault(.writeDurably, at: 0, .error(EIO)))
     #expect(code { try store.put("key", "4") } == .outcomeUnknown)
-    #expect(lines.all.last == "error: refuses to write until it is opened again")
+    #expect(lines.all.last == "error: the store refuses to write until it is opened again")
   }
 }

@@ -121,6 +121,17 @@ final class TreeFixture {
     pool = PagePool(pageSize: pageSize, loader: file, cacheBudget: MemoryBudget(chosen: cacheByteBudget))
   }
 
+  /// Replaces the root, which is the tree's only page, by a forged page with the right checksum, and forgets all
+  /// memory.
+  func forge(page number: UInt64, _ bytes: [UInt8]) {
+    var bytes = bytes
+    let checksum = bytes.withUnsafeBytes { XXH64.hash(UnsafeRawBufferPointer(rebasing: $0[8...])) }
+    withUnsafeBytes(of: checksum.littleEndian) { bytes.replaceSubrange(0..<8, with: $0) }
+    file[number] = bytes
+    root.reference.checksum = checksum
+    pool = PagePool(pageSize: pageSize, loader: file, cacheBudget: MemoryBudget(chosen: cacheByteBudget))
+  }
+
   /// Returns all problems of the tree.
   func problems() -> [IntegrityProblem] {
     var verifier = TreeVerifier(pool: pool)

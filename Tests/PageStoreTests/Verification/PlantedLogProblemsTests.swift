@@ -52,7 +52,7 @@ struct PlantedLogProblemsTests {
       older.checkpoint.sequence -= 1
       forged.writeOlder(older)
     }
-    try expect("says that the store was closed, and records follow", in: unclosed()) { forged in
+    try expect("says that the store was closed, but records follow", in: unclosed()) { forged in
       forged.anchor.isClosed = true
       forged.writeAnchor()
     }
@@ -63,10 +63,10 @@ struct PlantedLogProblemsTests {
       forged.record.timestamp += 1
       forged.seal()
     }
-    try expect("A commit is older than the one before it.", in: unclosed()) { forged in
+    try expect("A commit's time is earlier than that of the commit before it.", in: unclosed()) { forged in
       try changeLastRecord(&forged) { $0.timestamp = 0 }
     }
-    try expect("A record vouches for itself.", in: unclosed()) { forged in
+    try expect("A record says of itself that it is durable.", in: unclosed()) { forged in
       try changeLastRecord(&forged) { $0.durableSequence = $0.sequence }
     }
   }

@@ -94,7 +94,7 @@ struct PlantedPageProblemsTests {
       let (first, second) = (PageHeader.byteCount, PageHeader.byteCount + PageSlot.byteCount)
       for byte in 0..<PageSlot.byteCount { page.swapAt(first + byte, second + byte) }
     }
-    try expect("head isn't its key's", changingPage: 2) { $0[PageHeader.byteCount] ^= 0x40 }
+    try expect("head doesn't match its key", changingPage: 2) { $0[PageHeader.byteCount] ^= 0x40 }
     // The first byte of the prefix that all keys of the leaf share.
     try expect("below its separator", changingPage: 3) { $0[$0.count - 4] -= 1 }
     try expect("above the next separator", changingPage: 2) { $0[$0.count - 4] += 1 }
@@ -105,7 +105,7 @@ struct PlantedPageProblemsTests {
       let reference = page.withUnsafeBytes { PageImage($0.start).slot(0).offset }
       page[reference + 24] ^= 1
     }
-    try expect("pages, but is said to have") { forged in
+    try expect("pages, but is recorded with") { forged in
       let entry = try forged.entry(of: "rows")
       // Opening refuses more pages than the file has.
       forged.set(UInt64(entry.root.height), at: entry.offset + Catalogue.Offset.pageCount)
@@ -127,7 +127,7 @@ struct PlantedPageProblemsTests {
   }
 
   @Test func overflowThatATreeIsSaidNotToHave() throws {
-    try expect("said to have none", in: "large") { forged in
+    try expect("recorded without any", in: "large") { forged in
       let entry = try forged.entry(of: "large")
       forged.set(UInt8(0), at: entry.offset + Catalogue.Offset.flags)
       forged.seal()

@@ -87,7 +87,7 @@ struct PlantedSpaceProblemsTests {
 
   @Test func aLastExtentThatBeginsAtAPageOfATree() throws {
     try expectRefusal(
-      planted("said to begin at a page that is no header") { forged in
+      planted("recorded at a page that is no header") { forged in
         forged.record.tailOffset = try live(forged)[0] * 4_096
       }
     )
@@ -103,7 +103,7 @@ struct PlantedSpaceProblemsTests {
   /// Lost room, which isn't overwritten.
   @Test func aPageInUseForNothing() throws {
     try expectWrites(
-      planted("in use that nothing reaches") { forged in
+      planted("in use, but nothing refers to it") { forged in
         let uses = try forged.fixture(isReadOnly: true).open().pageUses()
         let spare = try #require(uses.first { $0.use == .free || $0.use == .reserved })
         forged.record([spare.pages.lowerBound], asInUse: true)
@@ -126,7 +126,7 @@ struct PlantedSpaceProblemsTests {
     forged.seal()
     let found = try forged.fixture(isReadOnly: true).open().verify()
     #expect(
-      found.contains { $0.message.contains("lack a page of their record") && $0.page == own },
+      found.contains { $0.message.contains("lacks one of the record's own pages") && $0.page == own },
       "\(found)"
     )
     forged.damage(page: forged.record.previousSpaceTree.root.reference.location.number)

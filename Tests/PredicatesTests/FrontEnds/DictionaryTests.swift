@@ -101,7 +101,7 @@ struct DictionaryTests {
       (["month.day": 1], .typeMismatch, "month.day", "no property"),
       (["origin..name": 1], .keyPath, "origin..name", "no key path"),
       (["": 1], .keyPath, "", "no key path"),
-      (["origin": Airport(number: nil)], .arguments, "origin", "no identity"),
+      (["origin": Airport(number: nil)], .arguments, "origin", "provisional ID"),
       (["month": [[1, 2]]], .arguments, "month", "no lists"),
     ] as [(Where<Flight>, QueryError.Code, String, String)]
   )

@@ -26,7 +26,7 @@ struct FormatErrorTests {
     Row("AND a == 1", "^", "not AND"),
     Row("a == 1 b == 2", "       ^", "Expected AND, OR"),
     Row("(a == 1", "       ^", "to close the parenthesis at column 0"),
-    Row("a == 1)", "      ^", "Nothing was opened"),
+    Row("a == 1)", "      ^", "no matching “(”"),
     Row("a == 'x", "     ^", "no closing quote"),
     Row("a == 'x\\q'", "       ^", "Unknown escape"),
     Row("a == '\\ud83c'", "      ^", "surrogate"),
@@ -62,7 +62,7 @@ struct FormatErrorTests {
     Row("a ==[c 1", "       ^", "after the options"),
     Row("# == 1", "^", "spelled like a keyword"),
     Row("a == %", "     ^", "followed by nothing"),
-    Row("a == %y", "     ^", "no conversion"),
+    Row("a == %y", "     ^", "no known conversion"),
     Row("a == %s", "     ^", "pass a String"),
   ]
 
@@ -91,7 +91,7 @@ struct FormatErrorTests {
     Row("ANY a.b > 1 AND NOT", "                   ^", "Expected a value"),
     Row("ANY (a.b > 1 AND a.c > 1)", "^", "one comparison"), Row("a == NOT b", "     ^", "not NOT"),
     Row("a.lowercase() == 1", "  ^", "before its arguments"), Row("a + == 1", "    ^", "Expected a value"),
-    Row("a + {1} == 1", "    ^", "Expected a value after +"), Row("+a == 1", "^", "no sign +"),
+    Row("a + {1} == 1", "    ^", "Expected a value after +"), Row("+a == 1", "^", "begin with +"),
     Row("a BETWEEN $r.b", "          ^", "two bounds"), Row("sum({}) > 1", "    ^", "several objects"),
   ]
 

@@ -91,7 +91,7 @@ extension PersistentContainer {
     guard !coordinator.writer.isOwnedHere else {
       throw ContextError(
         .saveNotAllowed,
-        "a block that writes waits for another one: it would wait for itself"
+        "writeAndWait can't be called in a block that writes: it would wait for this block to end"
       )
     }
     return try coordinator.writer.runAndWait {

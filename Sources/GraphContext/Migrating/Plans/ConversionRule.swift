@@ -96,7 +96,7 @@ struct AttributeConversion: Sendable {
     guard let known = old.entity(named: entity), let successor = target.entity(known.number) else {
       throw ContextError(
         .unknownEntity,
-        "a conversion is of \(entity), which is not in both schemas",
+        "a conversion names \(entity), which is not in both schemas",
         context: .init(entity: entity)
       )
     }
@@ -112,7 +112,7 @@ struct AttributeConversion: Sendable {
   private func unknown(_ name: String, _ schema: String) -> ContextError {
     ContextError(
       .unknownProperty,
-      "a conversion is of \(entity).\(name), which is no attribute of the \(schema) schema",
+      "a conversion names \(entity).\(name), which is no attribute of the \(schema) schema",
       context: .init(entity: entity, properties: [name])
     )
   }

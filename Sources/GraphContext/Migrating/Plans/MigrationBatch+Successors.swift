@@ -102,7 +102,8 @@ extension MigrationBatch {
     guard let (number, entity) = try place(of: object, in: name) else {
       throw ContextError(
         .saveNotAllowed,
-        "no \(name) can have a number of \(object.entity.name): the stage doesn't make \(name) anew, or \(object.entity.name) goes on; insert an object instead",
+        "a \(object.entity.name) can't have a \(name) as its successor: the stage doesn't make \(name) anew,"
+          + " or another entity continues \(object.entity.name); insert an object instead",
         context: .init(entity: name)
       )
     }
@@ -167,7 +168,7 @@ extension MigrationBatch {
     guard object.context === old else {
       throw ContextError(
         .otherContext,
-        "only an object of the old graph has a successor",
+        "only an object of the old graph can have a successor",
         context: .init(entity: object.entity.name)
       )
     }

@@ -47,7 +47,7 @@ struct ResolvedPlan {
     var problems: [String] = []
     if versions.isEmpty { problems.append("it has no versions") }
     for (version, next) in zip(versions, versions.dropFirst()) where version.number >= next.number {
-      problems.append("version \(next.number) follows \(version.number)")
+      problems.append("version \(next.number) follows \(version.number): versions must ascend")
     }
     var seen: Set<[Schema.Version]> = []
     let numbers = Set(versions.map(\.number))
@@ -55,7 +55,7 @@ struct ResolvedPlan {
       let name = "the stage from \(stage.from) to \(stage.to)"
       if stage.from >= stage.to { problems.append("\(name) leads to no later version") }
       if !numbers.isSuperset(of: [stage.from, stage.to]) {
-        problems.append("\(name) is between versions that are not of the plan")
+        problems.append("\(name) leads from or to a version that is not in the plan")
       } else if let schema = schema(stage.to, versions) {
         let unknown = (stage.custom?.rebuiltEntities ?? []).filter { schema.entity(named: $0) == nil }
         for entity in unknown.sorted() {
@@ -68,7 +68,7 @@ struct ResolvedPlan {
       } else {
         problems.append("\(name) leads to a version without a schema")
       }
-      if !seen.insert([stage.from, stage.to]).inserted { problems.append("\(name) is there twice") }
+      if !seen.insert([stage.from, stage.to]).inserted { problems.append("\(name) is in the plan twice") }
     }
     return problems
   }
@@ -91,7 +91,7 @@ struct ResolvedPlan {
     let hash = SchemaHash(try known.stableHash)
     throw ContextError(
       .schemaMismatch,
-      "the store says no version, and no version of the plan has its schema, whose stable hash is \(hash)"
+      "the store has no version, and no version of the plan has the store's schema (stable hash \(hash))"
     )
   }
 
@@ -124,7 +124,7 @@ struct ResolvedPlan {
       if takesLaterVersions { return try steps(entering: versions.first { $0.number > version }) }
       throw ContextError(
         .schemaMismatch,
-        "the store's schema is version \(version), which is not of the plan"
+        "the store's schema is version \(version), which is not in the plan"
       )
     }
     guard let way = way(from: version) else {

@@ -75,8 +75,10 @@ extension AttributeRule {
     case .minimum(let value), .maximum(let value):
       return !value.isNull && kind.holds(value) ? nil : "a limit that is no \(kind)"
     case .length(let range):
-      if kind.inline != .string && kind.inline != .data { return "a length, and is no string or data" }
-      return range.isEmpty ? "a length that no value has" : nil
+      if kind.inline != .string && kind.inline != .data {
+        return "a rule for its length, and is neither a string nor data"
+      }
+      return range.isEmpty ? "a rule with an empty range of lengths" : nil
     case .pattern(let pattern):
       if kind.inline != .string { return "a pattern, and is no string" }
       do throws(QueryError) { _ = try RegexPattern(pattern, []) } catch {

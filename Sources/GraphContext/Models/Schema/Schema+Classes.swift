@@ -10,7 +10,7 @@ extension Schema {
     }
     if let original = root.originalName, original != root.name, original != entity.originalName {
       problems.append(
-        "\(entity.name) is the root of its classes: the entity says that it was \(original), not the class"
+        "the original name \(original) of \(entity.name) belongs to the entity, not to its root class"
       )
     }
     if entity.classes.count > SchemaLimits.classCount {
@@ -104,12 +104,12 @@ extension Schema {
     let name = "\(member.name).\(property.name)"
     switch property {
     case .relationship(let relationship) where relationship.cardinality == .required:
-      return "\(name) is required of its root's other objects, too"
+      return "\(name) must be optional in its entity: objects of other classes don't have it"
     case .relationship(let relationship)
     where relationship.isToMany && member.required.contains(property.name):
       return "\(name) can't be required: it leads to many objects"
     case .attribute(let attribute) where !attribute.isOptional:
-      return "\(name) is required of its root's other objects, too"
+      return "\(name) must be optional in its entity: objects of other classes don't have it"
     default: return nil
     }
   }

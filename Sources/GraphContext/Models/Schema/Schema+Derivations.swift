@@ -56,7 +56,7 @@ private struct CheckedDerivation {
     case .count(let relationship):
       if case .failure(let problem) = members(of: relationship) { return problem.text }
       return attribute.kind.isInteger && !isOptional(attribute)
-        ? nil : "\(name) is a count: it is an integer, and not optional"
+        ? nil : "\(name) is a count: it must be an integer, and not optional"
     case .aggregate(let function, let relationship, let source):
       switch members(of: relationship) {
       case .failure(let problem): return problem.text
@@ -133,7 +133,8 @@ private struct CheckedDerivation {
       }
       kinds = (attribute.kind.isInteger, "an integer")
     }
-    return kinds.0 && !isOptional(attribute) ? nil : "\(name) is a sum: it is \(kinds.1), and not optional"
+    return kinds.0 && !isOptional(attribute)
+      ? nil : "\(name) is a sum: it must be \(kinds.1), and not optional"
   }
 
   private func problemOfExtreme(_ source: AttributeDescription, _ path: String) -> String? {
@@ -141,7 +142,7 @@ private struct CheckedDerivation {
       return "\(name) can't be \(path): values of the kind \(source.typeText) aren't compared"
     }
     return attribute.kind == source.kind && isOptional(attribute)
-      ? nil : "\(name) is \(path): it is \(source.typeText), and optional for an object without members"
+      ? nil : "\(name) is \(path): it must be \(source.typeText), and optional for an object without members"
   }
 
   private func problemOfFolding(_ source: String) -> String? {
@@ -154,7 +155,7 @@ private struct CheckedDerivation {
           "\(name) can't be \(derivation.text): \(source) is \(found.typeText), and only strings are folded"
       }
       return attribute.kind == .string && isOptional(attribute) == isOptional(found)
-        ? nil : "\(name) is \(derivation.text): it is a string, and optional exactly if \(source) is"
+        ? nil : "\(name) is \(derivation.text): it must be a string, and optional exactly if \(source) is"
     }
   }
 }

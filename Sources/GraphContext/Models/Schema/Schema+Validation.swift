@@ -121,7 +121,7 @@ extension Schema {
     guard let inverseName = relationship.inverse else {
       return relationship.isOrdered
         ? [
-          "\(name) is ordered, and no relationship leads back that is to many: its objects have places in no list"
+          "\(name) is ordered, but has no to-many inverse: only to-many relationships have an order"
         ]
         : []
     }
@@ -177,7 +177,7 @@ extension Schema {
     return inverse.isOrdered
       ? []
       : [
-        "\(name) is ordered, and its inverse \(inverseName) is not: both ends of the pair are marked as ordered"
+        "\(name) is ordered, and its inverse \(inverseName) is not: both ends must be marked as ordered"
       ]
   }
 
@@ -187,7 +187,7 @@ extension Schema {
         $0.isOrdered && !$0.isToMany && $0.placeName == place.name
       }
       return isNeeded && place.isOptional
-        ? nil : "\(entity.name).\(place.name) is a place of no ordered relationship"
+        ? nil : "\(entity.name).\(place.name) is a place that belongs to no ordered relationship"
     }
   }
 
@@ -255,7 +255,7 @@ extension Schema {
         guard let whole = properties[String(part.name[..<point])],
           whole.name.contains(".") || whole.attribute?.kind != .bool || whole.attribute?.isOptional != true
         else { return nil }
-        return "\(entity.name).\(part.name) is a part of \(whole.name), which is another property"
+        return "\(entity.name).\(part.name) is a part of \(whole.name), which is not an embedded value"
       }
     }
   }

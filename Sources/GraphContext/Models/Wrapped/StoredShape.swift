@@ -37,7 +37,8 @@ final class StoredShape: @unchecked Sendable {
     for declaring in Self.classes(of: instance) {
       if declaring != type {
         problems.append(
-          "\(type) derives from \(declaring), and models with property wrappers derive from StoredObject directly"
+          "\(type) derives from \(declaring),"
+            + " and models with property wrappers must derive from StoredObject directly"
         )
       }
       fields += Self.fields(declaredBy: declaring, in: instance)
@@ -183,14 +184,14 @@ final class StoredShape: @unchecked Sendable {
   ) -> String? {
     let found = Swift.type(of: keyPath).rootType
     guard let model = found as? any ManagedObject.Type, root == nil || found == root else {
-      problems.append("\(type): \(subject) is a property of \(found)")
+      problems.append("\(type): \(subject) is a key path of \(found)")
       return nil
     }
     do throws(QueryError) {
       let names = try model.predicatePath(of: keyPath)
       if names.count == 1 { return names[0] }
       let path = names.joined(separator: ".")
-      problems.append("\(type): \(subject) is \(path), and a single property is wanted")
+      problems.append("\(type): \(subject) is \(path), and must be a single property")
     } catch {
       problems.append("\(type): \(subject): \(error.message)")
     }

@@ -240,7 +240,7 @@ struct RegexParser<Unit: RegexUnit> {
     case "R": add(newline)
     case "Q": quote()
     case "1"..."9", "g", "k":
-      throw .unsupported("\\\(letter)", "a pattern can't refer to what a group has taken")
+      throw .unsupported("\\\(letter)", "a pattern can't refer to the text that a group has matched")
     default:
       if let scalars = try scalars(escapedBy: letter) {
         run.append(scalars)
@@ -322,7 +322,7 @@ enum RegexRefusal: Error {
     let start = "(?" + letters + (end.map { String($0) } ?? "")
     switch end {
     case "=" where letters == "P", ">" where letters == "P":
-      return .unsupported(start, "a pattern can't refer to what a group has taken")
+      return .unsupported(start, "a pattern can't refer to the text that a group has matched")
     case ">": return .unsupported(start, "a group can't be atomic")
     default: return .unsupported(start)
     }

@@ -45,7 +45,7 @@ package struct RegexPattern: Sendable {
     guard !options.contains(.diacriticInsensitive) else {
       throw QueryError(
         .typeMismatch,
-        "The option [d] is not supported after MATCHES: a pattern has no marks to leave out."
+        "The option [d] is not supported after MATCHES: diacritics in a pattern can't be ignored."
       )
     }
     guard text.utf8.count <= maximumLength else {

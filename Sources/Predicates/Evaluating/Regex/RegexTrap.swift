@@ -6,7 +6,7 @@ enum RegexTrap {
   /// Returns the reason for which a pattern that is matched by grapheme clusters is refused; nil if it isn't refused.
   static func find(in pattern: String) -> String? {
     joinsRange(Array(pattern.unicodeScalars))
-      ? "what follows a range in a set can't be one character with the range's end." : nil
+      ? "the end of a range in a set can't form one character with what follows it." : nil
   }
 
   /// Whether, after the first `[`, what follows a range makes one grapheme cluster with the range's end:

@@ -47,7 +47,7 @@ extension PredicateTree {
   /// Makes the condition of one entry of a dictionary.
   fileprivate init(_ keyPath: String, _ value: (any PredicateArgument)?) throws(QueryError) {
     guard let names = KeyPathText.names(in: keyPath) else {
-      let message = "A key is names with points between them; “\(keyPath)” is no key path."
+      let message = "A key consists of names with points between them; “\(keyPath)” is no key path."
       throw QueryError(.keyPath, message, keyPath: keyPath)
     }
     let operand: PredicateOperand = names.isEmpty ? .object : .path(names)

@@ -33,7 +33,7 @@ struct FormatArguments {
       }
     default: break
     }
-    throw QueryError(.arguments, "\(conversion) takes an integer; argument \(usedCount) is none.")
+    throw QueryError(.arguments, "\(conversion) takes an integer; argument \(usedCount) is not one.")
   }
 
   /// The next argument as a floating-point number, for `%f` and its like.
@@ -48,13 +48,13 @@ struct FormatArguments {
       }
     default: break
     }
-    throw QueryError(.arguments, "\(conversion) takes a number; argument \(usedCount) is none.")
+    throw QueryError(.arguments, "\(conversion) takes a number; argument \(usedCount) is not one.")
   }
 
   /// The next argument as the names of a key path, for `%K`.
   mutating func nextKeyPath() throws(QueryError) -> [String] {
     guard case .value(.string(let text)) = try next() else {
-      throw QueryError(.arguments, "%K takes a key path as a string; argument \(usedCount) is none.")
+      throw QueryError(.arguments, "%K takes a key path as a string; argument \(usedCount) is not one.")
     }
     guard let names = KeyPathText.names(in: text) else {
       throw QueryError(.arguments, "%K takes names with points between them; “\(text)” is no key path.")

@@ -174,7 +174,7 @@ struct FormatLexer {
     case "s", "S", "c", "C", "p":
       throw error("\(spelling) is not supported; pass a String for %@.", at: start)
     default:
-      throw error("% is followed by no conversion; those are %@, %K, %d, %f and their like.", at: start)
+      throw error("% is followed by no known conversion, such as %@, %K, %d or %f.", at: start)
     }
   }
 }

@@ -69,7 +69,7 @@ extension FormatParser {
       } else if small == "l" {
         throw error(
           .syntax,
-          "The option [\(letter)] is not supported: no locale has a say. [c], [d] and [n] are.",
+          "The option [\(letter)] is not supported: comparisons use no locale. Use [c], [d] or [n].",
           at: start + index
         )
       } else {

@@ -154,7 +154,7 @@ extension FormatParser {
     case .end:
       return error(.syntax, "The text ends where something is still expected.", at: token.start)
     case .symbol(.closeParenthesis):
-      return error(.syntax, "Nothing was opened that this “)” could close.", at: token.start)
+      return error(.syntax, "This “)” has no matching “(”.", at: token.start)
     default:
       return error(.syntax, "Expected AND, OR or the end.", at: token.start)
     }

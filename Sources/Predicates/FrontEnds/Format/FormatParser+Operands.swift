@@ -28,7 +28,7 @@ extension FormatParser {
     case .collectionOperator(let name):
       return try leadingOperator(name)
     case .symbol(.plus):
-      throw error(.syntax, "A number has no sign +.", at: start.start)
+      throw error(.syntax, "A number can't begin with +.", at: start.start)
     case .symbol, .end:
       throw error(.syntax, "Expected a value or the name of a property.", at: start.start)
     }

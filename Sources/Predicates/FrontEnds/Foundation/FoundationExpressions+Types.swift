@@ -75,7 +75,7 @@ extension FoundationConversion.Converted {
     case .optionalOperand(let operand, let own):
       return .optionalOperand(operand, isPresent: .all([isPresent, own]))
     case .list, .range, .constant, .order:
-      throw QueryError(.syntax, "#Predicate makes no value of the object under another class.")
+      throw QueryError(.syntax, "After a cast to a class, #Predicate takes a value or a condition only.")
     }
   }
 }

@@ -143,7 +143,7 @@ extension QueryError {
   static var objectWithoutID: QueryError {
     QueryError(
       .arguments,
-      "An object that is in no context has no identity to compare with, and its provisional ID is none."
+      "An object that is in no context can't be compared with others: no store has its provisional ID."
     )
   }
 }

@@ -231,8 +231,9 @@ struct TransformedAttributeTests {
       try await PersistentContainer("Walls", models: Wall.self, at: url("walls"))
     }
     #expect(
-      error?.description.contains("'.transformed' makes no Tint of an empty String; give it a placeholder")
-        == true
+      error?.description.contains(
+        "'.transformed' can't make a Tint from an empty String; give it a placeholder"
+      ) == true
     )
   }
 

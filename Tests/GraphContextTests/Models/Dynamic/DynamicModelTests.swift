@@ -221,7 +221,7 @@ struct DynamicModelTests {
     } catch {
       #expect(error.code == .schemaMismatch)
       #expect(error.message.contains("Lost.x leads to Nowhere"))
-      #expect(error.message.contains("Lost.y is ordered, and no relationship leads back"))
+      #expect(error.message.contains("Lost.y is ordered, but has no to-many inverse"))
       #expect(error.message.contains("two models are named Note"))
     }
   }

@@ -95,7 +95,7 @@ struct EmbeddedSchemaTests {
     #expect(problems([.attribute("home", Bool?.self), .attribute("home.city", String?.self)]) == [])
     #expect(
       problems([.attribute("home", Int.self), .attribute("home.city", String.self)])
-        == ["Tenant.home.city is a part of home, which is another property"]
+        == ["Tenant.home.city is a part of home, which is not an embedded value"]
     )
     for name in ["home.", ".city", "home..city", "home.1", "a.b.c."] {
       #expect(problems([.attribute(name, String.self)]).count == 1)

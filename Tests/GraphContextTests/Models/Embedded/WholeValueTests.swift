@@ -227,7 +227,7 @@ struct WholeValueTests {
       try await container.batchUpdate(From<Tenant>(), .set(\.work?.city, to: "Uji"))
     }
     #expect(error?.code == .wrongValue && error?.context.properties == ["work.city"])
-    #expect(error?.message.contains("work of object 2 is nil") == true)
+    #expect(error?.message.contains("of object 2 has a value, but") == true)
     let working = From<Tenant>().where { $0.work != nil }
     try await container.batchUpdate(working, .set(\.work?.city, to: "Uji"))
     #expect(try await work()?.city == "Uji")
@@ -314,9 +314,9 @@ struct WholeValueTests {
     }
     let messages = try await container.verify().map(\.message)
     if name == "work" {
-      #expect(messages.contains("Tenant 1 has a work that is nil, and a work.city"))
+      #expect(messages.contains("Tenant 1 has no value for work, but one for work.city"))
     } else {
-      #expect(messages == ["Tenant 1 has a work, and no work.street"])
+      #expect(messages == ["Tenant 1 has a value for work, but none for work.street"])
     }
   }
 }

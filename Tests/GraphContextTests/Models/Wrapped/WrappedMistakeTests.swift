@@ -46,14 +46,14 @@ struct WrappedMistakeTests {
   @Test func aModelDerivesFromTheBaseClassDirectly() {
     #expect(
       problems([Flawed.Parent.self, Flawed.Child.self]) == [
-        "Child derives from Parent, and models with property wrappers derive from StoredObject directly"
+        "Child derives from Parent, and models with property wrappers must derive from StoredObject directly"
       ]
     )
     let ofBase = problems([StoredObject.self])
     #expect(ofBase == ["StoredObject is no model; classes that derive from it are"])
     #expect(
       problems([Flawed.Twice.self]) == [
-        "Twice derives from Hidden, and models with property wrappers derive from StoredObject directly"
+        "Twice derives from Hidden, and models with property wrappers must derive from StoredObject directly"
       ]
     )
     // Objects of the refused class can be made nevertheless.
@@ -67,7 +67,7 @@ struct WrappedMistakeTests {
     let found = problems([Flawed.Loose.self, Flawed.Other.self])
     #expect(found.count == 4)
     let starts = [
-      "Loose: the inverse of other: ", "Loose: an index: ", "Loose: an index is a property of Other",
+      "Loose: the inverse of other: ", "Loose: an index: ", "Loose: an index is a key path of Other",
       "Loose: an index is other.name",
     ]
     for start in starts {

@@ -51,7 +51,7 @@ struct BlobWriter: Sendable {
   /// - Throws: `wrongValue` for bytes beyond the limit, and for a text that isn't UTF-8.
   mutating func append(_ piece: Data) throws(ContextError) {
     guard piece.count <= limit - byteCount else {
-      throw wrongValue("a value of more than \(limit) bytes, which are the limit")
+      throw wrongValue("a value longer than the limit of \(limit) bytes")
     }
     if text?.accepts(piece) == false { throw noText }
     piece.withUnsafeBytes { hasher.update($0) }

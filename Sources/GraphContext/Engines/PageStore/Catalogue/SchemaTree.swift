@@ -115,7 +115,7 @@ extension SchemaTree {
     if schema.ordersClasses, version < hiddenInverseFormatVersion {
       throw ContextError(
         .schemaMismatch,
-        "the store has ordered relationships to objects of several classes in an order of an unreleased library"
+        "an unreleased library wrote the store's ordered relationships to objects of several classes"
       )
     }
     return schema

@@ -56,7 +56,8 @@ struct HistoryReader {
     }
     if token.commit > newestCommit {
       throw ContextError.historyExpired(
-        "the token is after commit \(token.commit), and the store has only come to \(newestCommit): it may be a copy from before",
+        "the token is after commit \(token.commit), and the store's newest commit is \(newestCommit):"
+          + " the file may be an older copy",
         oldest
       )
     }
@@ -64,7 +65,7 @@ struct HistoryReader {
     // The transactions before the place may have been pruned since the token was made.
     if mark != HistoryToken.markOfNone, token.mark != 0, mark != token.mark {
       throw ContextError.historyExpired(
-        "the token is after a commit that the store has lost, and its number, \(token.commit), is another's by now",
+        "the token is after commit \(token.commit), which the store has lost: another one has its number now",
         oldest
       )
     }

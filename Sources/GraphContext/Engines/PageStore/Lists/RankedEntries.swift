@@ -117,7 +117,7 @@ struct RankedEntries {
   }
 
   var damage: ContextError {
-    ContextError(.corrupt, "a tree of \(entity.name) has fewer entries than it counts")
+    ContextError(.corrupt, "a tree of \(entity.name) has fewer entries than its count")
   }
 }
 

@@ -46,7 +46,7 @@ struct MigrationState: Sendable, Hashable {
     }
     let kept = Set(schema.entities.flatMap(\.trees) + [SchemaTree.name, HistoryTree.name])
     if isSwitched, let tree = droppedTrees.first(where: kept.contains) {
-      return "it removes the tree \(tree)"
+      return "it removes the tree \(tree), which is in use"
     }
     return nil
   }

@@ -49,7 +49,10 @@ final class StageSaves: SaveCompanion {
     _ transaction: inout WriteTransaction
   ) throws {
     guard let state = turn.withLock({ $0?.progress }) else {
-      throw ContextError(.saveNotAllowed, "the graph that a stage makes is saved when the pass returns")
+      throw ContextError(
+        .saveNotAllowed,
+        "a pass can't save the graph that its stage makes: the graph is saved when the pass returns"
+      )
     }
     for ordinal in untouched.sorted() {
       let entity = schema.entities[ordinal]

@@ -89,7 +89,7 @@ struct CoveringScan: ~Copyable {
   private func damage(_ number: ObjectNumber) -> ContextError {
     ContextError(
       .corrupt,
-      "an index of \(entity.name) has an entry for object \(number) that is none of it",
+      "an index of \(entity.name) has a wrong entry for object \(number)",
       context: .init(entity: entity.name)
     )
   }

@@ -76,6 +76,6 @@ struct IndexGroups {
 
   private var damage: ContextError {
     let entity = view.schema[index.id.entity].name
-    return ContextError(.corrupt, "index \(index.name) of \(entity) has a key that is none of it")
+    return ContextError(.corrupt, "index \(index.name) of \(entity) has a key that can't be read")
   }
 }

@@ -18,7 +18,7 @@ extension StoreView {
     let name = schema.entities[list.entity].name
     throw ContextError(
       .corrupt,
-      "the order of \(name) has a key that is none of it",
+      "the order of \(name) has a key that can't be read",
       context: .init(entity: name)
     )
   }
@@ -78,7 +78,7 @@ extension StoreView {
     }
     throw ContextError(
       .corrupt,
-      "a link of \(schema.entities[places.entity].name) \(owner) has a value that is no place"
+      "a link of \(schema.entities[places.entity].name) \(owner) has a value that is not a place"
     )
   }
 }

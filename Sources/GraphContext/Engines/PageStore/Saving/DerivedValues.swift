@@ -108,7 +108,7 @@ extension ContextError {
     let name = entity.schema.stored[derivation.slot].name
     return ContextError(
       .validationFailed,
-      "\(entity.name).\(name) of object \(number) would be a number that \(derivation.kind) doesn't have",
+      "\(entity.name).\(name) of object \(number) would be a number that \(derivation.kind) can't hold",
       context: .init(entity: entity.name, objectID: id, properties: [name])
     )
   }

@@ -26,7 +26,8 @@ extension SaveTransaction {
         failures.note(
           ContextError(
             isNil ? .wrongValue : .missingValue,
-            "\(entity.name).\(name) \(isNil ? "has a value" : "is required, and has none"), and \(flag) of object \(number) is \(isNil ? "nil" : "there")",
+            "\(entity.name).\(name) of object \(number) has"
+              + " \(isNil ? "a value, but" : "no value, which is required unless") \(flag) is nil",
             context: .init(entity: entity.name, objectID: id(number, entity), properties: [name])
           )
         )

@@ -161,7 +161,7 @@ extension SaveTransaction {
     if entity.requiredSlots(of: number) & 1 << UInt64(toOne.slot) != 0 {
       let failure = ContextError(
         .missingValue,
-        "\(entity.name).\(toOne.name) is required, and the object that \(entity.name) \(number) has there is deleted",
+        "\(entity.name).\(toOne.name) of object \(number) is required, and leads to a deleted object",
         context: .init(entity: entity.name, objectID: id(number, entity), properties: [toOne.name])
       )
       let key = KeyCoder.pair(target, number)

@@ -139,7 +139,7 @@ extension SaveTransaction {
       return nil
     }
     guard let entry = ListEntry(linkValue: value, number: element) else {
-      throw ContextError(.corrupt, "the link from \(owner) to \(element) has a value that is no place")
+      throw ContextError(.corrupt, "the link from \(owner) to \(element) has a value that is not a place")
     }
     return entry
   }

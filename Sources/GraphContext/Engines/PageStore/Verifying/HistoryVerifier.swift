@@ -22,7 +22,7 @@ struct HistoryVerifier {
     let historyFormat = UInt64(SchemaTree.historyFormatVersion)
     let isRight = tree == nil ? format != historyFormat : format >= historyFormat
     if !isRight {
-      report("the store \(tree == nil ? "has no" : "has a") history, and its format is \(format)")
+      report("the format \(format) is wrong for a store \(tree == nil ? "without" : "with") a history")
     }
     guard let tree else { return }
     var settings: HistorySettings?
@@ -34,7 +34,7 @@ struct HistoryVerifier {
       } else if HistoryTree.consumer(key) == nil {
         report("the key \(String(decoding: key, as: UTF8.self)) means nothing")
       } else if value.count != 8 {
-        report("what a consumer has read makes no sense")
+        report("the place of a consumer has \(value.count) bytes instead of 8")
       }
     }
     if !isComplete { return report("the tree has damaged pages, so some of the history is unknown") }
@@ -49,7 +49,8 @@ struct HistoryVerifier {
     if let last {
       if entry.header.previousCommit != last.commit {
         report(
-          "the transaction \(commit) says that \(entry.header.previousCommit) is the one before, which is \(last.commit)"
+          "the transaction \(commit) says that \(entry.header.previousCommit) is the transaction before it"
+            + " instead of \(last.commit)"
         )
       }
       if entry.header.position != last.end {

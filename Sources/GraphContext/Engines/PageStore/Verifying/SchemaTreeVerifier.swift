@@ -69,9 +69,9 @@ struct SchemaTreeVerifier {
   ) {
     let folding = entries[SchemaTree.foldingKey]
     if let folding, !schema.storesFoldedStrings || !Self.isFolding(folding) {
-      report("what the store says of folding makes no sense")
+      report("the entry for the folding of strings is damaged, or the store has no folded strings")
     } else if folding == nil, schema.storesFoldedStrings, isComplete {
-      report("the store doesn't say by what its folded indexes are folded")
+      report("the entry for the folding of strings is missing")
     }
   }
 
@@ -103,7 +103,7 @@ struct SchemaTreeVerifier {
       guard let bytes = others.removeValue(forKey: key) else { continue }
       let end = SchemaTree.number(bytes)
       let isSound = bytes.count == 8 && end <= ObjectNumbers.greatest
-      if !isSound { report("the lease of numbers for \(entity.name) makes no sense") }
+      if !isSound { report("the lease of numbers for \(entity.name) is damaged") }
       leases?[entity.number] = isSound ? end : .max
     }
     // A custom stage leases numbers of the entities that the store is to get.

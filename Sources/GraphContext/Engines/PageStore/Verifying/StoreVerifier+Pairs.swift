@@ -11,10 +11,10 @@ extension StoreVerifier {
     let destination = view.schema.entities[relationship.destination]
     _ = forEachEntry(of: trees.forward) { verifier, key, value in
       guard let (owner, element) = KeyCoder.numbers(ofPair: key) else {
-        return verifier.report("a key of \(key.count) bytes is no pair", trees.forward)
+        return verifier.report("a key of \(key.count) bytes is not a pair of numbers", trees.forward)
       }
       if verifier.contains(KeyCoder.pair(element, owner), in: trees.backward) == false {
-        verifier.report("the link from \(owner) to \(element) has no way back", trees.forward)
+        verifier.report("the link from \(owner) to \(element) has no inverse link", trees.forward)
       }
       if verifier.exists(element, destination) == false {
         verifier.report(
@@ -35,7 +35,7 @@ extension StoreVerifier {
   ) {
     guard let order = trees.forwardOrder else { return verifyIsNothing(value, trees.forward) }
     guard let entry = ListEntry(linkValue: Array(value), number: element) else {
-      return report("a link has a value of \(value.count) bytes that is no place", trees.forward)
+      return report("a link has a value of \(value.count) bytes that is not a place", trees.forward)
     }
     if contains(KeyCoder.listKey(owner, entry), in: order) == false {
       report("the link from \(owner) to \(element) is not in the order", trees.forward)

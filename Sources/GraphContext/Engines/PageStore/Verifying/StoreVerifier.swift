@@ -57,7 +57,7 @@ package struct StoreVerifier {
     let isComplete = tree.forEachReadable { key, value in body(&self, key, value) }
     if !isComplete || damaged.contains(name) {
       damaged.insert(name)
-      report("the tree has damaged pages, so what it lacks was not looked for elsewhere", name)
+      report("the tree has damaged pages, so the entries that it lacks are not reported", name)
     }
     return !damaged.contains(name)
   }
@@ -127,7 +127,7 @@ package struct StoreVerifier {
     if let end = leases[entity.number] {
       guard end <= greatest.sequence else { return }
       report(
-        "\(entity.name) \(greatest) has a number beyond those that were leased, which end before \(end)",
+        "\(entity.name) \(greatest) has a number that was not leased: the leased numbers end before \(end)",
         SchemaTree.name
       )
     } else {
@@ -137,7 +137,7 @@ package struct StoreVerifier {
 
   private mutating func verify(_ record: RecordView, _ number: ObjectNumber, _ entity: StoredEntity) {
     if record.commit > view.commit {
-      report("\(entity.name) \(number) claims the later commit \(record.commit)", entity.treeName)
+      report("\(entity.name) \(number) is of the later commit \(record.commit)", entity.treeName)
     }
     let missing = record.missingSlots(entity.requiredSlots(of: number))
     for slot in entity.schema.stored.indices where missing & 1 << UInt64(slot) != 0 {
@@ -153,7 +153,10 @@ package struct StoreVerifier {
       report("the record of \(entity.name) \(number) has bits set that mean nothing", entity.treeName)
     }
     for property in entity.schema.stored where !record.hasSoundValue(property.slot) {
-      report("\(entity.name) \(number) has no \(property.kind) for \(property.name)", entity.treeName)
+      report(
+        "the \(property.name) of \(entity.name) \(number) is not a valid \(property.kind)",
+        entity.treeName
+      )
     }
     for slot in entity.slots(entity.externalSlots) {
       guard let reference = record.externalReference(slot) else { continue }
@@ -161,7 +164,7 @@ package struct StoreVerifier {
       verify(reference, at: slot, of: number, entity)
     }
     for property in entity.schema.stored where !record.hasSoundElements(property) {
-      report("\(entity.name) \(number) has no list for \(property.name)", entity.treeName)
+      report("the \(property.name) of \(entity.name) \(number) is not a valid list", entity.treeName)
     }
     verifyEmbedded(record, number, entity)
     let own = entity.ownSlots(of: number)
@@ -189,8 +192,8 @@ package struct StoreVerifier {
       let flag = entity.schema.stored[value.flag].name
       let (wrong, problem) =
         record.isNull(value.flag)
-        ? (value.parts & ~missing, "a \(flag) that is nil, and a")
-        : (value.required & missing, "a \(flag), and no")
+        ? (value.parts & ~missing, "no value for \(flag), but one for")
+        : (value.required & missing, "a value for \(flag), but none for")
       for slot in entity.slots(wrong) {
         report("\(entity.name) \(number) has \(problem) \(entity.schema.stored[slot].name)", entity.treeName)
       }
@@ -211,7 +214,7 @@ package struct StoreVerifier {
       return
     }
     let name = entity.schema.stored[derivation.slot].name
-    report("the derived \(name) of \(entity.name) \(number) is not what it is made of", entity.treeName)
+    report("the derived \(name) of \(entity.name) \(number) is not what its rule gives", entity.treeName)
   }
 
   private mutating func verify(
@@ -225,7 +228,7 @@ package struct StoreVerifier {
     }
     let destination = view.schema.entities[toOne.destination]
     if target.isSound, !destination.isSound(target) {
-      report("\(entity.name) \(number) has no reference for \(toOne.name)", entity.treeName)
+      report("the \(toOne.name) of \(entity.name) \(number) is not a valid reference", entity.treeName)
     }
     if exists(target, destination) == false {
       report(
@@ -278,7 +281,7 @@ package struct StoreVerifier {
       let data = try view.externalData(reference, at: slot, of: entity)
       let isText = entity.schema.stored[slot].kind == .externalString
       if isText, String(validating: data, as: UTF8.self) == nil {
-        report("\(entity.name) \(number) has no string for \(name)", treeName)
+        report("the \(name) of \(entity.name) \(number) is not a valid string", treeName)
       }
     } catch {
       if let error = error.storeError { return noteDamage(error, treeName) }
@@ -298,7 +301,8 @@ package struct StoreVerifier {
       let expected = partCounts[slot, default: 0] + (staged ?? 0)
       guard let parts = count(of: treeName), parts != expected else { continue }
       report(
-        "there are \(parts) parts of long values, and those of \(entity.name).\(entity.schema.stored[slot].name) have \(expected)",
+        "there are \(parts) parts of long values, but the values of \(entity.name)."
+          + "\(entity.schema.stored[slot].name) need \(expected)",
         treeName
       )
     }
