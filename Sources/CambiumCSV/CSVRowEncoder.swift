@@ -24,7 +24,7 @@ extension ExportFormat where Value: Encodable {
         let encoder = CSVRowEncoder()
         try value.encode(to: encoder)
         if let name = encoder.row.container {
-          let message = "\(name) is not a single value, as a field of CSV must be"
+          let message = "\(name) is a list or has parts, but a field of CSV is a single value"
           throw ImportError(.malformedRecord, message, record: count + 1)
         }
         let names = columns ?? encoder.row.names

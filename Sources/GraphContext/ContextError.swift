@@ -191,7 +191,7 @@ extension ContextError {
 
   /// The context that a list follows has ended.
   static func contextGone() -> ContextError {
-    ContextError(.closed, "the observed context no longer exists")
+    ContextError(.closed, "the context of the list or observer no longer exists")
   }
 
   /// A context that only reads was to change something.

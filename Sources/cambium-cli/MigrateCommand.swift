@@ -19,7 +19,7 @@ struct MigrateCommand: AsyncParsableCommand {
       a later version than the last schema is refused.
 
       Says first what happens: what changes, which trees are built and dropped, and what is in the way. If \
-      anything is in the way, every such object is listed, the file stays as it is, and the status is 1. \
+      anything is in the way, these changes and objects are listed, the file stays as it is, and the status is 1. \
       With --dry-run nothing else is done, and nothing is written to the store. What several stages do is \
       worked out on a copy of the store in the folder of temporary files (TMPDIR). With one \
       --to, --json prints an object; with several, it prints an array with an object for each stage to come.

@@ -70,7 +70,7 @@ struct BatchInsertion<Row> {
       }
       throw ContextError(
         .unknownEntity,
-        "\(id) is an ID of another store, or of a class that \(entity.name).\(name) doesn't lead to",
+        "\(entity.name).\(name) can't lead to \(id): this store has no object of its destination with this ID",
         context: .init(entity: entity.name, objectID: id, properties: [name])
       )
     }

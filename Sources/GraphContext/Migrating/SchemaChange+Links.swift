@@ -194,7 +194,7 @@ extension SchemaChange {
         "loses its links: its inverse in the store is not among the properties of the model"
       )
     } else if !inverse.isToMany, isRebuilt(end) {
-      end.note(in: &self, "can't get a new to-one inverse in a custom stage that rebuilds its objects")
+      end.note(in: &self, "can't get a new to-one inverse in a custom stage that rebuilds objects of one end")
     }
   }
 }

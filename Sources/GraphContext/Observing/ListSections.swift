@@ -172,7 +172,7 @@ extension ListSections {
     guard found.count == part.count, total == part.positions.count else {
       throw ContextError(
         .invalidQuery,
-        "the closure that names the sections of a list by \(path.name) gives other names than before"
+        "a list is divided by \(path.name), and its sections differ from those that were read first"
       )
     }
     return found

@@ -13,7 +13,7 @@ public enum ListUpdate<Value: Sendable>: Sendable {
     case .all(let all): values = all
     case .changes(let changes, let news):
       let new = changes.applied(to: values) { id in
-        guard let value = news[id] else { fatalError("an update inserts \(id), and has no value for it") }
+        guard let value = news[id] else { fatalError("an update has no value for \(id)") }
         return value
       }
       guard let new else { fatalError("an update is applied to an array of other values") }

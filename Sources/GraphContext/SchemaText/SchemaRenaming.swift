@@ -128,8 +128,8 @@ extension SchemaRenaming {
     func problem(_ name: String, _ new: String?, _ found: String?) -> [String] {
       if new == found { return [] }
       return [
-        "\(name) is \(new ?? "removed") in the copy, but names were exchanged or used again:"
-          + " migrate to a copy of each step"
+        "\(name) is \(new ?? "removed") in the copy, and names were exchanged or used again:"
+          + " give one copy for each step"
       ]
     }
     return old.entities.flatMap { entity in

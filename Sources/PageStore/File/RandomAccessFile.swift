@@ -12,6 +12,9 @@ public protocol RandomAccessFile: AnyObject, Sendable {
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) -> Int
   /// `pwrite`: bytes written.
   func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Int
+  /// `sync_file_range` with `SYNC_FILE_RANGE_WRITE`: the system begins to write the range to the device, so that a
+  /// later sync takes less time. A hint: failures don't matter.
+  func startWriting(at offset: UInt64, byteCount: UInt64)
   /// `pwritev2` with `RWF_DSYNC`: bytes written and durable; -EOPNOTSUPP if the file system can't do that.
   func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Int
   /// `fdatasync`.
@@ -44,6 +47,9 @@ public protocol RandomAccessFile: AnyObject, Sendable {
 }
 
 extension RandomAccessFile {
+  /// Does nothing: the next sync writes the range.
+  public func startWriting(at offset: UInt64, byteCount: UInt64) {}
+
   /// Returns -EOPNOTSUPP: the file keeps its blocks.
   public func punchHole(at offset: UInt64, byteCount: UInt64) -> Int32 { -EOPNOTSUPP }
 

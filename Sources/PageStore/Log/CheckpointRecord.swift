@@ -161,6 +161,7 @@ struct CheckpointRecord: Hashable {
         throw StoreError(
           .corrupt,
           "a tree of the checkpoint can't have \(tree.root.count) entries in \(tree.pageCount) pages"
+            + " of a file of \(filePageCount)"
         )
       }
     }

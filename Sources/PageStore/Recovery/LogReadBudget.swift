@@ -29,7 +29,7 @@ final class LogReadBudget {
     guard byteCount <= limit else {
       throw StoreError(
         .corrupt,
-        "the log was not written by a store: its extents or its records overlap"
+        "the log can't have been written by this library: its extents or its records overlap"
       )
     }
   }

@@ -112,7 +112,7 @@ struct Recovery {
     return newest
   }
 
-  /// Throws `corrupt` if log extents overlap, or if the store claims to reach far beyond its file.
+  /// Throws `corrupt` if log extents overlap, or if the extents of the store end far beyond its file.
   private func checkExtents() throws(StoreError) {
     let log = (uses.map(\.extent) + illegibleExtents).sorted { $0.offset < $1.offset }
     for (left, right) in zip(log, log.dropFirst()) where left.end > right.offset {

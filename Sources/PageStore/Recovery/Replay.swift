@@ -120,7 +120,8 @@ final class Replay {
     // The tree would refuse the key, but only if this change reaches it: a later change of the key, or the
     // dropping of the tree, may replace this one.
     guard change.key.count <= StoreLimits.keyByteCount else {
-      throw Self.damaged("a key has \(change.key.count) bytes, which is too long", at: offset)
+      let limit = StoreLimits.keyByteCount
+      throw Self.damaged("a key has \(change.key.count) bytes; the limit is \(limit)", at: offset)
     }
     batches[tree, default: ReplayBatch()].append(change)
     batchedCount += 1
@@ -159,7 +160,7 @@ final class Replay {
   // MARK: Errors
 
   private static func unselected(at offset: UInt64) -> StoreError {
-    damaged("a change selects no tree", at: offset)
+    damaged("a change comes while no tree is selected", at: offset)
   }
 
   private static func unknownTree(_ id: UInt32, at offset: UInt64) -> StoreError {

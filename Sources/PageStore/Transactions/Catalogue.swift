@@ -69,7 +69,7 @@ enum Catalogue {
         let pageCount = UInt64(pageCount)
         guard pageCount <= rest, StoredTree(root: root, pageCount: pageCount).canBe(pageSize: pageSize) else {
           throw Catalogue.damaged(
-            "tree \(root.treeID) can't have \(root.count) entries in \(pageCount) pages"
+            "tree \(root.treeID) can't have \(root.count) entries in \(pageCount) of \(rest) pages"
           )
         }
         rest -= pageCount

@@ -122,7 +122,7 @@ extension Committer {
   /// Writes and syncs everything that is only in memory, and the record of pages in use that results. Called
   /// with `checkpointing` held; `withState` runs the parts that need `state`.
   func write(_ plan: CheckpointPlan, withState: WithState) throws(StoreError) -> WrittenCheckpoint {
-    let output = PageOutput(file: file, pageSize: pageSize)
+    let output = PageOutput(file: file, pageSize: pageSize, environment: environment)
     let sink: PageWriter.Sink = { (number, image) throws(StoreError) in try output.append(image, at: number) }
     var pages = CheckpointPages(catalogue: lastRecord.catalogue)
     var sealed: SealedSpace?
@@ -133,13 +133,14 @@ extension Committer {
       try writeSpaceTree(plan, &sealed, &pages, to: sink)
       let written = WrittenCheckpoint(pages: pages, space: sealed)
       if written.isSynced {
-        try output.flush()
+        try output.finish()
         // guard: sync-checkpoint-pages
         try log.fencing { () throws(StoreError) in try file.synchronizeApart() }
         isAnchorDurable = true
       }
       return written
     } catch {
+      output.stop()
       pool.discard(pages.images)
       if let sealed { try withState { () throws(StoreError) in takeBack(sealed) } }
       throw error

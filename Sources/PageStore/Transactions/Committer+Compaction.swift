@@ -120,7 +120,7 @@ extension Committer {
         guard versions.supersede(transaction.base, with: version) else {
           // Only a failure of the log takes versions back.
           try log.checkFence()
-          throw StoreError(.fenced, "the compacted version was taken back, because a write or sync failed")
+          throw StoreError(.fenced, "the version under compaction was taken back: a write or sync failed")
         }
         account(for: transaction, dirtyAfter: dirtyAfter, in: version)
         pagesCompacted += UInt64(count)

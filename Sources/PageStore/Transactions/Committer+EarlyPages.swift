@@ -81,7 +81,7 @@ extension Committer {
     _ dirty: DirtySet,
     _ written: inout DirtySet.Written
   ) throws(StoreError) {
-    let output = PageOutput(file: file, pageSize: pageSize)
+    let output = PageOutput(file: file, pageSize: pageSize, environment: environment)
     var writer = PageWriter(
       pool: pool,
       mode: .replacing,
@@ -101,8 +101,9 @@ extension Committer {
         references.append(root.reference)
         counts[root.treeID, default: 0] += Int(writer.pageCount - before)
       }
-      try output.flush()
+      try output.finish()
     } catch {
+      output.stop()
       pool.discard(writer.images)
       state.withLock { space?.giveBack(taken.singles + taken.runs) }
       throw error

@@ -280,7 +280,7 @@ struct DecimalFetchTests {
       _ = try tree.put(KeyCoder.key(objectID: 1), record)
     }
     let problems = try await container.verify().map(\.message)
-    #expect(problems.contains("the amount of Invoice 1 is not a valid decimal"))
+    #expect(problems.contains("the amount of Invoice 1 is not a valid value of the kind decimal"))
     await #expect(throws: ContextError.self) {
       try await container.performBackgroundTask { context in
         try context.fetch(From<Invoice>().where(\.amount > 1 && \.rate == 0)).map(\.amount)

@@ -326,6 +326,6 @@ struct HookTests {
     #expect("\(AttributeRule.length(1...Int.max))" == "\(AttributeRule.length(1...))")
     #expect("\(AttributeRule.length(...Int.max))" == "\(AttributeRule.length(0...))")
     #expect(problems([.pattern("(")], String.self).count == 1)
-    #expect(problems([.pattern("x")], Int.self) == ["E.a has a pattern, and is no string"])
+    #expect(problems([.pattern("x")], Int.self) == ["E.a has a pattern, and is not a string"])
   }
 }

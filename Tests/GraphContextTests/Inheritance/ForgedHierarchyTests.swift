@@ -93,7 +93,7 @@ struct ForgedHierarchyTests {
     let forged = try await plant(tag)
     #expect(
       try await container.verify().contains {
-        $0.message.contains("a key is \(forged), which is no object number")
+        $0.message.contains("a key is \(forged), which is not an object number")
       }
     )
     try attempt { (context: ManagedObjectContext) throws -> Void in

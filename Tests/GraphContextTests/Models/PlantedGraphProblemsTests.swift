@@ -140,12 +140,12 @@ struct PlantedGraphProblemsTests {
     for rawValue in [0, 1 << 50 | 1, 1 << 62 | 1, 1 << 63 | 1] as [UInt64] {
       let number = ObjectNumber(rawValue: rawValue)
       try await expect(
-        "a key is \(number), which is no object number",
+        "a key is \(number), which is not an object number",
         in: "e/Item",
         put("e/Item", key(number))
       )
       try await expect(
-        "the maker of Item 1 is not a valid reference",
+        "the maker of Item 1 is not a valid value of the kind reference",
         in: "e/Item",
         record { bytes, layout, schema in
           guard let slot = schema.stored.first(where: { $0.name == "maker" })?.slot else { return }
@@ -226,8 +226,8 @@ struct PlantedGraphProblemsTests {
   // MARK: Records
 
   @Test func theFrameOfARecord() async throws {
-    try await expect("is no object number", in: "e/Item", put("e/Item", [1, 2, 3]))
-    try await expect("is no object number", in: "e/Item", put("e/Item", key(0)))
+    try await expect("is not an object number", in: "e/Item", put("e/Item", [1, 2, 3]))
+    try await expect("is not an object number", in: "e/Item", put("e/Item", key(0)))
     try await expect(
       "the record of Item 1 is damaged",
       in: "e/Item",
@@ -268,9 +268,12 @@ struct PlantedGraphProblemsTests {
         bytes[start + place] = byte
       }
     }
-    try await expect("isNew of Item 1 is not a valid bool", in: "e/Item", change("isNew", 2))
-    try await expect("price of Item 1 is not a valid decimal", in: "e/Item", change("price", 7))
-    try await expect("title of Item 1 is not a valid string", in: "e/Item", change("title", 0xFF))
+    let isNewProblem = "isNew of Item 1 is not a valid value of the kind bool"
+    try await expect(isNewProblem, in: "e/Item", change("isNew", 2))
+    let priceProblem = "price of Item 1 is not a valid value of the kind decimal"
+    try await expect(priceProblem, in: "e/Item", change("price", 7))
+    let titleProblem = "title of Item 1 is not a valid value of the kind string"
+    try await expect(titleProblem, in: "e/Item", change("title", 0xFF))
     try await expect(
       "has no title",
       in: "e/Item",
@@ -280,7 +283,7 @@ struct PlantedGraphProblemsTests {
       }
     )
     try await expect(
-      "the maker of Item 1 is not a valid reference",
+      "the maker of Item 1 is not a valid value of the kind reference",
       in: "e/Item",
       record { bytes, layout, schema in
         guard let slot = schema.storedProperty(named: "maker")?.slot else { return }

@@ -80,7 +80,7 @@ extension AttributeRule {
       }
       return range.isEmpty ? "a rule with an empty range of lengths" : nil
     case .pattern(let pattern):
-      if kind.inline != .string { return "a pattern, and is no string" }
+      if kind.inline != .string { return "a pattern, and is not a string" }
       do throws(QueryError) { _ = try RegexPattern(pattern, []) } catch {
         return "a pattern with a mistake: \(error.message)"
       }

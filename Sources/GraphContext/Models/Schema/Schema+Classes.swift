@@ -10,7 +10,7 @@ extension Schema {
     }
     if let original = root.originalName, original != root.name, original != entity.originalName {
       problems.append(
-        "the original name \(original) of \(entity.name) belongs to the entity, not to its root class"
+        "the original name \(original) of the root class \(entity.name) must be given for its entity instead"
       )
     }
     if entity.classes.count > SchemaLimits.classCount {

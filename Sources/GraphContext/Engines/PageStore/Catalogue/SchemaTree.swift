@@ -100,7 +100,7 @@ extension SchemaTree {
   /// Returns the schema that a snapshot was written with, or nil for a store that holds no models yet. A store of
   /// an earlier version of the library reads as this version would have written it.
   ///
-  /// - Throws: `schemaMismatch` for a store of a newer version, `corrupt` where the tree makes no sense.
+  /// - Throws: `schemaMismatch` for a store of a newer version, `corrupt` for a tree with invalid contents.
   package static func schema(in snapshot: Snapshot) throws(ContextError) -> CataloguedSchema? {
     guard let entries = try SchemaEntries(snapshot) else { return nil }
     let version = try entries.formatVersion()
@@ -115,7 +115,7 @@ extension SchemaTree {
     if schema.ordersClasses, version < hiddenInverseFormatVersion {
       throw ContextError(
         .schemaMismatch,
-        "an unreleased library wrote the store's ordered relationships to objects of several classes"
+        "the order of the store's relationships to objects of several classes has the form of an unreleased library"
       )
     }
     return schema

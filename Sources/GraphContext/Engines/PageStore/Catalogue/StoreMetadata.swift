@@ -40,7 +40,7 @@ public struct StoreMetadata: Sendable, Hashable, Codable {
   ///
   /// - Throws: `store` when the store can't be opened: there is none, or a process has it open for writing
   ///   (`storeInUse`), this process included; `schemaMismatch` for a store of a newer version of the library; `corrupt`
-  ///   for a schema that makes no sense; `invalidURL` for a URL that isn't a file's.
+  ///   for a schema with invalid contents; `invalidURL` for a URL that isn't a file's.
   public init(at url: URL) throws(ContextError) {
     do { try self.init(Store.openToRead(url)) } catch { throw ContextError(any: error) }
   }

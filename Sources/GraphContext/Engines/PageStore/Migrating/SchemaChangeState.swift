@@ -16,7 +16,7 @@ public struct SchemaChangeState: Sendable {
 
   /// Reads and verifies the store. O(store).
   ///
-  /// - Throws: `corrupt` for a schema, or a change, that makes no sense; the errors of a read.
+  /// - Throws: `corrupt` for a schema or a change with invalid contents; the errors of a read.
   public init(_ store: Store) throws(ContextError) {
     do { try self.init(reading: store) } catch { throw ContextError(any: error) }
   }

@@ -27,7 +27,7 @@ extension SaveTransaction {
           ContextError(
             isNil ? .wrongValue : .missingValue,
             "\(entity.name).\(name) of object \(number) has"
-              + " \(isNil ? "a value, but" : "no value, which is required unless") \(flag) is nil",
+              + (isNil ? " a value, but \(flag) is nil" : " no value, but \(flag) is not nil"),
             context: .init(entity: entity.name, objectID: id(number, entity), properties: [name])
           )
         )

@@ -69,7 +69,7 @@ struct SchemaTreeVerifier {
   ) {
     let folding = entries[SchemaTree.foldingKey]
     if let folding, !schema.storesFoldedStrings || !Self.isFolding(folding) {
-      report("the entry for the folding of strings is damaged, or the store has no folded strings")
+      report("the entry for the folding of strings is damaged, or superfluous: no strings are folded")
     } else if folding == nil, schema.storesFoldedStrings, isComplete {
       report("the entry for the folding of strings is missing")
     }

@@ -112,10 +112,10 @@ package struct StoreVerifier {
     _ = forEachEntry(of: entity.treeName) { verifier, key, value in
       guard key.count == KeyCoder.objectIDByteCount, let number = KeyCoder.objectID(ending: key)
       else {
-        return verifier.report("a key of \(key.count) bytes is no object number", entity.treeName)
+        return verifier.report("a key of \(key.count) bytes is not an object number", entity.treeName)
       }
       guard entity.isSound(number) else {
-        return verifier.report("a key is \(number), which is no object number", entity.treeName)
+        return verifier.report("a key is \(number), which is not an object number", entity.treeName)
       }
       if number.sequence > greatest.sequence { greatest = number }
       guard let record = reader.view(value) else {
@@ -154,7 +154,7 @@ package struct StoreVerifier {
     }
     for property in entity.schema.stored where !record.hasSoundValue(property.slot) {
       report(
-        "the \(property.name) of \(entity.name) \(number) is not a valid \(property.kind)",
+        "the \(property.name) of \(entity.name) \(number) is not a valid value of the kind \(property.kind)",
         entity.treeName
       )
     }

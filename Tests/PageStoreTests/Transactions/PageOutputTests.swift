@@ -1,0 +1,125 @@
+import Glibc
+import Synchronization
+import TestSupport
+import Testing
+
+@_spi(Testing) @testable import PageStore
+
+/// Images of a checkpoint that are written while others are prepared.
+struct PageOutputTests {
+  private static let pageSize = 4_096
+
+  /// A file whose writes take a moment, fail from one of them on, and tell whether one is under way.
+  private final class ObservedFile: RandomAccessFile {
+    let file = MemoryFile()
+    private let writes = Atomic(0)
+    private let writing = Atomic(false)
+    private let started = Atomic<UInt64>(0)
+    private let failingWrite: Int
+
+    init(failingFrom failingWrite: Int = .max) { self.failingWrite = failingWrite }
+
+    var writeCount: Int { writes.load(ordering: .relaxed) }
+    var isWriting: Bool { writing.load(ordering: .sequentiallyConsistent) }
+    var startedByteCount: UInt64 { started.load(ordering: .relaxed) }
+
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Int {
+      writing.store(true, ordering: .sequentiallyConsistent)
+      defer { writing.store(false, ordering: .sequentiallyConsistent) }
+      usleep(500)
+      let count = writes.add(1, ordering: .relaxed).newValue
+      return count >= failingWrite ? -Int(EIO) : file.write(bytes, at: offset)
+    }
+
+    func startWriting(at offset: UInt64, byteCount: UInt64) {
+      started.add(byteCount, ordering: .relaxed)
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) -> Int {
+      file.read(into: buffer, at: offset)
+    }
+    func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Int { write(bytes, at: offset) }
+    func synchronize() -> Int32 { 0 }
+    func allocate(at offset: UInt64, byteCount: UInt64) -> Int32 { 0 }
+    func truncate(to byteCount: UInt64) -> Int32 { file.truncate(to: byteCount) }
+    func byteCount() -> Int64 { file.byteCount() }
+    func close() {}
+  }
+
+  private func output(to file: ObservedFile, isConcurrent: Bool) -> PageOutput {
+    var environment = StoreEnvironment(now: { 0 }, random: { 0 })
+    if isConcurrent { environment.runConcurrently = { DetachedThread.run($0) } }
+    return PageOutput(
+      file: StoreFile(file, path: "output"),
+      pageSize: UInt64(Self.pageSize),
+      environment: environment
+    )
+  }
+
+  /// Appends images, some of several pages, to places in any order; returns the pages.
+  private func append(
+    imageCount: Int,
+    to output: PageOutput,
+    _ generator: inout SeededGenerator
+  ) throws -> [UInt64: [UInt8]] {
+    var pages: [UInt64: [UInt8]] = [:]
+    var next: UInt64 = 1
+    for _ in 0..<imageCount {
+      if generator.number(in: 0...3) == 0 { next = UInt64(generator.number(in: 1...1_000_000)) }
+      let image = generator.bytes(Self.pageSize * generator.number(in: 1...2))
+      let count = UInt64(image.count / Self.pageSize)
+      if (next..<next + count).contains(where: { pages[$0] != nil }) { continue }
+      try image.withUnsafeBytes { try output.append($0, at: next) }
+      for index in 0..<Int(count) {
+        pages[next + UInt64(index)] = [UInt8](image[index * Self.pageSize..<(index + 1) * Self.pageSize])
+      }
+      next += count
+    }
+    return pages
+  }
+
+  @Test(arguments: [false, true])
+  func everyImageIsInTheFile(isConcurrent: Bool) throws {
+    var generator = SeededGenerator("everyImageIsInTheFile")
+    let file = ObservedFile()
+    let output = output(to: file, isConcurrent: isConcurrent)
+    let pages = try append(imageCount: 3_000, to: output, &generator)
+    try output.finish()
+    #expect(!file.isWriting)
+    for (number, bytes) in pages {
+      var found = [UInt8](repeating: 0, count: Self.pageSize)
+      let count = found.withUnsafeMutableBytes { file.read(into: $0, at: number * UInt64(Self.pageSize)) }
+      #expect(count == Self.pageSize && found == bytes)
+    }
+    #expect(file.startedByteCount > 0)
+  }
+
+  @Test(arguments: [false, true])
+  func aFailureIsThrownAndNothingIsWrittenAfterwards(isConcurrent: Bool) throws {
+    var generator = SeededGenerator("aFailureIsThrownAndNothingIsWrittenAfterwards")
+    let file = ObservedFile(failingFrom: 40)
+    let output = output(to: file, isConcurrent: isConcurrent)
+    let error = #expect(throws: StoreError.self) {
+      _ = try append(imageCount: 4_000, to: output, &generator)
+      try output.finish()
+    }
+    #expect(error?.code == .inputOutput)
+    output.stop()
+    let count = file.writeCount
+    #expect(!file.isWriting && count == 40)
+    usleep(20_000)
+    #expect(file.writeCount == count)
+  }
+
+  @Test func stoppingWaitsForTheWriteUnderWay() throws {
+    var generator = SeededGenerator("stoppingWaitsForTheWriteUnderWay")
+    let file = ObservedFile()
+    let output = output(to: file, isConcurrent: true)
+    _ = try append(imageCount: 600, to: output, &generator)
+    output.stop()
+    #expect(!file.isWriting)
+    let count = file.writeCount
+    usleep(20_000)
+    #expect(count > 0 && file.writeCount == count)
+  }
+}
