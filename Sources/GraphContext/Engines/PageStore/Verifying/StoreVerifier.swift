@@ -228,7 +228,10 @@ package struct StoreVerifier {
     }
     let destination = view.schema.entities[toOne.destination]
     if target.isSound, !destination.isSound(target) {
-      report("the \(toOne.name) of \(entity.name) \(number) is not a valid reference", entity.treeName)
+      report(
+        "the \(toOne.name) of \(entity.name) \(number) is not a valid value of the kind reference",
+        entity.treeName
+      )
     }
     if exists(target, destination) == false {
       report(
@@ -281,7 +284,7 @@ package struct StoreVerifier {
       let data = try view.externalData(reference, at: slot, of: entity)
       let isText = entity.schema.stored[slot].kind == .externalString
       if isText, String(validating: data, as: UTF8.self) == nil {
-        report("the \(name) of \(entity.name) \(number) is not a valid string", treeName)
+        report("the \(name) of \(entity.name) \(number) is not a valid value of the kind string", treeName)
       }
     } catch {
       if let error = error.storeError { return noteDamage(error, treeName) }
