@@ -27,10 +27,6 @@ int64_t clinux_next_data(int32_t descriptor, int64_t offset) {
   return found < 0 ? -(int64_t)errno : (int64_t)found;
 }
 
-int32_t clinux_start_writing(int32_t descriptor, int64_t offset, int64_t count) {
-  return sync_file_range(descriptor, offset, count, SYNC_FILE_RANGE_WRITE) == 0 ? 0 : -errno;
-}
-
 int32_t clinux_open_unnamed(const char *folder) {
   int descriptor = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (descriptor >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT && errno != EINVAL))

@@ -18,6 +18,8 @@ extension StoreEnvironment {
       random: { source.random() },
       schedule: { _, work in deferred?.add(work) }
     )
+    // A few pages, so that writes fail, and crashes come, in the middle of a checkpoint.
+    environment.pageBatchByteCount = 16 << 10
     if let beside { environment.duringCheckpoint = { beside.run() } }
     return environment
   }

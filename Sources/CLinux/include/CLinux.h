@@ -12,10 +12,6 @@ int64_t clinux_pwrite_dsync(int32_t descriptor, const void *bytes, uint64_t coun
 /// `fallocate` mode 0: allocates blocks and extends the file. -EOPNOTSUPP where the file system can't.
 int32_t clinux_fallocate(int32_t descriptor, int64_t offset, int64_t count);
 
-/// `sync_file_range` with `SYNC_FILE_RANGE_WRITE`: starts to write dirty pages of the range to the device. Nothing is durable
-/// because of it. -errno on failure.
-int32_t clinux_start_writing(int32_t descriptor, int64_t offset, int64_t count);
-
 /// Opens a file in `folder` that has no name and goes when it is closed: `O_TMPFILE`, or a file whose name is removed at once
 /// where the file system doesn't know that. -errno if it can't.
 int32_t clinux_open_unnamed(const char *folder);

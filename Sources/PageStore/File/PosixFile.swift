@@ -28,10 +28,6 @@ final class PosixFile: RandomAccessFile {
     negated(pwrite(descriptor, bytes.baseAddress, bytes.count, Int(offset)))
   }
 
-  func startWriting(at offset: UInt64, byteCount: UInt64) {
-    _ = clinux_start_writing(descriptor, Int64(offset), Int64(byteCount))
-  }
-
   func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Int {
     Int(clinux_pwrite_dsync(descriptor, bytes.baseAddress, UInt64(bytes.count), Int64(offset)))
   }

@@ -12,9 +12,6 @@ public protocol RandomAccessFile: AnyObject, Sendable {
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) -> Int
   /// `pwrite`: bytes written.
   func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Int
-  /// `sync_file_range` with `SYNC_FILE_RANGE_WRITE`: the system begins to write the range to the device, so that a
-  /// later sync takes less time. A hint: failures don't matter.
-  func startWriting(at offset: UInt64, byteCount: UInt64)
   /// `pwritev2` with `RWF_DSYNC`: bytes written and durable; -EOPNOTSUPP if the file system can't do that.
   func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Int
   /// `fdatasync`.
@@ -47,9 +44,6 @@ public protocol RandomAccessFile: AnyObject, Sendable {
 }
 
 extension RandomAccessFile {
-  /// Does nothing: the next sync writes the range.
-  public func startWriting(at offset: UInt64, byteCount: UInt64) {}
-
   /// Returns -EOPNOTSUPP: the file keeps its blocks.
   public func punchHole(at offset: UInt64, byteCount: UInt64) -> Int32 { -EOPNOTSUPP }
 
@@ -81,6 +75,8 @@ public struct StoreEnvironment: Sendable {
   public var duringCheckpoint: @Sendable () -> Void = {}
   /// Makes the name of the store's file durable, if it has one.
   public var synchronizeFolder: @Sendable () throws(StoreError) -> Void = {}
+  /// Bytes of pages that a checkpoint gathers before it writes them.
+  public var pageBatchByteCount = 1 << 20
   /// The logger for events; nil for none.
   public var logger: Logger?
   /// Makes an empty file for pages that are only needed as long as the store is open.

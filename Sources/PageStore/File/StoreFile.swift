@@ -115,13 +115,6 @@ final class StoreFile: Sendable {
     try transfer(bytes, at: offset, "pwrite") { file.write($0, at: $1) }
   }
 
-  /// Has the system begin to write the range to the device, so that the next sync takes less time.
-  func startWriting(_ range: Range<UInt64>) {
-    guard !range.isEmpty, (try? begin()) != nil else { return }
-    defer { calls.end() }
-    file.startWriting(at: range.lowerBound, byteCount: range.upperBound - range.lowerBound)
-  }
-
   /// Writes all the bytes and returns when they are durable: with one call if the system can, otherwise with
   /// a write and a sync of the file.
   func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StoreError) {

@@ -33,8 +33,7 @@ extension PageImage {
     return sum
   }
 
-  /// True if any header byte of a leaf or branch that belongs to no field is not zero. Only for a page of the
-  /// file: in memory these bytes are used.
+  /// True if any header byte of a leaf or branch that belongs to no field is not zero.
   var hasStrayHeaderBytes: Bool {
     UnsafeRawBufferPointer(start: base, count: PageHeader.byteCount)[PageHeader.treePageEnd...].contains {
       $0 != 0
@@ -84,7 +83,7 @@ extension PageImage {
   }
 
   /// Returns whether the cells of a sound page fill its heap without overlaps. False for a page with garbage,
-  /// which may lie under its cells. O(entries).
+  /// which may lie under its cells. O(entries + bytes of the page / 64).
   ///
   /// Each byte of the heap lies in an odd number of cells if the offsets at which cells begin or end cancel out
   /// in pairs, except the heap's own start and end. The cells together are as long as the heap, so that each

@@ -43,8 +43,8 @@ enum PageFlags {
   static let known: UInt16 = 1
   /// Only in memory: the frame was evicted and must not be read (``PageCache``).
   static let evicted: UInt16 = 1 << 15
-  /// Only in memory: the page was read from the file, so that it may be forged. This process has laid out
-  /// every other page.
+  /// Only in memory: the leaf or branch was read from the file, so that it may be forged. This process has laid
+  /// out all others that transactions change.
   static let loaded: UInt16 = 1 << 14
 }
 

@@ -1,24 +1,23 @@
 /// Gathers the images of a checkpoint into large writes, and makes these writes while the checkpoint prepares
 /// the next images. Images that come one after the other, and are adjacent in the file, are written together.
-/// The device begins to write them before they are synced.
 ///
 /// The caller calls ``finish()``, or ``stop()`` after an error: otherwise a write could still be under way
 /// when the pages have other uses.
 final class PageOutput {
   private let writer: BatchWriter
   private let pageSize: UInt64
+  private let batchByteCount: Int
   private var batch = PageBatch()
-
-  private static let batchByteCount = 1 << 20
 
   init(file: StoreFile, pageSize: UInt64, environment: StoreEnvironment) {
     writer = BatchWriter(file: file, environment: environment)
     self.pageSize = pageSize
+    batchByteCount = environment.pageBatchByteCount
   }
 
   /// Takes whole pages, of which the first has this number. Throws the error of an earlier write.
   func append(_ bytes: UnsafeRawBufferPointer, at number: UInt64) throws(StoreError) {
-    if batch.bytes.count >= Self.batchByteCount { batch = try writer.submit(batch) }
+    if batch.bytes.count >= batchByteCount { batch = try writer.submit(batch) }
     batch.append(bytes, at: number * pageSize)
   }
 
@@ -42,12 +41,9 @@ private struct PageBatch {
 
   private(set) var bytes: [UInt8] = []
   private(set) var runs: [Run] = []
-  /// The part of the file in which all runs lie; empty if there are none.
-  private(set) var bounds: Range<UInt64> = 0..<0
 
   mutating func append(_ image: UnsafeRawBufferPointer, at offset: UInt64) {
     bytes.append(contentsOf: image)
-    bounds = bounds.union(offset..<offset + UInt64(image.count))
     if let last = runs.last, last.offset + UInt64(last.byteCount) == offset {
       runs[runs.count - 1].byteCount += image.count
     } else {
@@ -57,14 +53,12 @@ private struct PageBatch {
 
   /// Removes the images. Keeps the memory for others.
   mutating func removeAll() {
-    bounds = 0..<0
     bytes.removeAll(keepingCapacity: true)
     runs.removeAll(keepingCapacity: true)
   }
 }
 
-/// Writes batches one after the other, concurrently with its caller. One batch waits at most. The device
-/// begins to write them each time some megabytes have been written to the system's cache.
+/// Writes batches one after the other, concurrently with its caller. One batch waits at most.
 // Safety: mutable state is only touched with `monitor` locked.
 private final class BatchWriter: @unchecked Sendable {
   private let file: StoreFile
@@ -75,11 +69,6 @@ private final class BatchWriter: @unchecked Sendable {
   private var spare: PageBatch?
   private var isWriting = false
   private var failure: StoreError?
-  /// The part of the file in which the batches lie that the device hasn't begun to write, and their bytes.
-  private var unstarted: (bounds: Range<UInt64>, byteCount: Int) = (0..<0, 0)
-
-  /// Fewer bytes make each start cost more than it gains.
-  private static let startedByteCount = 8 << 20
 
   init(file: StoreFile, environment: StoreEnvironment) {
     self.file = file
@@ -108,7 +97,6 @@ private final class BatchWriter: @unchecked Sendable {
     while var batch = takeWaiting() {
       do throws(StoreError) {
         try write(batch)
-        startWriting(batch)
       } catch {
         monitor.withLock { failure = error }
       }
@@ -129,17 +117,6 @@ private final class BatchWriter: @unchecked Sendable {
     }
   }
 
-  private func startWriting(_ batch: PageBatch) {
-    let bounds: Range<UInt64>? = monitor.withLock {
-      unstarted.bounds = unstarted.bounds.union(batch.bounds)
-      unstarted.byteCount += batch.bytes.count
-      guard unstarted.byteCount >= Self.startedByteCount else { return nil }
-      defer { unstarted = (0..<0, 0) }
-      return unstarted.bounds
-    }
-    if let bounds { file.startWriting(bounds) }
-  }
-
   func waitUntilIdle() {
     monitor.withLock { while isWriting { monitor.wait() } }
   }
@@ -155,13 +132,5 @@ private final class BatchWriter: @unchecked Sendable {
       }
       start += run.byteCount
     }
-  }
-}
-
-extension Range<UInt64> {
-  /// Returns the smallest range that contains this one and `other`.
-  fileprivate func union(_ other: Range<UInt64>) -> Range<UInt64> {
-    if isEmpty { return other }
-    return Swift.min(lowerBound, other.lowerBound)..<Swift.max(upperBound, other.upperBound)
   }
 }

@@ -304,6 +304,12 @@ final class TreeEditor {
     (target + rest).copyMemory(from: page.base + rest, byteCount: low - rest)
     let heap = page.heapStart
     (target + heap).copyMemory(from: page.base + heap, byteCount: geometry.pageSize - heap)
+    // No field is there, so that only a forged page has other bytes.
+    (target + PageHeader.treePageEnd).initializeMemory(
+      as: UInt8.self,
+      repeating: 0,
+      count: PageHeader.byteCount - PageHeader.treePageEnd
+    )
     FrameHeader(target).clearMarks()
   }
 

@@ -39,11 +39,14 @@ struct StoreFixture {
   var environment: StoreEnvironment {
     let clock = clock
     let schedule = schedule
-    return StoreEnvironment(
+    var environment = StoreEnvironment(
       now: { clock.milliseconds.load(ordering: .relaxed) },
       random: { mixed(99, clock.draws.wrappingAdd(1, ordering: .relaxed).newValue) },
       schedule: { _, work in schedule.add(work) }
     )
+    // A few pages, so that writes fail in the middle of a checkpoint.
+    environment.pageBatchByteCount = 16 << 10
+    return environment
   }
 
   func open() throws -> Store { try open(disk) }
