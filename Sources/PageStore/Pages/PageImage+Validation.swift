@@ -90,10 +90,13 @@ extension PageImage {
   /// byte lies in exactly one of them.
   func cellsAdjoin(_ geometry: PageGeometry) -> Bool {
     guard garbage == 0 else { return false }
-    let wordCount = geometry.pageSize / 64 + 1
-    return withUnsafeTemporaryAllocation(of: UInt64.self, capacity: wordCount) { bounds in
+    return withUnsafeTemporaryAllocation(of: UInt64.self, capacity: geometry.pageSize / 64) { bounds in
       bounds.initialize(repeating: 0)
-      func toggle(_ offset: Int) { bounds[offset >> 6] ^= 1 &<< UInt64(truncatingIfNeeded: offset & 63) }
+      // No cell begins at 0, and the last may end with the page.
+      func toggle(_ offset: Int) {
+        let bit = offset - 1
+        bounds[bit >> 6] ^= 1 &<< UInt64(truncatingIfNeeded: bit & 63)
+      }
       toggle(heapStart)
       toggle(geometry.pageSize - prefixLength)
       for index in 0..<count {

@@ -44,12 +44,7 @@ struct SpillFileTests {
     fixture.options.dirtyMemoryBytes = 1 << 20
     var environment = fixture.environment
     environment.makeSpillFile = { () throws(StoreError) in CountedFile(openCount) }
-    return try Store.open(
-      file: fixture.disk,
-      path: "test",
-      options: fixture.options,
-      environment: environment
-    )
+    return try fixture.open(in: environment)
   }
 
   private static func write(_ round: Int, _ keys: Range<Int>, to store: Store) throws {

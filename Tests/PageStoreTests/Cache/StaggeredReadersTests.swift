@@ -116,12 +116,7 @@ struct StaggeredReadersTests {
     fixture.options.dirtyMemoryBytes = 1 << 20
     var environment = fixture.environment
     environment.makeSpillFile = { () throws(StoreError) in throw StoreError(.diskFull, "no room") }
-    let store = try Store.open(
-      file: fixture.disk,
-      path: "test",
-      options: fixture.options,
-      environment: environment
-    )
+    let store = try fixture.open(in: environment)
     var snapshots: [Snapshot] = []
     for round in 0..<100 {
       try store.write { transaction in

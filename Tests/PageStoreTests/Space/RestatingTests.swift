@@ -48,12 +48,7 @@ struct RestatingTests {
     let companion = Companion()
     var environment = fixture.environment
     environment.duringCheckpoint = { companion.run() }
-    let store = try Store.open(
-      file: fixture.disk,
-      path: "test",
-      options: fixture.options,
-      environment: environment
-    )
+    let store = try fixture.open(in: environment)
     @Sendable func put(_ count: Int) throws {
       try store.write { transaction in
         let tree = try transaction.tree("t")

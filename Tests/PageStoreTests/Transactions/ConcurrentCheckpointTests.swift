@@ -25,12 +25,7 @@ struct ConcurrentCheckpointTests {
     let companion = Companion()
     var environment = fixture.environment
     environment.duringCheckpoint = { companion.commit() }
-    let store = try Store.open(
-      file: fixture.disk,
-      path: "test",
-      options: fixture.options,
-      environment: environment
-    )
+    let store = try fixture.open(in: environment)
     for index in 0..<300 { try store.put("before\(index)", String(repeating: "x", count: 100)) }
     companion.store.withLock { $0 = store }
     try store.checkpointConcurrently()
@@ -63,12 +58,7 @@ struct ConcurrentCheckpointTests {
       committer.pool.cache.drop([committer.lastRecord.spaceTree.root.reference.location.number])
       fixture.disk.inject(DiskFault(.read, at: 0, .error(EIO)))
     }
-    let store = try Store.open(
-      file: fixture.disk,
-      path: "test",
-      options: fixture.options,
-      environment: environment
-    )
+    let store = try fixture.open(in: environment)
     try store.put("a", "1")
     try store.checkpoint()
     try store.put("a", "2")
@@ -133,12 +123,7 @@ struct ConcurrentCheckpointTests {
     let companion = Companion()
     var environment = fixture.environment
     environment.duringCheckpoint = { companion.commit() }
-    let store = try Store.open(
-      file: fixture.disk,
-      path: "test",
-      options: fixture.options,
-      environment: environment
-    )
+    let store = try fixture.open(in: environment)
     for index in 0..<300 { try store.put("k\(index)", String(repeating: "x", count: 100)) }
     companion.store.withLock { $0 = store }
     let before = store.committer.dirtyByteCount

@@ -123,12 +123,7 @@ struct PageOutputTests {
     var environment = fixture.environment
     environment.pageBatchByteCount = 8 << 10
     environment.runConcurrently = { DetachedThread.run($0) }
-    let store = try Store.open(
-      file: fixture.disk,
-      path: "test",
-      options: fixture.options,
-      environment: environment
-    )
+    let store = try fixture.open(in: environment)
     try store.put("a", "1")
     try store.checkpoint()
     // A value of this length makes the commit a checkpoint.

@@ -51,6 +51,11 @@ struct StoreFixture {
 
   func open() throws -> Store { try open(disk) }
 
+  /// Opens the store in another environment than ``environment``.
+  func open(in environment: StoreEnvironment) throws -> Store {
+    try Store.open(file: disk, path: "test", options: options, environment: environment)
+  }
+
   /// Opens the store in another file than ``disk``, such as its state at another moment.
   func open(_ file: any RandomAccessFile) throws -> Store {
     try Store.open(file: file, path: "test", options: options, environment: environment)
