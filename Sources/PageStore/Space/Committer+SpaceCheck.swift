@@ -37,7 +37,7 @@ extension Committer {
   /// Throws `corrupt` unless the last page extent, whose header is rewritten when it grows, is there and
   /// contains no log extent.
   private func checkTail(_ logExtents: [Extent]) throws(StoreError) {
-    guard let tail = tailExtent(of: lastRecord) else { return }
+    guard let tail = tailExtent(of: lastRecord, besides: logExtents) else { return }
     let isThere = try ExtentWalk.extent(at: tail.offset, in: file, identity) != nil
     guard isThere, !logExtents.contains(where: { $0.range.overlaps(tail.range) }) else {
       throw refusal("the last extent of pages is missing, or a log extent overlaps it", at: tail.offset)

@@ -11,12 +11,11 @@ struct PageSpace {
   /// The page extent at the end of the file; nil if the file ends with a log extent.
   private var tail: Extent?
   private var headers: ExtentHeaders
+  /// Pages for a log extent, which are kept for the time when the file can't grow; nil if none are kept.
+  private var logRoom: Range<UInt64>?
   /// The end of the file while it is longer than its extents; nil otherwise.
   private var surplusEnd: UInt64?
   private let file: StoreFile
-
-  /// Returns the number of bytes kept for transactions that only remove, so that they succeed on a full disk.
-  static func removalReserve(pageSize: UInt64) -> UInt64 { max(128 << 10, 8 * pageSize) }
 
   /// The file grows in steps of a sixty-fourth of its length, within these limits.
   private static let smallestStep: UInt64 = 256 << 10
@@ -37,15 +36,15 @@ struct PageSpace {
 
   // MARK: Pages
 
-  /// Makes sure that `count` pages can be taken, among them those of the overflows of `runs`. Throws
-  /// `diskFull`.
-  mutating func ensure(_ count: UInt64, runs: RunDemand = RunDemand()) throws(StoreError) {
+  /// Makes sure that the pages of `reserve` can be taken. Throws `diskFull`.
+  mutating func ensure(_ reserve: PageReserve) throws(StoreError) {
+    let (count, runs) = (reserve.pageCount, reserve.runs)
     try makeReady(count)
-    var shortfall = map.room(for: runs).shortfall
+    var shortfall = map.ready.room(for: runs).shortfall
     while shortfall > 0, !map.bare.isEmpty {
       // At least twice as many each time, because each time takes a walk over the map.
       try makeReady(map.ready.count + max(map.ready.count, shortfall))
-      shortfall = map.room(for: runs).shortfall
+      shortfall = map.ready.room(for: runs).shortfall
     }
     if shortfall > 0 { try extend(by: shortfall) }
     if map.ready.count < count { try extend(by: count - map.ready.count) }
@@ -61,52 +60,70 @@ struct PageSpace {
     }
   }
 
+  /// Has the file system allocate blocks for the bare ones of the first `count` free pages.
+  private mutating func makeFirstReady(_ count: UInt64) throws(StoreError) {
+    for run in map.firstBare(amongFree: count) {
+      try file.allocate(run.lowerBound * pageSize..<run.upperBound * pageSize)
+      map.markReady(run)
+    }
+  }
+
   /// The pages that are taken for a checkpoint.
   struct Taken {
     /// For single pages.
-    var singles: [Range<UInt64>]
+    var singles: [Range<UInt64>] = []
     /// For overflows of several pages.
-    var runs: [Range<UInt64>]
+    var runs: [Range<UInt64>] = []
     /// For the space tree, whose pages are counted last.
-    var spare: [Range<UInt64>]
+    var spare: [Range<UInt64>] = []
 
     var placement: PagePlacement { PagePlacement(singles: singles, runs: runs) }
+    var all: [Range<UInt64>] { singles + runs + spare }
   }
 
-  /// Takes pages for a checkpoint, and `spareCount` for its space tree. Throws `diskFull`, with nothing
-  /// taken.
-  mutating func take(_ demand: PageDemand, spareCount: UInt64) throws(StoreError) -> Taken {
-    var runs: [Range<UInt64>] = []
+  /// Takes pages for a checkpoint, and `spareCount` for its space tree, and makes sure that the pages of
+  /// `reserve` can be taken after that. Throws `diskFull`, with nothing taken.
+  mutating func take(
+    _ demand: PageDemand,
+    spareCount: UInt64 = 0,
+    leaving reserve: PageReserve = PageReserve()
+  ) throws(StoreError) -> Taken {
+    var taken = Taken()
     do throws(StoreError) {
-      for count in demand.runs.sorted(by: >) { runs.append(try take(run: count)) }
-      try ensure(demand.singles + spareCount)
-      if let spare = map.take(spareCount), let singles = map.take(demand.singles) {
-        return Taken(singles: singles, runs: runs, spare: spare)
+      for count in demand.runs.sorted(by: >) { taken.runs.append(try take(run: count)) }
+      try ensure(PageReserve(pageCount: demand.singles + spareCount))
+      guard let spare = map.take(spareCount), let singles = map.take(demand.singles) else {
+        throw StoreError(.diskFull, "room that was set aside for a checkpoint is missing")
       }
+      (taken.spare, taken.singles) = (spare, singles)
+      try ensure(reserve)
+      return taken
     } catch {
-      giveBack(runs)
+      giveBack(taken.all)
       throw error
     }
-    giveBack(runs)
-    throw StoreError(.diskFull, "room that was set aside for a checkpoint is missing")
   }
 
   /// Takes `count` pages, not necessarily adjacent. Throws `diskFull`, with nothing taken.
   mutating func take(_ count: UInt64) throws(StoreError) -> [Range<UInt64>] {
     if count == 0 { return [] }
-    try ensure(count)
+    try ensure(PageReserve(pageCount: count))
     return map.take(count) ?? []
   }
 
   private mutating func take(run count: UInt64) throws(StoreError) -> Range<UInt64> {
     if let run = map.take(run: count) { return run }
-    if let run = map.firstFreeRun(of: count) {
-      try file.allocate(run.lowerBound * pageSize..<run.upperBound * pageSize)
-      map.take(run)
-      return run
-    }
+    if let run = try takeFree(run: count) { return run }
     try extend(by: count)
     return map.take(run: count) ?? map.end..<map.end
+  }
+
+  /// Takes the first `count` adjacent free pages, whether they have blocks or not; nil if there are none.
+  private mutating func takeFree(run count: UInt64) throws(StoreError) -> Range<UInt64>? {
+    guard let run = map.firstFreeRun(of: count) else { return nil }
+    try file.allocate(run.lowerBound * pageSize..<run.upperBound * pageSize)
+    map.take(run)
+    return run
   }
 
   /// Makes pages free to which nothing in the file refers.
@@ -164,7 +181,8 @@ struct PageSpace {
   struct Cut {
     fileprivate let newEnd: UInt64
     fileprivate let oldEnd: UInt64
-    fileprivate let free: [Range<UInt64>]
+    fileprivate let ready: [Range<UInt64>]
+    fileprivate let bare: [Range<UInt64>]
     /// The end of the part of the file that stays, in bytes.
     let end: UInt64
     let tailOffset: UInt64
@@ -175,26 +193,27 @@ struct PageSpace {
   /// record the cut doesn't know them.
   ///
   /// - Parameters:
-  ///   - reserved: the number of pages that stay ready, because they were set aside for accepted commits.
-  ///   - runs: the overflows among them.
+  ///   - reserve: the room that stays for accepted commits and for transactions that only remove.
   mutating func beginCut(
     keeping: UInt64,
-    reserving reserved: UInt64,
-    runs: RunDemand,
+    reserving reserve: PageReserve,
     before recordedEnd: UInt64
   ) -> Cut? {
+    // If the disk is full, the room that stays may lie at the end of the file, and the file isn't cut.
+    try? makeFirstReady(reserve.pageCount)
     let usedEnd = usedEndWithoutHeaders
     let least = usedEnd + (usedEnd == map.usedEnd ? keeping : 0)
-    guard let newEnd = map.end(from: least, keepingReady: reserved, runs: runs),
+    guard let newEnd = map.end(from: least, keeping: reserve),
       newEnd < map.end, newEnd * pageSize <= recordedEnd,
       let newTail = try? Optional(pageExtent(around: (newEnd - 1) * pageSize))
     else { return nil }
-    let free = map.ready.runs(in: newEnd..<map.end)
+    let (ready, bare) = (map.ready.runs(in: newEnd..<map.end), map.bare.runs(in: newEnd..<map.end))
     map.take(newEnd..<map.end)
     return Cut(
       newEnd: newEnd,
       oldEnd: map.end,
-      free: free,
+      ready: ready,
+      bare: bare,
       end: newEnd * pageSize,
       tailOffset: newTail?.offset ?? 0
     )
@@ -212,8 +231,11 @@ struct PageSpace {
     return end
   }
 
-  /// Makes the pages of a cut free again. Those that were bare stay unused until the store is opened again.
-  mutating func cancel(_ cut: Cut) { giveBack(cut.free) }
+  /// Makes the pages of a cut free again.
+  mutating func cancel(_ cut: Cut) {
+    giveBack(cut.ready)
+    for run in cut.bare { map.releaseBare(run) }
+  }
 
   /// Cuts the file at the end that a durable checkpoint has recorded, unless the file has grown meanwhile.
   mutating func finish(_ cut: Cut) throws(StoreError) {
@@ -290,17 +312,42 @@ struct PageSpace {
     )
   }
 
+  /// Returns the number of adjacent free pages that a log extent among pages takes: its own, and one for the
+  /// header of the part that follows.
+  private func pageCount(ofLogExtent byteCount: UInt64) -> UInt64 {
+    byteCount.roundedUp(to: pageSize) / pageSize + 1
+  }
+
+  /// The number of pages that ``keepLogRoom(byteCount:)`` keeps.
+  var logRoomPageCount: UInt64 { logRoom.map { $0.upperBound - $0.lowerBound } ?? 0 }
+
+  /// Takes the pages of a log extent that ``takeLogExtentAmongPages(byteCount:leaving:_:)`` will use, if none
+  /// are kept already. Throws `diskFull`.
+  mutating func keepLogRoom(byteCount: UInt64) throws(StoreError) {
+    if logRoom != nil { return }
+    let count = pageCount(ofLogExtent: byteCount)
+    if let free = try takeFree(run: count) { logRoom = free } else { logRoom = try take(run: count) }
+  }
+
+  /// Makes the pages that are kept for the log free.
+  mutating func giveUpLogRoom() {
+    if let logRoom { giveBack([logRoom]) }
+    logRoom = nil
+  }
+
   /// Takes room for a log extent from free pages inside a page extent, which is divided, and has `initialise`
   /// write to it. Used when the file can't grow. Throws `diskFull`, with nothing taken. After another error
   /// of `initialise` the room stays unused.
+  ///
+  /// - Parameter reserve: the room that must be left.
   mutating func takeLogExtentAmongPages<Result>(
     byteCount: UInt64,
+    leaving reserve: PageReserve,
     _ initialise: (Extent) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
     try mendTailHeader()
-    let count = byteCount.roundedUp(to: pageSize) / pageSize
-    // One more page, for the header of the part that follows.
-    guard let pages = map.firstFreeRun(of: count + 1),
+    giveUpLogRoom()
+    guard let pages = map.firstFreeRun(of: pageCount(ofLogExtent: byteCount), leaving: reserve),
       let whole = try pageExtent(around: pages.lowerBound * pageSize),
       pages.upperBound * pageSize <= whole.end
     else { throw StoreError(.diskFull, "no room for the log among the pages that are free") }

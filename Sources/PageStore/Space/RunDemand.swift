@@ -1,7 +1,7 @@
 /// The overflows of several pages that a checkpoint will write: the pages of each must be adjacent.
 ///
 /// The lengths of all but the longest are left out, so that sums are cheap. Whatever they are,
-/// ``SpaceMap/room(for:)`` says whether there is room for them.
+/// ``PageBitmap/room(for:)`` says whether there is room for them.
 struct RunDemand: Hashable {
   /// Pages of all overflows.
   private(set) var pageCount: UInt64 = 0
@@ -33,8 +33,26 @@ struct RunDemand: Hashable {
   }
 }
 
-extension SpaceMap {
-  /// The room that ready pages have for overflows.
+/// Room in the file that is set aside: free pages that have blocks.
+struct PageReserve {
+  /// Pages, those of the overflows included.
+  var pageCount: UInt64 = 0
+  var runs = RunDemand()
+
+  init(pageCount: UInt64 = 0, runs: RunDemand = RunDemand()) {
+    self.pageCount = pageCount
+    self.runs = runs
+  }
+
+  static func + (left: PageReserve, right: PageReserve) -> PageReserve {
+    PageReserve(pageCount: left.pageCount + right.pageCount, runs: left.runs + right.runs)
+  }
+
+  static func += (left: inout PageReserve, right: PageReserve) { left = left + right }
+}
+
+extension PageBitmap {
+  /// The room that free pages have for overflows.
   struct RunRoom {
     /// The number of adjacent pages that the file must get so that all fit; 0 if they fit.
     var shortfall: UInt64
@@ -42,7 +60,7 @@ extension SpaceMap {
     var end: UInt64
   }
 
-  /// Returns the room for the overflows of `runs`, in whatever order each takes the first run of ready pages
+  /// Returns the room for the overflows of `runs`, in whatever order each takes the first run of these pages
   /// in which it fits.
   ///
   /// An overflow of *p* pages that doesn't fit has found less than *p* pages left in each run. So the others
@@ -55,7 +73,7 @@ extension SpaceMap {
     if runs.isEmpty { return RunRoom(shortfall: 0, end: 0) }
     var missing = runs.pageCount - runs.longest + 1
     var page: UInt64 = 0
-    while let run = ready.nextRun(from: page) {
+    while let run = nextRun(from: page) {
       let length = run.upperBound - run.lowerBound
       if length >= runs.longest {
         let counted = length - runs.longest + 1
@@ -66,6 +84,21 @@ extension SpaceMap {
       }
       page = run.upperBound
     }
-    return RunRoom(shortfall: missing + runs.longest - 1, end: end)
+    return RunRoom(shortfall: missing + runs.longest - 1, end: .max)
+  }
+}
+
+/// The free pages to which a compaction moves overflows.
+struct RelocationRoom {
+  /// The page before which they have to lie.
+  let limit: UInt64
+  let free: PageBitmap
+  /// Overflows that take a part of the room before.
+  let demand: RunDemand
+
+  /// Returns whether the overflows of `runs` are sure to fit.
+  func holds(_ runs: RunDemand) -> Bool {
+    let room = free.room(for: demand + runs)
+    return room.shortfall == 0 && room.end <= limit
   }
 }

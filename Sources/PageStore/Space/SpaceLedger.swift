@@ -127,6 +127,6 @@ extension Committer {
 
   /// Returns the number of free pages that are kept in reserve. Called with `state` held.
   func reservedFreePageCount(of space: PageSpace) -> UInt64 {
-    min(space.map.freeCount, reservedPageCount(end: space.map.end))
+    min(space.map.freeCount, reserve(end: space.map.end).pageCount)
   }
 }

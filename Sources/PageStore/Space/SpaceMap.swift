@@ -113,12 +113,27 @@ struct SpaceMap {
     return run
   }
 
-  /// Returns the lowest end of the file, at least `least`, before which `count` pages are ready, among them
-  /// those of the overflows of `runs`. Nil if there is no such end.
-  func end(from least: UInt64, keepingReady count: UInt64, runs: RunDemand) -> UInt64? {
-    let room = room(for: runs)
-    guard ready.count >= count, room.shortfall == 0 else { return nil }
-    return max(least, Self.lowest(count, in: ready).last?.upperBound ?? 0, room.end)
+  /// Returns the lowest end of the file, at least `least`, before which the pages of `reserve` are ready. Nil
+  /// if there is no such end.
+  func end(from least: UInt64, keeping reserve: PageReserve) -> UInt64? {
+    let room = ready.room(for: reserve.runs)
+    guard ready.count >= reserve.pageCount, room.shortfall == 0 else { return nil }
+    return max(least, Self.lowest(reserve.pageCount, in: ready).last?.upperBound ?? 0, room.end)
+  }
+
+  /// Returns the bare ones of the first `count` free pages.
+  func firstBare(amongFree count: UInt64) -> [Range<UInt64>] {
+    guard let last = Self.lowest(count, in: free).last else { return [] }
+    return bare.runs(in: 0..<last.upperBound)
+  }
+
+  /// Returns the first `count` adjacent pages that are ready, or, if there are none, free. Nil if there are
+  /// none either, or if the pages of `reserve` wouldn't be ready without them.
+  func firstFreeRun(of count: UInt64, leaving reserve: PageReserve) -> Range<UInt64>? {
+    guard let run = Self.firstRun(of: count, in: ready) ?? firstFreeRun(of: count) else { return nil }
+    var rest = ready
+    rest.remove(run)
+    return rest.count >= reserve.pageCount && rest.room(for: reserve.runs).shortfall == 0 ? run : nil
   }
 
   /// Returns the first `count` adjacent free pages, ready or bare; nil if there are none.

@@ -41,6 +41,8 @@ struct Compaction {
   private static let roundLimit = 8
   /// Pages that are changed while the writer lock is held once: for 0.1 or 0.2 ms.
   private static let slicePageCount = 16
+  /// After so many slices `progress` is called, whether they have changed pages or not.
+  private static let reportedSliceCount = 16
   /// The most pages that are changed before a checkpoint writes them. In a small store fewer, so that commits
   /// don't wait for the checkpoint.
   private static let batchPageCount: UInt64 = 2_048
@@ -92,13 +94,15 @@ struct Compaction {
     let batch = min(Self.batchPageCount, store.committer.concurrentPageCount)
     var position: Committer.CompactionPosition? = .init()
     while position != nil {
-      var count = 0
+      var (count, sliceCount) = (0, 0)
       while position != nil, count < batch {
         store.writerLock.letOthersGoFirst(for: .milliseconds(5))
         count += try store.withWriterLock { () throws(StoreError) in
           try store.file.checkOpen()
           return try store.committer.runConcurrently(pass, from: &position, pageLimit: Self.slicePageCount)
         }
+        sliceCount += 1
+        if sliceCount % Self.reportedSliceCount == 0 { guard try report(progress) else { return false } }
       }
       if count > 0 { try store.committer.checkpointConcurrently(after: pass) }
       state.movedBytes += UInt64(count) * store.committer.pageSize

@@ -44,7 +44,10 @@ struct CheckpointPlan {
       self.demand = demand
       taken = try committer.withSpace { (space) throws(StoreError) in
         let spareCount = committer.spaceTreePageLimit(end: space.map.end)
-        return try space.take(demand, spareCount: spareCount)
+        guard draft.leavesReserve else { return try space.take(demand, spareCount: spareCount) }
+        try committer.keepLogRoom(in: &space)
+        let reserve = committer.reserve(afterCheckpointOf: draft.directory, end: space.map.end)
+        return try space.take(demand, spareCount: spareCount, leaving: reserve)
       }
     } catch {
       for editor in [editor, spaceEditor] { editor.abandon() }

@@ -60,8 +60,14 @@ extension Committer {
       try tighten()
     } catch {
       try log.checkFence()
+      // The log may have moved on, and then a link follows the last checkpoint's record.
+      if !isCheckpointLast { try? restateAlone() }
+      try log.checkFence()
     }
   }
+
+  /// True if the record of the newest anchor's checkpoint is the last of the log.
+  private var isCheckpointLast: Bool { anchors.newest?.recordChecksum == log.tail.previousChecksum }
 
   /// True if the last checkpoint contains the newest version, and no record follows the start of its replay.
   /// False after a concurrent checkpoint, because its own record follows that start. Called with `state`
@@ -124,6 +130,8 @@ extension Committer {
     var changes: DirtySet?
     /// True if the checkpoint commits a transaction, so that no reader sees its changes yet.
     var isUnseen = false
+    /// True if room must be left for transactions that only remove.
+    var leavesReserve = false
     /// The page from which on pages of the store's own trees move to the front of the file.
     var relocationLimit: UInt64?
 
@@ -149,11 +157,13 @@ extension Committer {
       link = transaction.link
       changes = transaction.dirty
       isUnseen = true
+      leavesReserve = transaction.log.hasAdditions
     }
   }
 
   @discardableResult
   private func checkpoint(_ draft: Draft) throws(StoreError) -> Version {
+    try makeRoomForCheckpointRecord()
     dead.beginCheckpoint()
     var plan: CheckpointPlan?
     do throws(StoreError) {
@@ -241,6 +251,16 @@ extension Committer {
     )
   }
 
+  /// Makes the log continue in another extent if the record of a checkpoint may not fit. This comes before
+  /// the checkpoint takes pages: on a full disk the log takes some that no accepted commit needs.
+  private func makeRoomForCheckpointRecord() throws(StoreError) {
+    var record = lastRecord
+    record.logExtents = extents.extents
+    let byteCount = LogRecordHeader.encodedByteCount + record.encoded().count
+    if log.hasRoom(forRecord: byteCount, isCheckpoint: true) { return }
+    try log.moveOn(to: nextLogExtent(forRecord: byteCount))
+  }
+
   /// Appends a checkpoint's record, and sets its replay start if it has none. Called with `state` held.
   func append(_ record: inout CheckpointRecord) throws(StoreError) -> LogWriter.Appended {
     var bytes = [UInt8](repeating: 0, count: LogRecordHeader.encodedByteCount) + record.encoded()
@@ -277,9 +297,9 @@ extension Committer {
 
   /// Sets the closing mark in the newest anchor: its checkpoint's record is the last of the log. The anchor
   /// is overwritten in place, because the other one is durable and leads to the same state. Without another
-  /// anchor, this does nothing.
+  /// anchor, or after a failure because of which that record isn't the last, this does nothing.
   private func addClosingMark() throws(StoreError) {
-    guard anchors.count == FileLayout.anchorOffsets.count else { return }
+    guard anchors.count == FileLayout.anchorOffsets.count, isCheckpointLast else { return }
     anchors.close()
     try log.fencing { () throws(StoreError) in try write(anchors[0], in: 1 - nextAnchorSlot) }
   }

@@ -50,11 +50,22 @@ extension Committer {
     }
   }
 
+  /// Returns the room for overflow that a pass moves; nil if it moves none. Called with `state` held.
+  private func relocationRoom(for pass: CompactionPass) throws(StoreError) -> RelocationRoom? {
+    guard case .move(let limit) = pass else { return nil }
+    return try withSpace { (space) in
+      RelocationRoom(limit: limit, free: space.map.free, demand: dirtyRuns)
+    }
+  }
+
   /// Continues a pass at `position`, which is nil when the pass is complete, until it has changed or examined
   /// about `pageLimit` pages. Returns the changes as a transaction that leaves every tree's entries as they
   /// are. Called with the writer lock held.
+  ///
+  /// - Parameter room: the room for overflow that moves; nil if none does.
   func run(
     _ pass: CompactionPass,
+    to room: RelocationRoom?,
     from position: inout CompactionPosition?,
     pageLimit: Int
   ) throws(StoreError) -> TransactionState {
@@ -67,7 +78,7 @@ extension Committer {
     )
     do throws(StoreError) {
       while let here = position, transaction.dirty.filePageCount < pageLimit {
-        position = try run(pass, from: here, in: transaction, pageLimit: pageLimit)
+        position = try run(pass, to: room, from: here, in: transaction, pageLimit: pageLimit)
         if case .pack = pass, position?.slot == here.slot { break }
       }
       return transaction
@@ -79,6 +90,7 @@ extension Committer {
 
   private func run(
     _ pass: CompactionPass,
+    to room: RelocationRoom?,
     from position: CompactionPosition,
     in transaction: TransactionState,
     pageLimit: Int
@@ -90,7 +102,8 @@ extension Committer {
       let progress =
         switch pass {
         case .pack: try editor.pack(from: position.key, pageLimit: pageLimit)
-        case .move(let limit): try editor.relocate(behind: limit, from: position.key, pageLimit: pageLimit)
+        case .move(let limit):
+          try editor.relocate(behind: limit, to: room, from: position.key, pageLimit: pageLimit)
         }
       if case .resume(let key) = progress { return CompactionPosition(slot: position.slot, key: key) }
     }
@@ -106,7 +119,8 @@ extension Committer {
     pageLimit: Int
   ) throws(StoreError) -> Int {
     try log.checkFence()
-    let transaction = try run(pass, from: &position, pageLimit: pageLimit)
+    let room = try state.withLock { () throws(StoreError) in try relocationRoom(for: pass) }
+    let transaction = try run(pass, to: room, from: &position, pageLimit: pageLimit)
     let count = transaction.dirty.filePageCount
     if count == 0 {
       abort(transaction)
@@ -153,7 +167,9 @@ extension Committer {
       guard let limit = try compactionLimit() else { break }
       var position: CompactionPosition? = CompactionPosition()
       while position != nil {
-        let moved = try run(.move(behind: limit), from: &position, pageLimit: Self.batchPageCount)
+        let pass = CompactionPass.move(behind: limit)
+        let room = try relocationRoom(for: pass)
+        let moved = try run(pass, to: room, from: &position, pageLimit: Self.batchPageCount)
         try checkpoint(moved, behind: limit)
         try restateAlone()
       }
@@ -217,14 +233,14 @@ extension Committer {
   private func punchHoles() throws(StoreError) {
     let leastRun = max(2, Self.leastHoleByteCount / pageSize)
     try withSpace { (space) throws(StoreError) in
-      try space.punchHoles(keeping: reservedPageCount(end: space.map.end), leastRun: leastRun)
+      try space.punchHoles(keeping: reserve(end: space.map.end).pageCount, leastRun: leastRun)
     }
   }
 
   /// The least bytes of a hole, because a hole costs as much as writing a few pages.
   private static let leastHoleByteCount: UInt64 = 64 << 10
 
-  private func restateAlone() throws(StoreError) {
+  func restateAlone() throws(StoreError) {
     try restate(keeping: 0) { (body) throws(StoreError) in try body() }
   }
 

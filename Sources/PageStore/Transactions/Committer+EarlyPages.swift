@@ -60,14 +60,7 @@ extension Committer {
       return try state.withLock { () throws(StoreError) in
         giveBackUnusedEarlyPages(of: dirty)
         return try withSpace { (space) throws(StoreError) in
-          let taken = try space.take(demand, spareCount: 0)
-          do throws(StoreError) {
-            try space.ensure(reservedPageCount(end: space.map.end), runs: dirtyRuns)
-          } catch {
-            space.giveBack(taken.singles + taken.runs)
-            throw error
-          }
-          return taken
+          try space.take(demand, leaving: reserve(end: space.map.end))
         }
       }
     } catch  where error.code == .diskFull && !log.isFenced {

@@ -16,9 +16,32 @@ extension Committer {
     do {
       return try newLogExtent(byteCount: max(needed, min(2 * current, largest)))
     } catch  where error.code == .diskFull {
-      guard let free = extents.freeExtent(byteCount: needed) else { throw error }
-      return try extents.beginUse(of: free, salt: environment.random())
+      if let free = extents.freeExtent(byteCount: needed) {
+        return try extents.beginUse(of: free, salt: environment.random())
+      }
+      // Another extent becomes free after a few checkpoints, for whose records each extent has a reserve.
+      guard !hasOtherLogExtent else { throw error }
+      return try logExtentAmongPages(forRecord: byteCount) { acceptedReserve(end: $0) }
     }
+  }
+
+  /// True if the log has an extent besides the one in use.
+  private var hasOtherLogExtent: Bool { extents.uses.count > 1 }
+
+  /// Makes sure that the log can go on when the file can't grow: keeps room for a second extent as long as
+  /// there is none. With two the log goes on for ever, but a single one is never free. Called with `state`
+  /// held. Throws `diskFull`.
+  func keepLogRoom(in space: inout PageSpace) throws(StoreError) {
+    if hasOtherLogExtent { return space.giveUpLogRoom() }
+    try space.keepLogRoom(byteCount: Self.fullDiskLogExtentByteCount)
+  }
+
+  /// Moves the room that is kept for the log to the front of the file, so that the file can be cut; a store
+  /// that is closed keeps none. Called with `state` held.
+  func moveLogRoom() {
+    space?.giveUpLogRoom()
+    // If the disk is full, the next commit that adds something fails, as it did before.
+    if !isClosed { try? withSpace { (space) throws(StoreError) in try keepLogRoom(in: &space) } }
   }
 
   /// Begins a use of a small log extent, for recovery's checkpoint. Afterwards the replayed extents are free,
@@ -39,14 +62,27 @@ extension Committer {
   /// Begins a use of a small log extent when the file can't grow: of a new one in adjacent free pages, or, if
   /// there are none, of any free log extent.
   func logExtentOnFullDisk(forRecord byteCount: Int) throws(StoreError) -> LogExtentUse {
-    let needed = Self.smallLogExtentByteCount(forRecord: byteCount)
     do throws(StoreError) {
-      return try withSpace { (space) throws(StoreError) in
-        try space.takeLogExtentAmongPages(byteCount: needed, initialise)
-      }
+      return try logExtentAmongPages(forRecord: byteCount) { _ in PageReserve() }
     } catch  where error.code == .diskFull {
+      let needed = Self.smallLogExtentByteCount(forRecord: byteCount)
       guard let free = extents.freeExtent(byteCount: needed) else { throw error }
       return try extents.beginUse(of: free, salt: environment.random())
+    }
+  }
+
+  /// Begins a use of a new, small log extent in adjacent free pages. Throws `diskFull` if there are none
+  /// besides the room that `reserve` returns for the number of pages in the file.
+  private func logExtentAmongPages(
+    forRecord byteCount: Int,
+    leaving reserve: (_ end: UInt64) -> PageReserve
+  ) throws(StoreError) -> LogExtentUse {
+    try withSpace { (space) throws(StoreError) in
+      try space.takeLogExtentAmongPages(
+        byteCount: max(Self.fullDiskLogExtentByteCount, LogWriter.extentByteCount(forRecord: byteCount)),
+        leaving: reserve(space.map.end),
+        initialise
+      )
     }
   }
 
@@ -77,6 +113,9 @@ extension Committer {
   }
 
   private static let smallestLogExtentByteCount: UInt64 = 64 << 10
+  /// The bytes of a log extent among pages: room for some fifteen small records, and few pages that must be
+  /// adjacent.
+  private static let fullDiskLogExtentByteCount: UInt64 = 16 << 10
 
   /// Makes a log extent at the end of the file. If it throws, the room in the file is as before.
   private func newLogExtent(byteCount: UInt64) throws(StoreError) -> LogExtentUse {

@@ -33,7 +33,7 @@ extension Committer {
         used: [0..<FileLayout.firstExtentOffset(pageSize: pageSize) / pageSize]
           + logExtents.filter { $0.end <= lastRecord.end }.map { $0.offset / pageSize..<$0.end / pageSize }
       ),
-      tail: tailExtent(of: lastRecord),
+      tail: tailExtent(of: lastRecord, besides: logExtents),
       file: file,
       headers: ExtentHeaders(
         file: file,
@@ -60,9 +60,13 @@ extension Committer {
     return space
   }
 
-  func tailExtent(of record: CheckpointRecord) -> Extent? {
+  /// Returns the page extent at the end that a checkpoint has recorded; nil if there is none. Since then, the
+  /// log may have taken an extent among its pages.
+  func tailExtent(of record: CheckpointRecord, besides logExtents: [Extent]) -> Extent? {
     guard record.tailOffset > 0, record.tailOffset < record.end else { return nil }
-    return Extent(offset: record.tailOffset, byteCount: record.end - record.tailOffset)
+    let inside = logExtents.filter { $0.offset > record.tailOffset && $0.end <= record.end }
+    let start = inside.reduce(record.tailOffset) { max($0, $1.end) }
+    return start < record.end ? Extent(offset: start, byteCount: record.end - start) : nil
   }
 
   // MARK: Deaths
@@ -180,11 +184,10 @@ extension Committer {
         if !log.hasRoom(forRecord: byteCount, isCheckpoint: false) {
           try log.moveOn(to: nextLogExtent(forRecord: byteCount))
         }
-        let isDirty = dirtyByteCount > 0
+        if keeping == 0 { moveLogRoom() }
         cut = space?.beginCut(
           keeping: keeping,
-          reserving: isDirty ? reservedPageCount(end: record.end / pageSize) : 0,
-          runs: isDirty ? dirtyRuns : RunDemand(),
+          reserving: isClosed ? PageReserve() : reserve(end: record.end / pageSize),
           before: record.end
         )
         if let proposed = cut, extents.extents.contains(where: { $0.end > proposed.end }) {
@@ -265,6 +268,6 @@ extension Committer {
   func giveUp(_ plan: CheckpointPlan) {
     for editor in [plan.editor, plan.spaceEditor] { editor.abandon() }
     dead.cancelCheckpoint()
-    space?.giveBack(plan.taken.singles + plan.taken.runs + plan.taken.spare)
+    space?.giveBack(plan.taken.all)
   }
 }

@@ -272,15 +272,27 @@ final class Committer: @unchecked Sendable {
   /// with them. Throws `diskFull`. Called with `state` held.
   func admit(_ transaction: TransactionState) throws(StoreError) -> UInt64 {
     let grown = dirtyByteCount + UInt64(transaction.dirty.filePageCount) * pageSize
-    let reserve = transaction.log.hasAdditions ? PageSpace.removalReserve(pageSize: pageSize) : 0
     try withSpace { (space) throws(StoreError) in
-      let pages =
-        (grown + reserve) / pageSize
-        + checkpointOverhead(end: space.map.end, transaction.directory)
-      try space.ensure(pages, runs: dirtyRuns + transaction.dirty.runs)
+      var demand = PageReserve(
+        pageCount: grown / pageSize + checkpointOverhead(end: space.map.end, transaction.directory),
+        runs: dirtyRuns + transaction.dirty.runs
+      )
+      if transaction.log.hasAdditions {
+        try keepLogRoom(in: &space)
+        demand += removalReserve
+      }
+      try space.ensure(demand)
     }
     return grown
   }
+
+  /// The room that is kept for the pages of transactions that only remove, so that they succeed on a full
+  /// disk.
+  private var removalReserve: PageReserve {
+    PageReserve(pageCount: max(Self.removalReserveByteCount / pageSize, 8))
+  }
+
+  private static let removalReserveByteCount: UInt64 = 128 << 10
 
   /// Returns the number of pages of the catalogue and the space tree that a checkpoint may write.
   private func checkpointOverhead(end: UInt64, _ directory: TreeDirectory) -> UInt64 {
@@ -297,10 +309,20 @@ final class Committer: @unchecked Sendable {
     return present.pageCount <= largest ? largest : largest + present.pageCount
   }
 
-  /// Returns the number of pages that are kept free in a file with `end` pages.
-  func reservedPageCount(end: UInt64) -> UInt64 {
-    (dirtyByteCount + PageSpace.removalReserve(pageSize: pageSize)) / pageSize
-      + checkpointOverhead(end: end, versions.latest.directory)
+  /// Returns the room that is kept free in a file with `end` pages.
+  func reserve(end: UInt64) -> PageReserve { acceptedReserve(end: end) + removalReserve }
+
+  /// Returns the room for the next checkpoint of the commits that were accepted, in a file with `end` pages.
+  func acceptedReserve(end: UInt64) -> PageReserve {
+    PageReserve(
+      pageCount: dirtyByteCount / pageSize + checkpointOverhead(end: end, versions.latest.directory),
+      runs: dirtyRuns
+    )
+  }
+
+  /// Returns the room that a commit leaves free whose pages a checkpoint has written.
+  func reserve(afterCheckpointOf directory: TreeDirectory, end: UInt64) -> PageReserve {
+    PageReserve(pageCount: checkpointOverhead(end: end, directory)) + removalReserve
   }
 
   // MARK: Upkeep

@@ -11,43 +11,58 @@ extension TreeEditor {
   /// has copied `pageLimit` pages.
   ///
   /// Reads the branches and the leaves that move; other leaves only if the tree has overflow.
-  func relocate(behind limit: UInt64, from start: [UInt8], pageLimit: Int) throws(StoreError) -> Progress {
+  ///
+  /// - Parameter room: the room for overflow; nil for a tree without overflow. What doesn't fit there stays:
+  ///   moving it would make the file longer.
+  func relocate(
+    behind limit: UInt64,
+    to room: RelocationRoom? = nil,
+    from start: [UInt8],
+    pageLimit: Int
+  ) throws(StoreError) -> Progress {
     guard height > 0 else { return .done }
     var key = start
     return try change { () throws(StoreError) in
       while true {
         if dirty.filePageCount >= pageLimit { return .resume(at: key) }
         try key.withBytes { key throws(StoreError) in _ = try descend(to: SearchKey(key)) }
-        if isPathBehind(limit) { try movePath(behind: limit) }
+        if isPathBehind(limit, room) { try movePath(behind: limit, to: room) }
         guard let next = try nextKey(behind: limit) else { return .done }
         key = next
       }
     }
   }
 
-  /// Returns whether a page of the path, or overflow to which it refers, is at `limit` or after it.
-  private func isPathBehind(_ limit: UInt64) -> Bool {
+  /// Returns whether a page of the path, or overflow to which it refers and that can move, is at `limit` or
+  /// after it.
+  private func isPathBehind(_ limit: UInt64, _ room: RelocationRoom?) -> Bool {
     (0..<height).contains { level in
       isBehind(limit, pool.filePage(reference(level)))
-        || root.hasOverflow && !overflowBehind(limit, in: path[level].page).isEmpty
+        || root.hasOverflow && firstOverflow(behind: limit, to: room, in: path[level].page) != nil
     }
   }
 
   private func isBehind(_ limit: UInt64, _ page: UInt64?) -> Bool { page.map { $0 >= limit } ?? false }
 
-  /// Returns the offsets in a page of references to overflow at `limit` or after it.
-  private func overflowBehind(_ limit: UInt64, in page: PageImage) -> [Int] {
-    page.overflowReferences.filter { offset in
-      isBehind(limit, pool.filePage(ofOverflow: ChildReference(loading: page.base + offset)))
+  /// Returns the offset in a page of the first reference to overflow at `limit` or after it, for which there
+  /// is room; nil if there is none.
+  private func firstOverflow(behind limit: UInt64, to room: RelocationRoom?, in page: PageImage) -> Int? {
+    page.overflowReferences.first { offset in
+      let overflow = ChildReference(loading: page.base + offset)
+      guard isBehind(limit, pool.filePage(ofOverflow: overflow)) else { return false }
+      var runs = dirty.runs
+      runs.add(overflowOf: UInt64(geometry.overflowPageCount(Int(overflow.count))))
+      return room?.holds(runs) ?? true
     }
   }
 
-  private func movePath(behind limit: UInt64) throws(StoreError) {
+  private func movePath(behind limit: UInt64, to room: RelocationRoom?) throws(StoreError) {
     try makePathWritable()
     guard root.hasOverflow else { return }
     for level in 0..<height {
       let page = path[level].page
-      for offset in overflowBehind(limit, in: page) {
+      // A copy is no longer behind the limit.
+      while let offset = firstOverflow(behind: limit, to: room, in: page) {
         let old = ChildReference(loading: page.base + offset)
         let value = try map.overflow(old, treeID: root.treeID)
         let copy = value.withBytes { dirty.allocateBlob(copying: $0) }

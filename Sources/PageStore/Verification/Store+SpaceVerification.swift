@@ -78,7 +78,7 @@ extension Store {
   /// uses of all pages.
   func verifyLedger(livePageCount: UInt64) throws(StoreError) -> [IntegrityProblem] {
     let ledger = try committer.spaceLedger()
-    let reserved = try committer.withSpace { committer.reservedFreePageCount(of: $0) }
+    let reserved = try committer.withSpace { committer.reservedFreePageCount(of: $0) + $0.logRoomPageCount }
     let record = committer.lastRecord
     let live = livePageCount + record.catalogue.pageCount + record.spaceTree.pageCount
     var problems: [IntegrityProblem] = []
@@ -88,7 +88,8 @@ extension Store {
       problems.append(IntegrityProblem(message: message))
     }
     // No checkpoint is under way, so none has taken pages.
-    let lost = ledger.reservedBytes / committer.pageSize - reserved
+    let counted = ledger.reservedBytes / committer.pageSize
+    let lost = counted - min(counted, reserved)
     if lost > 0 {
       problems.append(IntegrityProblem(message: "\(lost) pages are neither in use nor free."))
     }

@@ -220,7 +220,10 @@ struct ExtentHeaderTests {
     var space = PageSpace(map: map, tail: extent(64), file: file, headers: headers)
     let before = try ExtentWalk.headerCopies(at: start, in: file, identity)
     let initialise = { (_: Extent) throws(StoreError) in throw StoreError(.diskFull, "no room") }
-    #expect(code { try space.takeLogExtentAmongPages(byteCount: 16_384, initialise) } == .diskFull)
+    let failure = code {
+      try space.takeLogExtentAmongPages(byteCount: 16_384, leaving: PageReserve(), initialise)
+    }
+    #expect(failure == .diskFull)
     let after = try ExtentWalk.headerCopies(at: start, in: file, identity)
     let untouched = try #require([0, 1].first { after[$0]?.revision == before[$0]?.revision })
     #expect(after[1 - untouched]?.extent == extent(64), "the extent is whole again")

@@ -6,8 +6,8 @@ import Testing
 
 /// Checkpoints whose record is written again, so that the pages which they replaced are free at once.
 struct RestatingTests {
-  /// The record goes to a new extent after the end that it states, and replay begins behind it.
-  @Test func aCheckpointWhoseReplayBeginsAfterItsEndOpens() throws {
+  /// The record goes to a new extent after the end that it states.
+  @Test func aCheckpointWhoseRecordLiesAfterItsEndOpens() throws {
     let fixture = StoreFixture()
     let store = try fixture.open()
     func put(_ key: UInt8, byteCount: Int) throws {
@@ -20,14 +20,13 @@ struct RestatingTests {
       try put(key, byteCount: 70_000)
       key += 1
     }
-    // The checkpoint replaces so many pages that its record is written again.
-    try put(0, byteCount: 2_000_001)
+    // A checkpoint that isn't concurrent continues the log before it settles the end.
+    try store.checkpointConcurrently()
     let record = store.committer.lastRecord
-    let start = try #require(record.replayStart)
-    try #require(start.position.use.extent.offset >= record.end)
+    try #require(store.committer.log.tail.position.use.extent.offset >= record.end)
     #expect(try store.verify() == [])
     let reopened = try fixture.reopened(powerFailed: true)
-    #expect(try reopened.snapshot().tree("t").value(for: [0])?.count == 2_000_001)
+    #expect(try reopened.snapshot().tree("t").value(for: [0])?.count == 2_000_000)
     try reopened.put("a", "1")
     try reopened.checkpoint()
     #expect(try reopened.verify() == [])
@@ -74,7 +73,7 @@ struct RestatingTests {
         let map = try #require(committer.space).map
         try #require(committer.dirtyByteCount > 500_000)
         #expect(map.ready.count * committer.pageSize >= committer.dirtyByteCount)
-        #expect(map.room(for: committer.dirtyRuns).shortfall == 0)
+        #expect(map.ready.room(for: committer.dirtyRuns).shortfall == 0)
       }
     }
     #expect(fixture.disk.content.byteCount < longest / 2)
@@ -116,7 +115,7 @@ struct CutTests {
     let middle = first + 10
     let extents = [first..<middle, middle..<middle + 10]
     var space = try space(extents, inUse: [first..<first + 4, middle..<middle + 1])
-    let found = space.beginCut(keeping: 0, reserving: 0, runs: RunDemand(), before: .max)
+    let found = space.beginCut(keeping: 0, reserving: PageReserve(), before: .max)
     let cut = try #require(found)
     #expect(cut.end == (first + 4) * 4_096)
     #expect(cut.tailOffset == first * 4_096)
@@ -128,7 +127,7 @@ struct CutTests {
     let last = extent(first + 3..<first + 4)
     let forged = ExtentHeader(kind: .pages, extent: last, salt: 0, commit: 0).encodedBlock(identity)
     try forged.withBytes { bytes throws(StoreError) in try file.write(bytes, at: last.offset) }
-    let found = space.beginCut(keeping: 0, reserving: 0, runs: RunDemand(), before: .max)
+    let found = space.beginCut(keeping: 0, reserving: PageReserve(), before: .max)
     let cut = try #require(found)
     #expect(cut.end == last.end)
   }

@@ -91,10 +91,10 @@ struct SpaceMapTests {
       let removed = (0..<generator.number(in: 0...3)).map { _ in UInt64(generator.number(in: 2...30)) }
       for length in removed + lengths { runs.add(overflowOf: length) }
       for length in removed { runs.remove(overflowOf: length) }
-      var room = map.room(for: runs)
+      var room = map.ready.room(for: runs)
       if room.shortfall > 0 {
         map.release(try map.extend(by: room.shortfall))
-        room = map.room(for: runs)
+        room = map.ready.room(for: runs)
       } else {
         promised += 1
       }

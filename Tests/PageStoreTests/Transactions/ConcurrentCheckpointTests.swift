@@ -51,7 +51,7 @@ struct ConcurrentCheckpointTests {
         try committer.state.withLock { () throws(StoreError) in
           // The record of pages in use takes more pages for a file that is so much longer.
           try committer.withSpace { (space) throws(StoreError) in
-            try space.ensure(space.map.ready.count + 8 * SpaceTree.chunkPageCount)
+            try space.ensure(PageReserve(pageCount: space.map.ready.count + 8 * SpaceTree.chunkPageCount))
           }
         }
       }

@@ -1,0 +1,27 @@
+@_spi(Testing) import TestSupport
+import Testing
+
+@_spi(Testing) @testable import PageStore
+
+/// The calls of `progress` while a compaction looks for leaves to pack.
+struct CompactionProgressTests {
+  /// `Store.compact`: "progress: called repeatedly […]; compaction ends when it returns false". In a store without
+  /// half-empty leaves the first call comes when every leaf of every tree has been read.
+  @Test func aCompactionThatFindsNothingToPackCanBeCancelled() throws {
+    let fixture = StoreFixture()
+    try fixture.open().write { transaction in
+      let tree = try transaction.tree("t")
+      for number in 0..<6_000 { try tree.put(bytes("k\(number)"), [UInt8](repeating: 1, count: 900)) }
+    }
+    let disk = fixture.disk.afterProcessDeath()
+    let store = try fixture.open(disk)
+    let before = disk.statistics.count(.read)
+    var readCount = 0
+    try store.compact { _ in
+      readCount = disk.statistics.count(.read) - before
+      return false
+    }
+    // There are some 1,500 leaves.
+    #expect(readCount < 750, "\(readCount) reads before the first call")
+  }
+}

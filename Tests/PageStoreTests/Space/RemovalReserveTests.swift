@@ -1,0 +1,58 @@
+@_spi(Testing) import TestSupport
+import Testing
+
+@_spi(Testing) @testable import PageStore
+
+/// The room for removals that a transaction leaves which is written as a checkpoint.
+struct RemovalReserveTests {
+  /// Docs/Durability.md: "Room for the pages of the next checkpoint is set aside before each commit is accepted, with
+  /// a reserve for transactions that only remove. So […] a program can still delete on a full disk." A transaction of
+  /// more than 4 MiB, or with a value of more than 64 KiB, sets nothing aside.
+  @Test func aLargeTransactionLeavesRoomForRemovals() throws {
+    let fixture = StoreFixture()
+    let store = try fixture.open()
+    try store.write { transaction in
+      let tree = try transaction.tree("t")
+      for number in 0..<6_000 { try tree.put(bytes("k\(number)"), [UInt8](repeating: 1, count: 900)) }
+    }
+    // Another program fills the disk.
+    fixture.disk.setCapacity(fixture.disk.content.byteCount)
+    #expect(code { _ = try store.write { try $0.tree("t").remove(bytes("k0")) } } == nil)
+    #expect(code { _ = try store.write { try $0.tree("t").removeRange(.all) } } == nil)
+  }
+
+  @Test func aCompactionLeavesRoomForRemovals() throws {
+    let fixture = StoreFixture()
+    let store = try fixture.open()
+    try store.write { transaction in
+      let tree = try transaction.tree("t")
+      for number in 0..<6_000 { try tree.put(bytes("k\(number)"), [UInt8](repeating: 1, count: 900)) }
+    }
+    _ = try store.write { try $0.tree("t").removeRange(KeyRange(upper: .excluding(bytes("k3")))) }
+    try store.compact()
+    fixture.disk.setCapacity(fixture.disk.content.byteCount)
+    for number in 4_000..<4_100 {
+      let failure = code { _ = try store.write { try $0.tree("t").remove(bytes("k\(number)")) } }
+      try #require(failure == nil, "removal \(number)")
+    }
+    #expect(code { _ = try store.write { try $0.tree("t").removeRange(.all) } } == nil)
+    #expect(try store.verify() == [])
+  }
+
+  /// What it does for a small one: the same, in commits that are logged.
+  @Test func smallTransactionsLeaveIt() throws {
+    let fixture = StoreFixture()
+    let store = try fixture.open()
+    for part in 0..<6 {
+      try store.write { transaction in
+        let tree = try transaction.tree("t")
+        for number in part * 1_000..<part * 1_000 + 1_000 {
+          try tree.put(bytes("k\(number)"), [UInt8](repeating: 1, count: 900))
+        }
+      }
+    }
+    fixture.disk.setCapacity(fixture.disk.content.byteCount)
+    #expect(code { _ = try store.write { try $0.tree("t").remove(bytes("k0")) } } == nil)
+    #expect(code { _ = try store.write { try $0.tree("t").removeRange(.all) } } == nil)
+  }
+}
