@@ -186,7 +186,7 @@ struct CSVReader {
   }
 
   private mutating func parse() throws {
-    if header == nil { header = try records.next().map(text) }
+    if header == nil, let record = try records.next() { try readHeader(record) }
     guard let header else { return }
     let batch = nextBatch()
     if batch.isEmpty { return }
@@ -195,6 +195,17 @@ struct CSVReader {
     } catch {
       parseSeparately(batch, below: header)
     }
+  }
+
+  private mutating func readHeader(_ record: Data) throws {
+    let names = try text(record)
+    do {
+      let csv = try EnumeratedCSV(string: names + "\n", delimiter: .character(delimiter), loadColumns: false)
+      columns = csv.header.map(ByteCharacters.field)
+    } catch {
+      throw ImportError(.malformedRecord, "the row of the columns' names is no CSV", underlyingError: error)
+    }
+    header = names
   }
 
   /// The texts of the next records, before the first one that can't be read.
@@ -226,7 +237,7 @@ struct CSVReader {
   }
 
   /// - Parameter number: the number of the first record.
-  private mutating func rows(
+  private func rows(
     of batch: ArraySlice<String>,
     below header: String,
     from number: Int
@@ -239,7 +250,6 @@ struct CSVReader {
     } catch {
       throw ImportError(.malformedRecord, "the row is no CSV", record: number, underlyingError: error)
     }
-    columns = csv.header.map(ByteCharacters.field)
     // The parser makes all rows as long as the longest.
     if let count = csv.rows.first?.count, count > columns.count {
       let message = "the row has \(count) fields, but there are \(columns.count) columns"

@@ -47,11 +47,11 @@ extension PersistentContainer {
   @MainActor private func viewUpdates<Value: PersistableValue>(
     _ request: Value.Request
   ) throws -> AsyncThrowingStream<ListUpdate<Value>, any Error> {
-    let (stream, continuation) = AsyncThrowingStream<ListUpdate<Value>, any Error>.makeStream()
+    // A signal says that the feed has an update.
+    let (signals, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
     let feed = try ViewFeed<Value>(request, of: self, continuation)
     // The sequence keeps the feed.
-    continuation.onTermination = { _ in withExtendedLifetime(feed) {} }
-    return stream
+    return ListUpdate.sequence(after: signals) { try await feed.next() }
   }
 }
 
@@ -83,26 +83,32 @@ extension ListChanges {
 
 /// A live list in the view context that feeds a sequence.
 @MainActor private final class ViewFeed<Value: PersistableValue> {
-  typealias Continuation = AsyncThrowingStream<ListUpdate<Value>, any Error>.Continuation
-
   private let list: FetchedResults<Value.Object>
-  private let continuation: Continuation
+  private let signals: AsyncStream<Void>.Continuation
   private var subscriptions: [ContextSubscription] = []
   private var listening: CommitListening?
+  /// The updates that the consumer has not fetched.
+  private var waiting = WaitingUpdates<Value>()
+  /// The error that ends the sequence, once the consumer has fetched the differences before it.
+  private var failure: (any Error)?
 
-  init(_ request: Value.Request, of container: PersistentContainer, _ continuation: Continuation) throws {
-    self.continuation = continuation
+  /// - Parameter signals: receives a signal whenever ``next()`` has something to return or to throw.
+  init(
+    _ request: Value.Request,
+    of container: PersistentContainer,
+    _ signals: AsyncStream<Void>.Continuation
+  ) throws {
+    self.signals = signals
     let context = container.viewContext
     list = try FetchedResults(request.orderedQuery, sectionedBy: request.sections, in: context)
-    try tellAll()
     subscriptions = [
       list.onChange { [weak self] changes in
-        MainActor.assumeIsolated { self?.finishingOnFailure { try $0.tell(changes) } }
+        MainActor.assumeIsolated { self?.keepingFailure { try $0.add(changes) } }
       },
       // The list has processed the event by then.
       context.onObjectsDidChange { [weak self] _ in
         MainActor.assumeIsolated {
-          self?.finishingOnFailure { if let failure = $0.list.failure { throw failure } }
+          self?.keepingFailure { if let failure = $0.list.failure { throw failure } }
         }
       },
     ]
@@ -112,24 +118,48 @@ extension ListChanges {
       guard news.begin() else { return }
       Task { @MainActor in
         news.end()
-        self?.finishingOnFailure { try $0.list.context?.checkCanMove() }
+        self?.keepingFailure { try $0.list.context?.checkCanMove() }
       }
     }
+    signals.yield()
   }
 
+  // The sequence may be released on any thread, and the list belongs to the main actor.
   isolated deinit {}
 
-  private func tell(_ changes: ListChanges) throws {
-    if changes.isReload { return try tellAll() }
-    let values = try reading {
-      var values: [ManagedObjectID: Value] = [:]
-      for (position, id) in changes.newPositions { values[id] = try value(list[position]) }
-      return values
-    }
-    continuation.yield(.changes(changes, values: values))
+  /// The next update for the consumer; nil if there is none before the next signal.
+  func next() throws -> ListUpdate<Value>? {
+    let update = try nextWaiting()
+    // One signal may stand for several differences.
+    if update != nil { signals.yield() }
+    return update
   }
 
-  private func tellAll() throws { continuation.yield(.all(try reading { try list.map(value) })) }
+  private func nextWaiting() throws -> ListUpdate<Value>? {
+    if let difference = waiting.takeFirst() { return difference }
+    // The list then shows what the context shows.
+    if waiting.isBehind { list.context?.tellBeforeObserving() }
+    if let failure { throw failure }
+    guard waiting.isBehind else { return nil }
+    let values = try reading { try list.map(value) }
+    waiting.didCatchUp()
+    return .all(values)
+  }
+
+  /// Keeps a difference for the consumer.
+  private func add(_ changes: ListChanges) throws {
+    guard failure == nil, !waiting.isBehind else { return }
+    waiting.makeRoom(for: changes, inListOf: list.count)
+    if !waiting.isBehind {
+      let values = try reading {
+        var values: [ManagedObjectID: Value] = [:]
+        for (position, id) in changes.newPositions { values[id] = try value(list[position]) }
+        return values
+      }
+      waiting.add(changes, values)
+    }
+    signals.yield()
+  }
 
   /// Makes values of objects. A getter that can't read returns a placeholder, which must not be emitted: in this
   /// case the method throws the cause. It doesn't throw an error that the context had before.
@@ -142,7 +172,10 @@ extension ListChanges {
 
   private func value(_ object: Value.Object) throws(FlowError) -> Value { try ofValue { try Value(object) } }
 
-  private func finishingOnFailure(_ body: (ViewFeed) throws -> Void) {
-    do { try body(self) } catch { continuation.finish(throwing: error) }
+  private func keepingFailure(_ body: (ViewFeed) throws -> Void) {
+    do { try body(self) } catch {
+      failure = failure ?? error
+      signals.yield()
+    }
   }
 }

@@ -17,7 +17,7 @@ public protocol PersistableValue: Sendable {
   /// The type of requests for lists of the values.
   associatedtype Request: ObjectRequest where Request.Object == Object
 
-  /// The object that the value was made of; nil for a new value.
+  /// The object that the value was made of; nil for a new value. A provisional ID counts as nil.
   var objectID: ManagedObjectID? { get }
 
   /// Makes the value of an object. It is also called for a new object before the object is saved: values that

@@ -27,7 +27,8 @@ extension PersistentContainer {
       context.mergePolicy = .mergeByPropertyObjectTrump
       try context.checkKnows(Value.Object.self)
       let object: Value.Object
-      if let id = value.objectID {
+      // A provisional ID is that of an object that no context has.
+      if let id = value.objectID, !id.isProvisional {
         guard let found = try context.find(Value.Object.self, id) else {
           throw FlowError.saving(ObjectGone(objectID: id))
         }
@@ -53,9 +54,9 @@ extension PersistentContainer {
   }
 
   /// Deletes the object of a value in a block of its own. Does nothing for a value that has none, or whose ID is
-  /// that of another model.
+  /// provisional or that of another model.
   func delete<Value: PersistableValue>(_ value: Value) async throws(FlowError) {
-    guard let id = value.objectID else { return }
+    guard let id = value.objectID, !id.isProvisional else { return }
     try await perform(FlowError.saving) { context in
       context.mergePolicy = .mergeByPropertyObjectTrump
       try context.checkKnows(Value.Object.self)

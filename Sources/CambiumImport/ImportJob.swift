@@ -188,7 +188,8 @@ extension PersistentContainer {
   /// first and relationships second. This holds for all records at once if ``ImportOptions/relationships`` says so,
   /// the source can be read twice, and the import has a key and is uniquing. Otherwise it holds batch by batch.
   ///
-  /// O(records · log n).
+  /// O(records · log n). An import that keeps more than 16,384 changed objects for one commit may read every stored
+  /// object once for each further batch, of up to 65,536 records.
   ///
   /// - Throws: `CancellationError` when the task or the progress is cancelled; ``ImportError`` for what can't be
   ///   read; what closures and the save throw.

@@ -14,7 +14,7 @@ public struct ImportReport: Sendable {
   /// The count of records whose object the second pass didn't find, because a closure has changed its ID or deleted
   /// it, or another context has deleted it between two commits. Their relationships are not set.
   public internal(set) var missingCount = 0
-  /// The count of queries for unique IDs: one for each batch and pass, none where the cache knew every ID.
+  /// The count of lookups of unique IDs: one for each batch and pass, none where the cache knew every ID.
   public internal(set) var lookupCount = 0
   /// The count of commits of the import. A save that finds nothing to change makes no commit.
   public internal(set) var commitCount = 0
@@ -58,32 +58,5 @@ struct ImportCounts: Sendable {
   }
 }
 
-/// The IDs of the objects that saves have changed, whatever their models.
-public struct ImportChanges: Sendable, Hashable {
-  /// New objects.
-  public private(set) var inserted: Set<ManagedObjectID> = []
-  /// Objects that existed before and have other values or links.
-  public private(set) var updated: Set<ManagedObjectID> = []
-  /// Objects that were deleted, also by delete rules.
-  public private(set) var deleted: Set<ManagedObjectID> = []
-
-  /// Changes nothing.
-  public init() {}
-
-  /// The changes of one save.
-  public init(_ changes: ObjectChanges) { add(changes) }
-
-  /// True if nothing was inserted, updated or deleted.
-  public var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
-
-  /// Inserted and updated objects.
-  public var all: Set<ManagedObjectID> { inserted.union(updated) }
-
-  /// Adds the changes of the next save: a deleted object is neither inserted nor updated any more, and an inserted
-  /// object stays inserted when it is updated. O(changes).
-  public mutating func add(_ changes: ObjectChanges) {
-    deleted.formUnion(changes.deleted)
-    inserted = inserted.union(changes.inserted).subtracting(deleted)
-    updated = updated.union(changes.updated).subtracting(deleted).subtracting(inserted)
-  }
-}
+/// The IDs of the objects that an import has changed, whatever their models.
+public typealias ImportChanges = SavedChanges

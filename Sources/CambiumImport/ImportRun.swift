@@ -263,22 +263,49 @@ struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
     return isThere(object) ? object : nil
   }
 
-  /// Finds the objects of some IDs, by one query. Of several objects with one ID, the first counts.
+  /// Finds the objects of some IDs. Of several objects with one ID, the first counts.
   private mutating func lookUp(
     _ ids: [AttributeValue],
     _ access: ImportKeyAccess<Object>
   ) throws -> [AttributeValue: Object] {
     counts.lookups += 1
     var known: [AttributeValue: Object] = [:]
-    for object in try context.fetch(access.request(ids)) {
-      let id = access.value(object)
-      if let first = known[id] {
-        counts.duplicates[first.objectID, default: []].insert(object.objectID)
-      } else {
-        known[id] = object
+    for request in try requests(for: ids, access) {
+      for object in try context.fetch(request) {
+        let id = access.value(object)
+        if let first = known[id], first !== object {
+          counts.duplicates[first.objectID, default: []].insert(object.objectID)
+        } else {
+          known[id] = object
+        }
       }
     }
     return known
+  }
+
+  /// The greatest number of values for which a query reads single ranges of an index. For more values it reads all that
+  /// lies between the least and the greatest of them.
+  private static var rangeCount: Int { 1_024 }
+  /// The number of unsaved objects beyond which a batch has one query, because each query looks at all of them.
+  private static var greatestUnsavedCount: Int { 16_384 }
+
+  /// Returns the queries for the objects of some IDs: several for many IDs, one where several would read more.
+  private func requests(
+    for ids: [AttributeValue],
+    _ access: ImportKeyAccess<Object>
+  ) throws -> [From<Object>] {
+    let ids = Array(Set(ids))
+    guard ids.count > Self.rangeCount, hasFewUnsavedObjects else { return [access.request(ids)] }
+    let parts = stride(from: 0, to: ids.count, by: Self.rangeCount).map { start in
+      access.request(Array(ids[start..<min(start + Self.rangeCount, ids.count)]))
+    }
+    // Without an index each query reads every object.
+    return try context.explain(parts[0]).access == .fullScan ? [access.request(ids)] : parts
+  }
+
+  private var hasFewUnsavedObjects: Bool {
+    !context.hasChanges
+      || context.insertedObjects.count + context.updatedObjects.count <= Self.greatestUnsavedCount
   }
 
   private func register(_ items: [Item]) {

@@ -124,7 +124,7 @@ extension ManagedObjectContext {
   }
 
   /// Updates or makes the object of each source. Of several sources with one ID the last counts, in the place of
-  /// the first. One query finds the existing objects, also unsaved ones; objects that an update inserts are found
+  /// the first. One lookup finds the existing objects, also unsaved ones; objects that an update inserts are found
   /// as well.
   ///
   /// - Parameters:

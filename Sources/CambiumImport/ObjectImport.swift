@@ -16,7 +16,7 @@ import Cambium
 /// An import of some sources takes these steps:
 /// 1. The IDs of the sources are asked for, in order; the rule ``duplicates`` applies to sources of one ID.
 /// 2. Objects of known IDs come from the cache, if there is one, and are updated at once.
-/// 3. One query for all other IDs, which sees the context's unsaved objects.
+/// 3. All other IDs are looked up at once, among the stored objects and the context's unsaved ones.
 /// 4. For each source in order: the object that was found is updated, or a new one is inserted, its ID set, and
 ///   then its properties.
 /// 5. Relationships, for each source in order: by now the object of every source exists.

@@ -20,8 +20,8 @@ struct Catalogue {
     schema = try StoredSchema(found).schema
   }
 
-  /// Returns whether the numbers of both have the same meaning: both are copies of one store, and one copy may
-  /// have been changed since.
+  /// Returns whether the numbers of both have the same meaning: both are copies of one store, and only one copy may
+  /// have been changed since, or both in the same way.
   func sharesNumbers(with other: CataloguedSchema, of otherStore: StoreUUID) -> Bool {
     store == otherStore && (catalogued.canBecome(other) || other.canBecome(catalogued))
   }

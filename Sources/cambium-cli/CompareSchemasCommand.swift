@@ -11,7 +11,8 @@ struct CompareSchemasCommand: ParsableCommand {
       equal schemas.
 
       Copies of one store give the same numbers to what they hold, so what was renamed is shown as renamed. \
-      Other stores are compared by names: what has another name is shown as removed and added.
+      Other stores, and copies that each got something new, are compared by names: what has another name is shown \
+      as removed and added.
       """
   )
 

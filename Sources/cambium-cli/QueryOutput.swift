@@ -71,6 +71,13 @@ enum CSVText {
 
   static func field(_ text: String) -> String {
     let mustBeQuoted = text.unicodeScalars.contains { ["\"", ",", "\n", "\r"].contains($0) }
-    return mustBeQuoted ? "\"\(text.replacing("\"", with: "\"\""))\"" : text
+    if !mustBeQuoted { return text }
+    // A quote and the combining mark behind it are another character than a quote.
+    var quoted = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      if scalar == "\"" { quoted.append(scalar) }
+      quoted.append(scalar)
+    }
+    return "\"\(String(quoted))\""
   }
 }

@@ -63,28 +63,9 @@ enum ValueText {
     return result + "\""
   }
 
-  /// The first instant of the Gregorian calendar, the 15th of October 1582. Foundation's calendar is Julian before it.
-  private static let gregorianStart = -13_197_600_000.0
-
   /// ISO 8601 in UTC, rounded to milliseconds, which are written if they aren't 0. A predicate can read this form.
+  /// A date without a year of four digits has no useful calendar text, so the seconds are written.
   private static func date(_ date: Date) -> String {
-    let seconds = date.timeIntervalSinceReferenceDate
-    // A date without a year of four digits has no useful calendar text, so the seconds are written.
-    guard seconds >= gregorianStart, seconds < 250_000_000_000 else {
-      return ISO8601Text.text(date) ?? String(seconds)
-    }
-    // Foundation truncates to milliseconds: .123 isn't exact in a Double and could come out as .122.
-    let milliseconds = Int((seconds * 1_000).rounded())
-    let (whole, fraction) = milliseconds.flooredDivision(by: 1_000)
-    let text = Date(timeIntervalSinceReferenceDate: Double(whole)).formatted(.iso8601)
-    return fraction == 0 ? text : "\(text.dropLast()).\(String(1_000 + fraction).dropFirst())Z"
-  }
-}
-
-extension Int {
-  /// The quotient rounded down, and a remainder that isn't negative.
-  fileprivate func flooredDivision(by divisor: Int) -> (quotient: Int, remainder: Int) {
-    let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
-    return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
+    ISO8601Text.millisecondText(date) ?? String(date.timeIntervalSinceReferenceDate)
   }
 }

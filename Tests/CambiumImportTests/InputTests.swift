@@ -173,6 +173,16 @@ struct InputTests {
     }
   }
 
+  /// The row of the names is no record, and is read even if no record follows.
+  @Test func wrongNamesOfColumnsAreRefused() {
+    for text in ["na\"me\nx\n", "na\"me\n"] {
+      let error = #expect(throws: ImportError.self) {
+        try all(ImportInput<CSVRow>.csvRows(from: chunks(text, of: 3)))
+      }
+      #expect(error?.code == .malformedRecord && error?.record == nil)
+    }
+  }
+
   @Test func wrongCSVIsRefused() {
     for (text, code) in [
       ("a,b\n1,2,3\n", ImportError.Code.malformedRecord), ("a\n\"x", .truncated),

@@ -124,6 +124,23 @@ struct SectionNameTests {
     #expect(list.sections.map(\.count) == [7, 1, 2])
   }
 
+  /// The calendar of the names is Gregorian throughout, as that of predicates is.
+  @Test func datesThatDifferAreTwoSections() async throws {
+    let container = try await PersistentContainer("Readings", models: Reading.self, at: .inMemory)
+    let context = try container.context()
+    for (place, seconds) in [-15_804_979_200, 0, 0.25, 0.25].enumerated() {
+      context.insert(Reading("\(place)", 0, Date(timeIntervalSinceReferenceDate: seconds)))
+    }
+    let byTime = From<Reading>().orderBy(\.time)
+    let list = try FetchedResults(byTime, sectionedBy: SectionedBy(\.time), in: context)
+    #expect(
+      list.sections.map(\.name) == [
+        "1500-03-01T00:00:00Z", "2001-01-01T00:00:00Z", "2001-01-01T00:00:00.25Z",
+      ]
+    )
+    #expect(list.sections.map(\.count) == [1, 1, 2])
+  }
+
   @Test func datesThatNoCalendarHasAreNamedBySeconds() async throws {
     let container = try await PersistentContainer("Readings", models: Reading.self, at: .inMemory)
     let context = try container.context()

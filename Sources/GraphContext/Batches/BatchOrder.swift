@@ -2,7 +2,8 @@ import Predicates
 
 /// Makes the objects of an insertion by batch the last ones of the ordered lists that they join, as linking an object
 /// does. By itself, a row's object has the place of its number, which isn't the last one in a list whose members were
-/// moved to its end.
+/// moved to its end. An existing object that a row was settled with, and that is in the row's list already, stays where
+/// it is.
 struct BatchOrder {
   let changes: EntityChanges
   let source: any ObjectSource
@@ -20,9 +21,14 @@ struct BatchOrder {
     for toOne in changes.entity.toOnes {
       if let list = toOne.list { try place(in: list) }
     }
+    changes.updated.removeAll { $0.slots == 0 }
   }
 
   private func place(in list: ReferenceList) throws(ContextError) {
+    // Without a new reference, the place is that of the row's number.
+    for (index, patch) in changes.updated.enumerated() where patch.slots & list.slots.referenceBit == 0 {
+      changes.updated[index].slots &= ~list.slots.placeBit
+    }
     for (owner, members) in members(of: list) {
       let members = members.sorted { $0.entry < $1.entry }
       guard let last = try last(of: owner, in: list), members[0].entry < last else { continue }

@@ -21,13 +21,14 @@ extension CataloguedSchema: Codable {
 }
 
 extension CataloguedEntity: Codable {
-  private enum CodingKeys: CodingKey { case number, name, tree, properties, indexes, classes }
+  private enum CodingKeys: CodingKey { case number, name, firstName, tree, properties, indexes, classes }
 
   /// Without the layouts.
   package init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     number = try container.decode(EntityNumber.self, forKey: .number)
     name = try container.decode(String.self, forKey: .name)
+    firstName = try container.decodeIfPresent(String.self, forKey: .firstName)
     tree = try container.decode(String.self, forKey: .tree)
     properties = try container.decode([CataloguedProperty].self, forKey: .properties)
     indexes = try container.decode([CataloguedIndex].self, forKey: .indexes)
@@ -40,6 +41,7 @@ extension CataloguedEntity: Codable {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(number, forKey: .number)
     try container.encode(name, forKey: .name)
+    try container.encodeIfPresent(firstName, forKey: .firstName)
     try container.encode(tree, forKey: .tree)
     try container.encode(properties, forKey: .properties)
     try container.encode(indexes, forKey: .indexes)
@@ -49,14 +51,15 @@ extension CataloguedEntity: Codable {
 
 extension CataloguedProperty: Codable {
   private enum CodingKeys: CodingKey {
-    case number, name, kind, elementKind, isOptional, absentValue, destination, cardinality, inverse,
-      deleteRule, tree, orderTree, derivation, isRequiredPart
+    case number, name, firstName, kind, elementKind, isOptional, absentValue, destination, cardinality,
+      inverse, deleteRule, tree, orderTree, derivation, isRequiredPart
   }
 
   package init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     number = try container.decode(PropertyNumber.self, forKey: .number)
     name = try container.decode(String.self, forKey: .name)
+    firstName = try container.decodeIfPresent(String.self, forKey: .firstName)
     absentValue = try container.decodeIfPresent(AttributeValue.self, forKey: .absentValue) ?? .null
     if let kind = try container.decodeIfPresent(AttributeKind.self, forKey: .kind) {
       content = .attribute(kind, isOptional: try container.decode(Bool.self, forKey: .isOptional))
@@ -82,6 +85,7 @@ extension CataloguedProperty: Codable {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(number, forKey: .number)
     try container.encode(name, forKey: .name)
+    try container.encodeIfPresent(firstName, forKey: .firstName)
     if !absentValue.isNull { try container.encode(absentValue, forKey: .absentValue) }
     switch content {
     case .attribute(let kind, let isOptional):

@@ -12,8 +12,11 @@ extension CataloguedSchema {
   ///
   /// - Throws: `SchemaError` if the catalogue holds something that can't be declared.
   package func schema() throws(SchemaError) -> Schema {
-    try Schema(entities: entities.map { $0.description(in: self) })
+    try Schema(entities: descriptions)
   }
+
+  /// The descriptions of the entities, which need not make a valid schema.
+  var descriptions: [EntityDescription] { entities.map { $0.description(in: self) } }
 }
 
 extension CataloguedEntity {
@@ -59,7 +62,7 @@ extension CataloguedProperty {
         isOptional: isOptional,
         derivation: derivation?.description(of: entity, in: schema)
       )
-      if isRequiredPart { attribute.isRequiredPart = true }
+      attribute.isRequiredPart = flag(among: entity.properties).map { _ in isRequiredPart }
       if derivation != nil, !isOptional { attribute.insertionDefault = { RecordValue(kind.emptyValue) } }
       return .attribute(attribute)
     case .relationship(let relationship):

@@ -70,6 +70,7 @@ package struct CataloguedSchema: Sendable, Hashable {
 package struct CataloguedEntity: Sendable, Hashable {
   package let number: EntityNumber
   package var name: String
+  package var firstName: String?
   /// The tree of the records.
   package var tree: String
   /// The properties, in the order of their declaration when the newest layout was made.
@@ -132,6 +133,8 @@ package struct CataloguedClass: Sendable, Hashable, Codable {
   /// The class tag in the numbers of its objects: 0 is the root's.
   package let tag: UInt16
   package var name: String
+  /// Nil for the root: the entity has its first name.
+  package var firstName: String?
   /// The tag of the class that it inherits from, which is less than its own; nil for the root.
   package var parent: UInt16?
   package var isAbstract: Bool
@@ -145,6 +148,7 @@ package struct CataloguedClass: Sendable, Hashable, Codable {
 package struct CataloguedProperty: Sendable, Hashable {
   package let number: PropertyNumber
   package var name: String
+  package var firstName: String?
   package var content: Content
   /// The kind in which each element of a list is stored; nil if the attribute is no list.
   package var elementKind: AttributeKind?

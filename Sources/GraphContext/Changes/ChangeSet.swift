@@ -141,13 +141,21 @@ struct ChangeSet: Sendable {
 extension StoredSchema {
   /// Returns the other end of a many-to-many relationship; nil for one that the schema doesn't have.
   fileprivate func inverse(of relationship: ChangeSet.Relationship) -> ChangeSet.Relationship? {
+    guard let (_, toMany, trees) = pairs(of: relationship), let place = trees.inverse,
+      case .pairs(let others) = entities[toMany.destination].toManys[place].storage
+    else { return nil }
+    return others.relationship
+  }
+
+  /// Returns a many-to-many relationship, with the entity of its owners; nil for one that the schema doesn't have.
+  func pairs(
+    of relationship: ChangeSet.Relationship
+  ) -> (source: StoredEntity, toMany: StoredToMany, trees: PairTrees)? {
     guard let source = entity(relationship.entity) else { return nil }
     for toMany in source.toManys {
-      guard case .pairs(let trees) = toMany.storage, trees.relationship == relationship,
-        let place = trees.inverse,
-        case .pairs(let others) = entities[toMany.destination].toManys[place].storage
-      else { continue }
-      return others.relationship
+      if case .pairs(let trees) = toMany.storage, trees.relationship == relationship {
+        return (source, toMany, trees)
+      }
     }
     return nil
   }

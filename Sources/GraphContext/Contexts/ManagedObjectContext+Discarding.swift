@@ -197,8 +197,9 @@ extension ManagedObjectContext {
   /// here.
   private func restorePairs(of object: some ManagedObject, _ entity: StoredEntity) {
     for toMany in entity.toManys {
-      guard case .pairs = toMany.storage else { continue }
+      guard case .pairs(let trees) = toMany.storage else { continue }
       let destination = self.entity(toMany.destination)
+      forgetSettledPairs(of: object._$state.number, entity, toMany, inverse: trees.inverse)
       let stored = deferringError([]) { () throws(ContextError) in
         Set(try source.elements(of: object._$state.number, in: toMany.links))
       }
@@ -213,6 +214,30 @@ extension ManagedObjectContext {
       restoreOrder(of: object, toMany, destination)
     }
     normalisePairs()
+  }
+
+  /// Forgets the changes of an object's links that the parent has made as well, at both ends: otherwise they would come
+  /// back when the parent takes its own changes back. A link that the deletion of the object at its other end has
+  /// removed stays removed.
+  private func forgetSettledPairs(
+    of number: ObjectNumber,
+    _ entity: StoredEntity,
+    _ toMany: StoredToMany,
+    inverse: Int?
+  ) {
+    let destination = self.entity(toMany.destination)
+    func isDeleted(_ element: ObjectNumber) -> Bool {
+      knownObject(element, of: destination)?._$state.phase == .deleted
+    }
+    let forward = entities[entity.ordinal].settledPairs[toMany.ordinal]
+    entities[entity.ordinal].settledPairs[toMany.ordinal] = forward.filter { owner, element, _ in
+      owner != number || isDeleted(element)
+    }
+    guard let inverse else { return }
+    let backward = entities[destination.ordinal].settledPairs[inverse]
+    entities[destination.ordinal].settledPairs[inverse] = backward.filter { owner, element, _ in
+      element != number || isDeleted(owner)
+    }
   }
 }
 

@@ -13,11 +13,16 @@ extension ManagedObjectContext {
     // The changes to roll back get no event of their own: it would come too late, because a listener could only save
     // them.
     events.origin = .rollback
-    tellingObservers { rollBack() }
-    events.noteRereading()
-    tellOfNoted()
-    events.origin = origin
-    undoManager?.removeAllActions()
+    // Observers and listeners are called last: their changes are no part of the rollback, and can be undone.
+    eventQueue.holding {
+      tellingObservers {
+        rollBack()
+        events.noteRereading()
+        tellOfNoted()
+        events.origin = origin
+        undoManager?.removeAllActions()
+      }
+    }
   }
 
   private func rollBack() {

@@ -7,9 +7,6 @@ struct ChangedProperties: Sendable, Hashable {
   /// Positions of the to-many relationships that are kept as pairs.
   var pairs: Set<Int> = []
 
-  /// Every attribute and to-one relationship.
-  static let allSlots = ChangedProperties(slots: ~0)
-
   mutating func formUnion(_ other: ChangedProperties) {
     slots |= other.slots
     if !other.pairs.isEmpty { pairs.formUnion(other.pairs) }
@@ -17,6 +14,14 @@ struct ChangedProperties: Sendable, Hashable {
 }
 
 extension ChangedProperties {
+  /// Every attribute, every to-one relationship, and every to-many relationship that is kept as pairs.
+  static func all(of entity: StoredEntity) -> ChangedProperties {
+    let pairs = entity.toManys.filter { toMany in
+      if case .pairs = toMany.storage { !toMany.isHidden } else { false }
+    }
+    return ChangedProperties(slots: ~0, pairs: Set(pairs.map(\.ordinal)))
+  }
+
   /// The properties of an entity that have these names.
   init(named names: [String], of entity: StoredEntity) {
     for name in names {

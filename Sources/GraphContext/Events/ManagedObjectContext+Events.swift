@@ -189,7 +189,7 @@ extension ManagedObjectContext {
     guard tracksChanges else { return }
     let key = ObjectKey(entity: end.entity, number: end.owner)
     let isHidden = entity(end.entity).toManys[end.position].isHidden
-    if !isHidden { noteOwner(key, ChangedProperties(pairs: [end.position])) }
+    if !isHidden { noteIfThere(key, ChangedProperties(pairs: [end.position])) }
     undoManager?.capture(UndoGroup.Pair(end: end, isLinked: isLinked))
     if let undoManager, entity(end.entity).toManys[end.position].list != nil {
       undoManager.capture(isLinked ? nil : place(of: end), of: end)
@@ -200,7 +200,7 @@ extension ManagedObjectContext {
   func notePlace(of end: PairEnd) {
     changeCount &+= 1
     guard tracksChanges else { return }
-    noteOwner(ObjectKey(entity: end.entity, number: end.owner), ChangedProperties(pairs: [end.position]))
+    noteIfThere(ObjectKey(entity: end.entity, number: end.owner), ChangedProperties(pairs: [end.position]))
     if let undoManager { undoManager.capture(place(of: end), of: end) }
   }
 
@@ -218,12 +218,28 @@ extension ManagedObjectContext {
       for object in entity.changes.inserted + entity.changes.updated + entity.changes.deleted {
         noteChange(of: object, isEdited: false)
       }
-      for owner in entity.relinkedOwners { noteOwner(ObjectKey(entity: ordinal, number: owner), nil) }
+      for owner in entity.relinkedOwners { noteIfThere(ObjectKey(entity: ordinal, number: owner), nil) }
     }
   }
 
-  /// Notes a change of an owner of pairs, which may not be in memory, or may be deleted below.
-  private func noteOwner(_ key: ObjectKey, _ properties: ChangedProperties?) {
+  /// Notes the objects that show a link otherwise than before.
+  ///
+  /// - Parameter shown: whether the context showed each link, seen from its ends.
+  func noteLinks(thatDifferFrom shown: [PairEnd: Bool]) {
+    for (end, wasLinked) in shown {
+      let links = entity(end.entity).toManys[end.position].links
+      let isLinked = deferringError(wasLinked) { () throws(ContextError) in
+        try source.isLinked(end.owner, end.element, in: links)
+      }
+      if isLinked == wasLinked { continue }
+      noteIfThere(ObjectKey(entity: end.entity, number: end.owner), ChangedProperties(pairs: [end.position]))
+    }
+  }
+
+  /// Notes a change of an object that may not be in memory, or may be deleted below, such as an owner of pairs.
+  ///
+  /// - Parameter properties: the properties that have changed; nil if values are to be read anew.
+  func noteIfThere(_ key: ObjectKey, _ properties: ChangedProperties?) {
     let entity = entity(key.entity)
     let known = knownObject(key.number, of: entity)
     if known == nil || known?._$state.hasChanges == false, !isBelow(key) { return }

@@ -47,8 +47,8 @@ public struct ObjectChanges: Sendable, Equatable {
   public internal(set) var changedProperties: [ManagedObjectID: [String]] = [:]
   /// Objects that existed before and no longer do.
   public internal(set) var deleted: [ManagedObjectID] = []
-  /// Objects whose values are read anew, although they were not set in the context: after a rollback, or when the
-  /// program asked for it.
+  /// Objects whose values are read anew, although they were not set in the context: after a rollback, when the program
+  /// asked for it, or when a save has settled a new object with one of them.
   public internal(set) var refreshed: [ManagedObjectID] = []
   /// Of a save: the IDs of new objects that it has settled with existing ones, and the IDs of those.
   public internal(set) var aliases: [ManagedObjectID: ManagedObjectID] = [:]
@@ -180,8 +180,10 @@ extension ManagedObjectContext {
 
   /// Returns the combined changes of commits.
   func changes(_ changeSets: [ChangeSet], _ origin: ObjectChanges.Origin) -> ObjectChanges {
-    var combined = CombinedChanges()
+    var combined = CombinedChanges(in: coordinator.schema)
     for changes in changeSets {
+      // Links first: an object that this commit deletes isn't updated by the links that it loses.
+      for (relationship, links) in changes.links { note(links, of: relationship, in: &combined) }
       for (number, objects) in changes.objects {
         guard let entity = coordinator.schema.entity(number)?.ordinal else { continue }
         for number in objects.deleted { combined.note(ObjectKey(entity: entity, number: number), .deleted) }
@@ -191,7 +193,6 @@ extension ManagedObjectContext {
           combined.note(ObjectKey(entity: entity, number: update.number), .updated(properties))
         }
       }
-      for (relationship, links) in changes.links { note(links, of: relationship, in: &combined) }
     }
     var changes = self.changes(combined.changes, origin)
     let authors = Set(changeSets.lazy.filter { !$0.isEmpty }.map(\.author))
@@ -201,7 +202,7 @@ extension ManagedObjectContext {
 
   /// Returns the changes that a child hands over to its parent.
   func changes(of request: SaveRequest) -> ObjectChanges {
-    var combined = CombinedChanges()
+    var combined = CombinedChanges(in: coordinator.schema)
     for changes in request.entities {
       let ordinal = changes.entity.ordinal
       func note(_ number: ObjectNumber, _ change: ObjectChange) {
@@ -225,7 +226,7 @@ extension ManagedObjectContext {
 
   /// The unsaved changes of the context. Hooks, delete rules and merge policies may add to them during a save.
   var unsavedChanges: ObjectChanges {
-    var combined = CombinedChanges()
+    var combined = CombinedChanges(in: coordinator.schema)
     for ordinal in entities.indices {
       let changed = entities[ordinal].changes
       func note(_ objects: [any ManagedObject], _ change: (any ManagedObject) -> ObjectChange) {
@@ -262,17 +263,32 @@ extension ChangeSet.Links {
     in schema: StoredSchema,
     _ body: (ObjectKey, _ position: Int) -> Void
   ) {
-    guard let source = schema.entity(relationship.entity) else { return }
-    for toMany in source.toManys {
-      guard case .pairs(let trees) = toMany.storage, trees.relationship == relationship else { continue }
-      for link in added + removed {
-        if !toMany.isHidden { body(ObjectKey(entity: source.ordinal, number: link.owner), toMany.ordinal) }
+    forEachLink(of: relationship, in: schema) { end, _ in
+      body(ObjectKey(entity: end.entity, number: end.owner), end.position)
+    }
+    // The order is the owner's.
+    guard let (source, toMany, _) = schema.pairs(of: relationship), !toMany.isHidden else { return }
+    for owner in reordered { body(ObjectKey(entity: source.ordinal, number: owner), toMany.ordinal) }
+  }
+
+  /// Calls `body` with both ends of each link that was added or removed, as far as programs see a relationship there.
+  /// O(links).
+  func forEachLink(
+    of relationship: ChangeSet.Relationship,
+    in schema: StoredSchema,
+    _ body: (PairEnd, _ isLinked: Bool) -> Void
+  ) {
+    guard let (source, toMany, trees) = schema.pairs(of: relationship) else { return }
+    for (links, isLinked) in [(added, true), (removed, false)] {
+      for link in links {
+        let (owner, element) = (link.owner, link.element)
+        let end = PairEnd(entity: source.ordinal, position: toMany.ordinal, owner: owner, element: element)
+        if !toMany.isHidden { body(end, isLinked) }
         guard let inverse = trees.inverse, !toMany.hasHiddenInverse else { continue }
-        body(ObjectKey(entity: toMany.destination, number: link.element), inverse)
+        let other = PairEnd(entity: toMany.destination, position: inverse, owner: element, element: owner)
+        // An object may be linked to itself by a relationship that is its own inverse.
+        if other != end { body(other, isLinked) }
       }
-      // The order is the owner's.
-      if toMany.isHidden { continue }
-      for owner in reordered { body(ObjectKey(entity: source.ordinal, number: owner), toMany.ordinal) }
     }
   }
 }
@@ -280,12 +296,15 @@ extension ChangeSet.Links {
 /// The changes of several commits, in their order, as one change of each object.
 struct CombinedChanges {
   private(set) var changes: [ObjectKey: ObjectChange] = [:]
+  private let schema: StoredSchema
+
+  init(in schema: StoredSchema) { self.schema = schema }
 
   mutating func note(_ key: ObjectKey, _ change: ObjectChange) {
     switch (changes[key], change) {
     case (.inserted, .deleted): changes[key] = nil
     case (.inserted, _): break
-    case (.deleted, .inserted): changes[key] = .updated(.allSlots)
+    case (.deleted, .inserted): changes[key] = .updated(.all(of: schema.entities[key.entity]))
     case (.updated(var properties), .updated(let others)):
       properties.formUnion(others)
       changes[key] = .updated(properties)

@@ -43,11 +43,16 @@ struct ResolvedGrouping {
     aggregateColumnCount = aggregates.count
     for extra in options.aggregates where !self.aggregates.contains(extra) { self.aggregates.append(extra) }
     columns = GroupColumns(
-      keys.map { .init($0.name, $0.kind) } + self.aggregates.map { .init($0.name, $0.kind) },
+      keyColumns.map { .init($0.name, $0.path.kind, of: $0.origin.entityName) }
+        + self.aggregates.map { .init($0.name, $0.kind) },
       title: "A group of \(query.entity.name)"
     )
     conditionText = options.condition.description
-    condition = try options.condition.resolved(for: columns.entity, in: columns)
+    condition = try options.condition.resolved(
+      for: columns.entity,
+      in: columns,
+      store: keyOrigins.first?.storeID
+    )
     try checkThatConditionIsAboutColumns()
     for key in options.sort {
       guard let column = columns.place(of: key.name) else {

@@ -20,7 +20,7 @@ extension ManagedObjectContext {
   }
 
   private func changes(_ transactions: [HistoryTransaction]) -> ObjectChanges {
-    var combined = CombinedChanges()
+    var combined = CombinedChanges(in: coordinator.schema)
     for change in transactions.lazy.flatMap(\.changes) {
       guard let entity = coordinator.schema.entity(change.objectID.entity) else { continue }
       let key = ObjectKey(entity: entity.ordinal, number: change.objectID.number)

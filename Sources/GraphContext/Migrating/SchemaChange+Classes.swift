@@ -35,7 +35,7 @@ extension SchemaChange {
         nextTag += 1
       }
     }
-    let classes = described.map { member in
+    var classes = described.map { member in
       CataloguedClass(
         tag: tags[member.name, default: 0],
         name: member.name,
@@ -46,6 +46,10 @@ extension SchemaChange {
       )
     }
     .sorted { $0.tag < $1.tag }
+    let knownByTag = known.dictionary(by: \.tag)
+    for place in classes.indices.dropFirst() {
+      classes[place].keepFirstName(of: knownByTag[classes[place].tag])
+    }
     noteTakenNames(of: described, entity, matching)
     for (member, match) in zip(subclasses, matches) where match == nil {
       noteLostEntity(of: member, entity, matching)

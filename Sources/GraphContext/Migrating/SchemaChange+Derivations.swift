@@ -75,9 +75,10 @@ extension SchemaChange {
       (now, before) = (target.entity(new.destination), self.old.entity(old.destination))
     }
     guard let number = derivation.attribute else { return false }
-    guard let now, let before else { return true }
-    return now.property(number) != before.property(number)
-      || now.nilValues(of: number) != before.nilValues(of: number)
+    guard let now, let before, let source = now.property(number), let former = before.property(number) else {
+      return true
+    }
+    return !source.hasValues(of: former) || now.nilValues(of: number) != before.nilValues(of: number)
   }
 
   /// Returns whether objects of the entities to be rebuilt take part in derived attributes of an entity.
@@ -96,6 +97,14 @@ extension SchemaChange {
   mutating func fillDerived() {
     let numbers = target.entities.map(\.number).filter(derivedAnew.contains)
     fillRecords(of: derivedAnew, by: numbers.map { .derived(entity: $0) })
+  }
+}
+
+extension CataloguedProperty {
+  /// Returns whether the same values are read of both, whatever the names, and whether nil is allowed or not.
+  fileprivate func hasValues(of other: CataloguedProperty) -> Bool {
+    (storedKind, elementKind, absentValue, derivation)
+      == (other.storedKind, other.elementKind, other.absentValue, other.derivation)
   }
 }
 

@@ -18,11 +18,14 @@ extension SchemaChange {
     _ matching: SchemaMatching,
     isEmpty: Bool
   ) -> Continued {
-    switch match.description {
-    case .attribute(let attribute): self.attribute(attribute, match, entity, matching, isEmpty: isEmpty)
-    case .relationship(let relationship):
-      self.relationship(relationship, match, entity, matching, isEmpty: isEmpty)
-    }
+    var continued =
+      switch match.description {
+      case .attribute(let attribute): self.attribute(attribute, match, entity, matching, isEmpty: isEmpty)
+      case .relationship(let relationship):
+        self.relationship(relationship, match, entity, matching, isEmpty: isEmpty)
+      }
+    continued.property.keepFirstName(of: match.old)
+    return continued
   }
 
   private mutating func attribute(

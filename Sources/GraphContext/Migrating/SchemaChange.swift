@@ -158,6 +158,7 @@ struct SchemaChange {
       indexes: [],
       layouts: match.old?.layouts ?? []
     )
+    result.keepFirstName(of: match.old)
     var rekeyed: Set<PropertyNumber> = []
     for property in match.properties {
       let continued = self.property(property, match, matching, isEmpty: isEmpty)

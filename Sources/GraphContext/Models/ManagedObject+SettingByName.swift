@@ -63,6 +63,14 @@ extension ManagedObject {
     return elements.allSatisfy { $0.isNull || kind.value(from: $0) != nil }
   }
 
+  /// Returns whether an attribute of this name can be read back from a value.
+  func canRead(_ value: AttributeValue, forKey name: String) -> Bool {
+    guard let (slot, converted) = try? accepted(value, name) else { return false }
+    var trial = AttributeSetter(converted, isTrial: true)
+    _$visit(slot, &trial)
+    return trial.isAccepted
+  }
+
   func attributeSlot(_ name: String) throws(ContextError) -> Int {
     guard let place = _$objectModel.place(of: name),
       !_$objectModel.visitedProperties[place].isRelationship, !_$objectModel.visitedProperties[place].isPlace

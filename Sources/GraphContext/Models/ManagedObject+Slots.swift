@@ -12,9 +12,7 @@ extension ManagedObject {
   /// without following key paths. Afterwards the object is in the phase `gone`, because the model's `deinit` may read
   /// properties.
   static func withSample(_ body: (Self) -> Void) {
-    var state = ObjectState(missingIn: 0)
-    state.phase = .tracer
-    let sample = Self(_$state: state)
+    let sample = Self(_$state: .sample)
     body(sample)
     sample._$state.leaveTracer()
   }

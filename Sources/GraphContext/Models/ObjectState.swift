@@ -112,6 +112,13 @@ public struct ObjectState {
     self.storeTag = storeTag
   }
 
+  /// The state of an object that is made only for the types of its properties.
+  static var sample: ObjectState {
+    var state = ObjectState(missingIn: 0)
+    state.phase = .tracer
+    return state
+  }
+
   /// The most slots (attributes and to-one relationships) that a model can have: one bit of a word each.
   public static let maximumSlotCount = 64
 }

@@ -7,6 +7,9 @@ struct RecordLoader: PropertyVisitor {
   var hasLoadedAttribute = false
   /// Whether an attribute was visited that has a value which could not be decoded.
   var isUnreadable = false
+  /// Whether a cache loses its value where the record has null and the type has no nil. Only the getters of a
+  /// ``StoredObject`` can do without a value.
+  var emptiesCaches = false
 
   /// - Parameter bytes: were accepted by `RecordView(_:layout:)`.
   init(_ bytes: UnsafeRawBufferPointer, _ layout: RecordLayout) {
@@ -16,6 +19,7 @@ struct RecordLoader: PropertyVisitor {
   mutating func visit<Value: AttributeType>(attribute slot: Int, _ cache: inout Cached<Value>) {
     guard let value = Value(_record: record, slot: slot) else {
       isUnreadable = !record.isNull(slot)
+      if emptiesCaches, !isUnreadable { cache = Cached() }
       return
     }
     cache = Cached(value)

@@ -11,17 +11,12 @@ actor ListFeed<Object: ManagedObject, Value: Sendable> {
   private var listener: UInt64?
   private var list: FetchedResults<Object>?
   private var subscription: ContextSubscription?
-  /// Differences that the consumer has not fetched.
-  private var waiting = WaitingDifferences<Value>()
-  /// True if the consumer gets all values next, and no differences.
-  private var isBehind = true
+  /// The updates that the consumer has not fetched.
+  private var waiting = WaitingUpdates<Value>()
   /// The error that ends the sequence, once the consumer has fetched the differences before it.
   private var failure: (any Error)?
   /// True once the consumer has received the failure.
   private var hasThrown = false
-
-  /// The number of changes that may wait for the consumer of a list with fewer objects.
-  private static var leastLimit: Int { 64 }
 
   /// - Parameter signals: receives a signal whenever ``next()`` has something to return or to throw.
   init(
@@ -83,7 +78,7 @@ actor ListFeed<Object: ManagedObject, Value: Sendable> {
   private func nextWaiting() throws -> ListUpdate<Value>? {
     if let difference = waiting.takeFirst() { return difference }
     if let failure { throw failure }
-    guard isBehind, let list else { return nil }
+    guard waiting.isBehind, let list else { return nil }
     // The context moves on first, and the list reports the difference. While the consumer is behind, that difference is
     // dropped.
     let values = try blocks.perform { context in
@@ -92,7 +87,7 @@ actor ListFeed<Object: ManagedObject, Value: Sendable> {
       try context.checkUsable()
       return values
     }
-    isBehind = false
+    waiting.didCatchUp()
     return .all(values)
   }
 
@@ -106,11 +101,9 @@ actor ListFeed<Object: ManagedObject, Value: Sendable> {
 
   /// Keeps a difference for the consumer.
   private func add(_ changes: ListChanges) throws {
-    guard let list, !isBehind, failure == nil else { return }
-    if changes.isReload || waiting.changeCount + changes.changes.count > max(Self.leastLimit, list.count) {
-      waiting = WaitingDifferences()
-      isBehind = true
-    } else {
+    guard let list, !waiting.isBehind, failure == nil else { return }
+    waiting.makeRoom(for: changes, inListOf: list.count)
+    if !waiting.isBehind {
       var values: [ManagedObjectID: Value] = [:]
       for (position, id) in changes.newPositions { values[id] = try value(list[position]) }
       // A getter that can't read gives a placeholder, which the consumer must not receive.
@@ -136,31 +129,5 @@ actor ListFeed<Object: ManagedObject, Value: Sendable> {
   private func stopFollowing() {
     if let listener { coordinator.removeListener(listener) }
     (listener, subscription, list) = (nil, nil, nil)
-  }
-}
-
-/// Differences in the order in which they are fetched.
-private struct WaitingDifferences<Value: Sendable> {
-  private var updates: [ListUpdate<Value>?] = []
-  private var start = 0
-  /// The number of changes in all differences that wait.
-  private(set) var changeCount = 0
-
-  mutating func add(_ changes: ListChanges, _ values: [ManagedObjectID: Value]) {
-    changeCount += changes.changes.count
-    updates.append(.changes(changes, values: values))
-  }
-
-  mutating func takeFirst() -> ListUpdate<Value>? {
-    guard start < updates.count, case .changes(let changes, let values)? = updates[start].take() else {
-      return nil
-    }
-    changeCount -= changes.changes.count
-    start += 1
-    if 2 * start >= updates.count {
-      updates.removeFirst(start)
-      start = 0
-    }
-    return .changes(changes, values: values)
   }
 }

@@ -142,7 +142,7 @@ extension ManagedObjectContext {
   /// children. The turn continues.
   ///
   /// Listeners may make further changes, which are reported as well.
-  func tellBeforeObserving() {
+  package func tellBeforeObserving() {
     for _ in 0..<SaveHooks.roundLimit {
       tellOfUntold()
       tellWithinTurn()

@@ -55,16 +55,7 @@ extension PersistentContainer {
       let feed = try ListFeed<Object, Value>(coordinator, continuation, value)
       Task { await feed.start(request, sectionedBy) }
       // The sequence keeps the feed.
-      return AsyncThrowingStream {
-        var iterator = signals.makeAsyncIterator()
-        do {
-          while await iterator.next() != nil { if let update = try await feed.next() { return update } }
-        } catch {
-          // A consumer that was cancelled has its values made in a cancelled task.
-          if !Task.isCancelled { throw error }
-        }
-        return nil
-      }
+      return ListUpdate.sequence(after: signals) { try await feed.next() }
     } catch {
       let (stream, continuation) = AsyncThrowingStream<ListUpdate<Value>, any Error>.makeStream()
       continuation.finish(throwing: error)

@@ -16,8 +16,8 @@ public struct SectionedBy<Root: PredicateRoot>: Sendable {
   let name: @Sendable (AttributeValue) -> String?
 
   /// Sections by equal values, named by them: numbers in decimal digits, `1` and `0` for true and false, dates as ISO
-  /// 8601 has them, nothing for nil. A date before the year 1 or after the year 9999 is named by its seconds since
-  /// 2001.
+  /// 8601 has them, with a fraction of a second if they have one, nothing for nil. A date before the year 0 or after
+  /// the year 9999 is named by its seconds since 2001.
   public init<Value: AttributeType>(_ keyPath: KeyPath<Root, Value>) {
     names = Root.names(of: keyPath)
     name = { SectionName.text(of: $0) }
@@ -79,11 +79,8 @@ enum SectionName {
   private static func text(of date: Date) -> String {
     let seconds = date.timeIntervalSinceReferenceDate
     if seconds.isNaN { return "nan" }
-    return fourDigitYears.contains(seconds) ? date.formatted(.iso8601) : seconds.description
+    return ISO8601Text.text(date) ?? seconds.description
   }
-
-  /// From the year 1 to the year 9999, in seconds since 2001.
-  private static let fourDigitYears = -63_113_904_000.0..<252_423_993_600.0
 
   /// One spelling of a letter that Unicode has several of.
   static func firstLetter(of text: String) -> String {

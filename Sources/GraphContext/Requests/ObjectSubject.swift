@@ -23,7 +23,10 @@ struct ObjectSubject: PredicateSubject {
       guard let target = object.target(at: slot), !target.isDeleted else { return [] }
       object = target
     }
-    return object.members(of: relationship.ordinal).filter { !$0.isDeleted }.map { ObjectSubject($0) }
+    var members = object.members(of: relationship.ordinal).filter { !$0.isDeleted }
+    // Members of an ordered relationship come in its order. Those of an object in no context have no IDs yet.
+    if !object._$state.number.isNone { members.sort { $0._$state.number < $1._$state.number } }
+    return members.map { ObjectSubject($0) }
   }
 
   /// The object at the end; nil where one on the way is missing.

@@ -36,7 +36,7 @@ private struct ObjectCondition<Root: ManagedObject> {
   /// The store that the last object is in. `predicate` is for objects of this store, because the numbers of the objects
   /// that the condition names have a meaning only there.
   private var store: UUID?
-  private var predicate: ResolvedPredicate
+  private var predicate: NormalPredicate
 
   init(_ condition: Where<Root>) throws(QueryError) {
     tree = try condition.tree
@@ -45,17 +45,14 @@ private struct ObjectCondition<Root: ManagedObject> {
       throw QueryError(.unknownName, "The model \(Root.entityName) describes an entity of another name.")
     }
     self.entity = entity
-    predicate = try tree.resolved(for: entity, in: schema)
+    predicate = Normaliser.normalise(try tree.resolved(for: entity, in: schema))
   }
 
   mutating func holds(for object: Root) throws(QueryError) -> Bool {
     let store = object._$state.storeID
     if store != self.store {
-      if let (schema, entity) = Self.known(by: object) {
-        predicate = try tree.resolved(for: entity, in: schema, store: store)
-      } else {
-        predicate = try tree.resolved(for: entity, in: schema, store: store)
-      }
+      let (schema, entity) = Self.known(by: object) ?? (self.schema, self.entity)
+      predicate = Normaliser.normalise(try tree.resolved(for: entity, in: schema, store: store))
       self.store = store
     }
     return predicate.matches(ObjectSubject(object))

@@ -27,7 +27,7 @@ struct ChangeEncoder {
     for (entity, changes) in zip(context.coordinator.schema.entities, request.entities) {
       if !context.entities[entity.ordinal].mayHaveChanges { continue }
       let pending = context.entities[entity.ordinal].changes
-      for object in pending.inserted { encode(inserted: object, changes) }
+      for object in pending.inserted { try encode(inserted: object, changes) }
       for object in pending.updated { try encode(updated: object, changes) }
       for object in pending.deleted {
         let decided = try decidedReferences(ofDeleted: object, entity)
@@ -43,7 +43,10 @@ struct ChangeEncoder {
 
   // MARK: Records
 
-  private mutating func encode(inserted object: any ManagedObject, _ changes: EntityChanges) {
+  private mutating func encode(
+    inserted object: any ManagedObject,
+    _ changes: EntityChanges
+  ) throws(ContextError) {
     let entity = changes.entity
     changes.encoder.begin()
     var visitor = SlotEncoder(changes)
@@ -52,6 +55,7 @@ struct ChangeEncoder {
     let bytes = changes.encoder.finish()
     let record = RecordView(validated: UnsafeRawBufferPointer(bytes), layout: entity.layout)
     checks.check(record, refused: visitor.refusedSlot, number, entity, &request.failures)
+    try noteMissingTargets(of: record, number, entity)
     changes.inserted.append(.init(number: number, bytes: bytes))
   }
 
@@ -80,8 +84,13 @@ struct ChangeEncoder {
       let known = request.conflicts[entity.ordinal][number]?.slots ?? 0
       let old = RecordView(validated: stored, layout: entity.layout)
       slots = context.source.slots(in: changed, of: patch, thatDifferFrom: old, entity) | known & changed
+      // With a reference the place is stored that was given for it, even an equal one: another context may have moved
+      // the object in its old list.
+      slots |= entity.places(of: slots) & changed
     }
-    if slots != 0 { changes.updated.append(.init(number: number, bytes: bytes, slots: slots)) }
+    if slots == 0 { return }
+    try noteMissingTargets(of: patch, number, entity, in: slots)
+    changes.updated.append(.init(number: number, bytes: bytes, slots: slots))
   }
 
   // MARK: Relationships
@@ -168,8 +177,7 @@ struct ChangeEncoder {
       let links = context.entities[entity.ordinal].pairs[relationship.ordinal]
       let places = context.entities[entity.ordinal].pairPlaces[relationship.ordinal]
       if links.isEmpty, places.isEmpty { continue }
-      // The store checks this for the outermost context.
-      if context.parent != nil { try noteMissingEnds(of: links.added, entity, relationship) }
+      try noteMissingEnds(of: links.added, entity, relationship)
       request.pairs.append(
         PairChanges(
           source: entity,
@@ -182,36 +190,66 @@ struct ChangeEncoder {
     }
   }
 
-  /// Notes links to objects that the parent has deleted and that have no changes here.
+  /// Notes links to objects that the parent has deleted and that have no changes here. The store checks this for the
+  /// outermost context.
   private mutating func noteMissingEnds(
     of added: [ObjectNumber: Set<ObjectNumber>],
     _ entity: StoredEntity,
     _ relationship: StoredToMany
   ) throws(ContextError) {
+    if context.parent == nil { return }
     let destination = context.entity(relationship.destination)
     for (owner, elements) in added {
       for element in elements where try !context.isThere(element, destination) {
-        let (source, target) = (context.id(owner, entity), context.id(element, destination))
-        let failure = ContextError(
-          .missingDestination,
-          "\(entity.name) \(owner) is linked by \(relationship.name) to \(destination.name) \(element), which is deleted",
-          context: .init(
-            entity: entity.name,
-            objectID: source,
-            otherID: target,
-            properties: [relationship.name]
-          )
-        )
-        request.failures.note(failure)
+        noteMissing(element, destination, linkedBy: relationship.name, of: owner, entity)
       }
     }
+  }
+
+  /// Notes references to such objects.
+  ///
+  /// - Parameter slots: bits of the slots that the save hands to the parent.
+  private mutating func noteMissingTargets(
+    of record: RecordView,
+    _ number: ObjectNumber,
+    _ entity: StoredEntity,
+    in slots: UInt64 = .max
+  ) throws(ContextError) {
+    if context.parent == nil { return }
+    for toOne in entity.toOnes where slots & 1 << UInt64(toOne.slot) != 0 {
+      let (target, destination) = (record.reference(toOne.slot), context.entity(toOne.destination))
+      if target.isNone { continue }
+      if try context.isThere(target, destination) { continue }
+      noteMissing(target, destination, linkedBy: toOne.name, of: number, entity)
+    }
+  }
+
+  private mutating func noteMissing(
+    _ target: ObjectNumber,
+    _ destination: StoredEntity,
+    linkedBy name: String,
+    of owner: ObjectNumber,
+    _ entity: StoredEntity
+  ) {
+    let failure = ContextError(
+      .missingDestination,
+      "\(entity.name) \(owner) is linked by \(name) to \(destination.name) \(target), which is deleted",
+      context: .init(
+        entity: entity.name,
+        objectID: context.id(owner, entity),
+        otherID: context.id(target, destination),
+        properties: [name]
+      )
+    )
+    request.failures.note(failure)
   }
 }
 
 extension ManagedObjectContext {
-  /// Returns whether the context shows an object, or shows it as deleted and will say so itself.
+  /// Returns whether the parent has an object, or this context has unsaved changes of it, whose own checks tell whether
+  /// it is deleted. An object without changes may stand for one that no longer exists: a reference led to it.
   fileprivate func isThere(_ number: ObjectNumber, _ entity: StoredEntity) throws(ContextError) -> Bool {
-    if knownObject(number, of: entity) != nil { return true }
+    if knownObject(number, of: entity)?._$state.hasChanges == true { return true }
     return try source.contains(number, of: entity)
   }
 

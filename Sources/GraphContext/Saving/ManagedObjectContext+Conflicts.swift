@@ -31,11 +31,16 @@ extension ManagedObjectContext {
     // Parts of an embedded value that changes as a whole aren't compared one by one: equal parts are a coincidence.
     let wholes = entity.wholeSlots(in: object._$state.changed, slots)
     var bases = values(in: both, of: number, entity)
+    var equal: UInt64 = 0
     for (slot, value) in bases where wholes & 1 << UInt64(slot) == 0 {
-      guard object.attributeValue(at: slot) == value else { continue }
-      object._$state.forgetChanges(in: 1 << UInt64(slot))
-      entities[entity.ordinal].forgetConflict(number, in: 1 << UInt64(slot))
-      bases[slot] = nil
+      if object.attributeValue(at: slot) == value { equal |= 1 << UInt64(slot) }
+    }
+    // So are equal places in two lists.
+    equal &= ~entity.places(of: object._$state.changed & ~equal)
+    if equal != 0 {
+      object._$state.forgetChanges(in: equal)
+      entities[entity.ordinal].forgetConflict(number, in: equal)
+      for slot in entity.slots(equal) { bases[slot] = nil }
     }
     let changed = entity.slotsInBoth(object._$state.changed, slots)
     entities[entity.ordinal].noteConflict(number, ForeignChange(slots: changed, bases: bases))

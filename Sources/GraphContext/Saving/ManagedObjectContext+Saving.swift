@@ -100,6 +100,9 @@ extension ManagedObjectContext {
     }
     guard hasChanges else { return SaveHooks.Outcome() }
     tellBeforeSave()
+    for ordinal in entities.indices where !entities[ordinal].changes.isEmpty {
+      entities[ordinal].changes.sort()
+    }
     isRunningSaveHooks = true
     defer { isRunningSaveHooks = false }
     defer { undoManager?.endEvent(in: self) }
@@ -276,6 +279,7 @@ extension ManagedObjectContext {
       observed.tellOfDifferences()
     }
     let shown = valuesShownToChildren(of: settlement.reverted)
+    let links = shownLinks(before: outcome, settlement)
     let aliases = leaveSettled(settlement.aliases) { attempts.saved = finishSave() }
     undoManager?.noteDeletions(by: outcome.ruleChanges, coordinator.schema)
     if outcome.changes == nil, settlement.reverted.isEmpty { return }
@@ -283,7 +287,7 @@ extension ManagedObjectContext {
     deferringError(()) { () throws(ContextError) in
       try moveToNewest(after: outcome.changes, outcome.ruleChanges, to: newest)
     }
-    revert(settlement, shown)
+    revert(settlement, shown, links)
     if !events.didSave.isEmpty {
       attempts.saved?.changes = outcome.changes.map { changes([$0], .context) }
       attempts.saved?.changes?.aliases = aliases

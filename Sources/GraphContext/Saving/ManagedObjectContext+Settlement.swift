@@ -47,6 +47,8 @@ extension ManagedObjectContext {
           guard let owner = owners.owner(of: number) else { continue }
           ids[id(number, entity(ordinal))] = id(owner, entity(ordinal))
           noteChange(of: object, isEdited: false)
+          // The values exist nowhere else.
+          children.forEach { $0.loadAttributesIfChanged(number, ordinal) }
           letGo(of: object, ordinal)
         }
       }
@@ -75,14 +77,17 @@ extension ManagedObjectContext {
   /// Reads objects anew whose values a policy has not all stored. In the children, links to settled objects lead to the
   /// existing ones from now on.
   ///
-  /// - Parameter shown: the values of the objects that the children have seen. Where the store has another value, a
-  ///   child's change of it is a conflict.
-  func revert(_ settlement: SaveSettlement, _ shown: [ObjectKey: [UInt8]]) {
+  /// - Parameters:
+  ///   - shown: the values of the objects that the children have seen. Where the store has another value, a child's
+  ///     change of it is a conflict.
+  ///   - links: the result of ``shownLinks(before:_:)``.
+  func revert(_ settlement: SaveSettlement, _ shown: [ObjectKey: [UInt8]], _ links: [PairEnd: Bool]) {
     let objects = settlement.reverted
     tellingChanges(from: .store) {
       for (ordinal, numbers) in objects.enumerated() {
         for number in numbers { revert(number, entity(ordinal)) }
       }
+      noteLinks(thatDifferFrom: links)
       if objects.isEmpty || children.isEmpty { return }
       let owners = settlement.aliases
       if owners.contains(where: { !$0.isEmpty }) { children.forEach { $0.parentDidSettle(owners) } }
@@ -94,8 +99,42 @@ extension ManagedObjectContext {
   }
 
   private func revert(_ number: ObjectNumber, _ entity: StoredEntity) {
-    if let object = knownObject(number, of: entity) { noteChange(of: object, isEdited: false) }
+    if let object = knownObject(number, of: entity) {
+      noteChange(of: object, isEdited: false)
+    } else if tracksChanges {
+      // An existing object that a list has, or that comes into it, needn't be in memory.
+      noteIfThere(ObjectKey(entity: entity.ordinal, number: number), nil)
+    }
     update(number, entity, changedBy: .store)
+  }
+
+  /// Returns the links that a save may have stored otherwise than the context shows them, from both ends, and whether
+  /// the context shows them: unsaved links, unless the save has stored them as they are, and others that it has stored.
+  ///
+  /// Must be called before the context forgets its unsaved changes. O(links of the save).
+  func shownLinks(before outcome: SaveOutcome, _ settlement: SaveSettlement) -> [PairEnd: Bool] {
+    // Only merging, settling and delete rules make a save store other links than the unsaved ones.
+    if settlement.reverted.isEmpty, outcome.ruleChanges.objects.isEmpty { return [:] }
+    guard tracksChanges else { return [:] }
+    var shown: [PairEnd: Bool] = [:]
+    for (ordinal, objects) in entities.enumerated() where objects.hasRelinks {
+      for toMany in objects.entity.toManys where !toMany.isHidden {
+        let (position, links) = (toMany.ordinal, objects.pairs[toMany.ordinal])
+        for (changed, isLinked) in [(links.added, true), (links.removed, false)] {
+          for (owner, elements) in changed {
+            for element in elements {
+              shown[PairEnd(entity: ordinal, position: position, owner: owner, element: element)] = isLinked
+            }
+          }
+        }
+      }
+    }
+    for (relationship, links) in outcome.changes?.links ?? [:] {
+      links.forEachLink(of: relationship, in: coordinator.schema) { end, isLinked in
+        shown[end] = shown[end] == isLinked ? nil : !isLinked
+      }
+    }
+    return shown
   }
 
   /// Returns the changes that lead from records to the state of the source.

@@ -21,7 +21,8 @@ public struct MergeConflict: Sendable {
   enum Choice: Sendable {
     case mine
     case theirs
-    case value(AttributeValue)
+    /// Another value; nil for one that the attribute can't have.
+    case value(AttributeValue?)
   }
 
   /// The object.
@@ -69,6 +70,13 @@ public struct MergeConflict: Sendable {
     settle(property.name, with: try merge(property.base.flatMap { Value(_attributeValue: $0) }, mine, theirs))
   }
 
+  /// Refuses the chosen values that attributes can't have. The save checks nil: it knows the required attributes.
+  mutating func refuseValues(unless isAccepted: (String, AttributeValue) -> Bool) {
+    for case (let name, .value(let value?)) in choices where !value.isNull && !isAccepted(name, value) {
+      choices[name] = .value(nil)
+    }
+  }
+
   private mutating func choose(_ choice: Choice, _ name: String?) {
     if let name { return choices[name] = choice }
     for property in properties where choices[property.name] == nil { choices[property.name] = choice }
@@ -100,6 +108,21 @@ struct MergeDecisions {
   struct Undecided {
     var conflict: MergeConflict
     let commit: UInt64
+    /// The ordinal of the object's entity.
+    let ordinal: Int
+    let coordinator: StoreCoordinator
+
+    /// Refuses the chosen values that attributes can't be read back from. Only an object knows the types of its
+    /// attributes, so one is made.
+    fileprivate mutating func refuseUnreadableValues() {
+      let number = conflict.objectID.number
+      func refuse<Object: ManagedObject>(_ type: Object.Type) {
+        let sample = coordinator.makeObject(type, .sample, number: number, ordinal)
+        conflict.refuseValues { sample.canRead($1, forKey: $0) }
+        sample._$state.leaveTracer()
+      }
+      refuse(coordinator.type(of: number, ordinal))
+    }
   }
 
   private var decided: [ManagedObjectID: Undecided] = [:]
@@ -125,7 +148,19 @@ struct MergeDecisions {
       do { try policy.settle(&undecided.conflict) } catch let cause {
         throw ContextError(error.code, error.message, context: error.context, underlyingError: cause)
       }
+      undecided.refuseUnreadableValues()
       decided[undecided.conflict.objectID] = undecided
     }
+  }
+}
+
+extension ContextError {
+  /// A custom policy has chosen a value that a property can't have.
+  static func refusedDecision(_ id: ManagedObjectID, _ name: String) -> ContextError {
+    ContextError(
+      .wrongValue,
+      "\(id.entityName).\(name) can't have the value that the merge policy has chosen",
+      context: .init(entity: id.entityName, objectID: id, properties: [name])
+    )
   }
 }

@@ -23,8 +23,7 @@ struct MergeResolver {
   private let base: any ObjectSource
   private let newest: any ObjectSource
   private let foreign: ForeignChanges
-  private let storeID: UUID
-  private let checks: RecordChecks
+  private let coordinator: StoreCoordinator
   private let decisions: MergeDecisions
   /// Conflicts that the policy hasn't seen. The request is of no use if there are any.
   private(set) var undecided: [MergeDecisions.Undecided] = []
@@ -49,8 +48,7 @@ struct MergeResolver {
     self.base = base
     self.newest = newest
     self.decisions = decisions
-    storeID = coordinator.storeID
-    checks = RecordChecks(coordinator)
+    self.coordinator = coordinator
     schema = newest.schema
     foreign = ForeignChanges(changeSets)
     reverted = request.entities.map { _ in [] }
@@ -63,7 +61,7 @@ struct MergeResolver {
       try resolveDeleted(changes)
     }
     if policy.letsContextWin {
-      var rivals = PartnerRivals(request, reverted, in: newest, storeID: storeID)
+      var rivals = PartnerRivals(request, reverted, in: newest, storeID: coordinator.storeID)
       try rivals.clear()
       (request, reverted) = (rivals.request, rivals.reverted)
     }
@@ -112,7 +110,7 @@ struct MergeResolver {
   }
 
   private func id(_ number: ObjectNumber, _ entity: StoredEntity) -> ManagedObjectID {
-    ManagedObjectID(entity: entity.label(of: number), number: number, storeID: storeID)
+    ManagedObjectID(entity: entity.label(of: number), number: number, storeID: coordinator.storeID)
   }
 
   private mutating func noteConflict(_ number: ObjectNumber, _ entity: StoredEntity, _ slots: UInt64) {
@@ -198,6 +196,7 @@ struct MergeResolver {
     let setsValues = patch.slots & ~entity.placeSlots != 0
     let agreed = try theirs.slots & equalReferences(patch, entity)
     forget(agreed, of: patch.number, entity)
+    try forgetEqualValues(in: entity.places(of: agreed), of: patch.number, entity)
     // Places that the context has set in lists from which others have removed the object.
     let left = entity.places(of: theirs.slots & ~agreed & ~patch.slots) & patch.slots
     try drop(left, of: patch.number, entity)
@@ -225,7 +224,7 @@ struct MergeResolver {
       try drop(isOrderAlone ? moved : patch.slots, of: patch.number, entity)
     case .custom: if both != 0 { try settle(both, patch, entity) }
     }
-    try forgetEqualAttributes(in: both, of: patch.number, entity)
+    try forgetEqualValues(in: both & ~entity.referenceSlots, of: patch.number, entity)
   }
 
   /// Resolves the deletions of a request. An object that either side has deleted is deleted, because bringing it back
@@ -259,20 +258,20 @@ struct MergeResolver {
     return equal
   }
 
-  /// Removes attributes from an object's patch whose conflicts are settled with the values of the store. Storing them
-  /// would report a change to other contexts that is none, and would be in conflict with their own changes.
-  private func forgetEqualAttributes(
+  /// Removes attributes and places from an object's patch whose conflicts are settled with the values of the store.
+  /// Storing them would report a change to other contexts that is none, and would be in conflict with their own
+  /// changes.
+  private func forgetEqualValues(
     in slots: UInt64,
     of number: ObjectNumber,
     _ entity: StoredEntity
   ) throws(ContextError) {
-    let attributes = slots & ~entity.referenceSlots & ~entity.placeSlots
-    guard attributes != 0, let patch = patch(of: number, entity),
+    guard slots != 0, let patch = patch(of: number, entity),
       let bytes = try newest.record(number, of: entity)
     else { return }
     let mine = RecordView(validated: patch.bytes, layout: entity.layout)
     let theirs = RecordView(validated: bytes, layout: entity.layout)
-    let considered = attributes & patch.slots
+    let considered = slots & patch.slots
     let different = newest.slots(in: considered, of: mine, thatDifferFrom: theirs, entity)
     forget(considered & ~different, of: number, entity)
   }
@@ -341,7 +340,9 @@ struct MergeResolver {
     let theirs = RecordView(validated: bytes, layout: entity.layout)
     let conflict = MergeConflict(id(patch.number, entity), try properties(slots, patch, theirs, entity))
     guard let choices = decisions.choices(for: conflict, at: theirs.commit) else {
-      return undecided.append(.init(conflict: conflict, commit: theirs.commit))
+      return undecided.append(
+        .init(conflict: conflict, commit: theirs.commit, ordinal: entity.ordinal, coordinator: coordinator)
+      )
     }
     for slot in entity.schema.stored.indices where slots & 1 << UInt64(slot) != 0 {
       switch choices[entity.schema.stored[slot].name] {
@@ -374,9 +375,9 @@ struct MergeResolver {
     return properties
   }
 
-  /// Stores a value that neither side has.
+  /// Stores a value that neither side has; nil for one that the attribute's type refuses.
   private mutating func set(
-    _ value: AttributeValue,
+    _ value: AttributeValue?,
     at slot: Int,
     of number: ObjectNumber,
     _ entity: StoredEntity
@@ -384,16 +385,18 @@ struct MergeResolver {
     let changes = request.entities[entity.ordinal]
     guard let index = changes.patchIndex(of: number) else { return }
     let patch = changes.updated[index]
+    let property = entity.schema.stored[slot]
     // A custom policy can't set a relationship: its inverse would not follow.
-    let isRefused =
-      !entity.schema.stored[slot].kind.holds(value) || entity.referenceSlots & 1 << UInt64(slot) != 0
+    guard let value, property.kind.holds(value), entity.referenceSlots & 1 << UInt64(slot) == 0 else {
+      return request.failures.note(.refusedDecision(id(number, entity), property.name))
+    }
     let record = RecordView(validated: patch.bytes, layout: entity.layout)
-    let bytes = changes.encoder.encode(record, replacing: slot, with: isRefused ? .null : value)
+    let bytes = changes.encoder.encode(record, replacing: slot, with: value)
     changes.updated[index].bytes = UnsafeRawBufferPointer(bytes)
     reverted[entity.ordinal].insert(number)
-    checks.check(
+    RecordChecks(coordinator).check(
       RecordView(validated: UnsafeRawBufferPointer(bytes), layout: entity.layout),
-      refused: isRefused ? slot : nil,
+      refused: nil,
       number,
       entity,
       in: 1 << UInt64(slot),

@@ -80,6 +80,7 @@ struct UniqueResolver {
     for index in settled.indices.sorted(by: { (owners[$0], $0) < (owners[$1], $1) }) {
       try fold(settled[index])
     }
+    try forgetEqualValues()
     var rivals = PartnerRivals(request, reverted, in: source, storeID: coordinator.storeID)
     try rivals.clear()
     (request, reverted) = (rivals.request, rivals.reverted)
@@ -250,11 +251,24 @@ struct UniqueResolver {
       let merged = changes.encoder.encode(old, patchedBy: new, in: slots)
       changes.updated[index].bytes = UnsafeRawBufferPointer(merged)
       changes.updated[index].slots |= slots
-    } else if let stored = try source.record(owner, of: entity) {
-      let old = RecordView(validated: stored, layout: entity.layout)
-      let different = source.slots(in: slots, of: new, thatDifferFrom: old, entity)
+    } else {
       let index = changes.updated.insertionIndex(sorted: owner, by: \.number)
-      changes.updated.insert(.init(number: owner, bytes: bytes, slots: different), at: index)
+      changes.updated.insert(.init(number: owner, bytes: bytes, slots: slots), at: index)
+    }
+  }
+
+  /// Takes slots out of patches whose values the store has already. Storing them would report a change to other
+  /// contexts that is none, and would be in conflict with their own changes.
+  private func forgetEqualValues() throws(ContextError) {
+    for changes in request.entities {
+      let entity = changes.entity
+      for (index, patch) in changes.updated.enumerated()
+      where reverted[entity.ordinal].contains(patch.number) {
+        guard let stored = try source.record(patch.number, of: entity) else { continue }
+        let old = RecordView(validated: stored, layout: entity.layout)
+        let new = RecordView(validated: patch.bytes, layout: entity.layout)
+        changes.updated[index].slots = source.slots(in: patch.slots, of: new, thatDifferFrom: old, entity)
+      }
     }
   }
 

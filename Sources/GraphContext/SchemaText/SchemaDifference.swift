@@ -93,8 +93,8 @@ public struct SchemaDifference: Sendable, Hashable, Codable {
   public struct Aspect: Sendable, Hashable, Codable {
     /// The meaning of the change for the stored data.
     public var effect: Effect
-    /// `name`, `kind`, `optional`, `derived`, `destination`, `cardinality`, `inverse`, `delete rule`, `ordered`,
-    /// `unique`, `superclass`, `abstract` or `properties`.
+    /// `name`, `kind`, `optional`, `required`, `derived`, `destination`, `cardinality`, `inverse`, `delete rule`,
+    /// `ordered`, `unique`, `superclass`, `abstract` or `properties`.
     public var name: String
     /// The aspect in the old schema.
     public var old: String
@@ -225,6 +225,7 @@ public struct SchemaDifference: Sendable, Hashable, Codable {
         name,
         Aspect(old.canContinue(as: new) ? .widened : .retyped, "kind", old.typeText, new.typeText),
         Aspect(new.isOptional ? .loosened : .required, "optional", "\(old.isOptional)", "\(new.isOptional)"),
+        requirement(from: old, to: new),
         Aspect(
           .derived,
           "derived",
@@ -249,6 +250,21 @@ public struct SchemaDifference: Sendable, Hashable, Codable {
       ].compactMap(\.self)
     default: return []
     }
+  }
+
+  /// The change of a part of an embedded value that may be nil. A schema that doesn't say whether the part is required
+  /// leaves it as it was.
+  private static func requirement(
+    from old: AttributeDescription,
+    to new: AttributeDescription
+  ) -> Aspect? {
+    let isRequired = new.isRequiredPart ?? old.isRequiredOfValue
+    return Aspect(
+      isRequired ? .required : .loosened,
+      "required",
+      "\(old.isRequiredOfValue)",
+      "\(isRequired)"
+    )
   }
 
   private static func effect(

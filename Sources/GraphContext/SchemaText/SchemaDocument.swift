@@ -27,7 +27,7 @@ public struct SchemaDocument: Sendable, Hashable, Codable {
   }
 
   /// A class, as ``ClassDescription`` says it.
-  public struct Class: Sendable, Hashable, Codable {
+  public struct Class: Sendable, Hashable {
     /// The class's name.
     public var name: String
     /// The class that it inherits from; nil for the root.
@@ -231,6 +231,24 @@ extension SchemaDocument.Property {
 }
 
 // MARK: - Coding
+
+extension SchemaDocument.Class: Codable {
+  private enum CodingKeys: CodingKey { case name, parent, isAbstract, properties, required, originalName }
+
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      ClassDescription(
+        name: try container.decode(String.self, forKey: .name),
+        parent: try container.decodeIfPresent(String.self, forKey: .parent),
+        isAbstract: try container.decodeIfPresent(Bool.self, forKey: .isAbstract) ?? false,
+        properties: try container.decodeIfPresent([String].self, forKey: .properties) ?? [],
+        required: try container.decodeIfPresent([String].self, forKey: .required) ?? [],
+        originalName: try container.decodeIfPresent(String.self, forKey: .originalName)
+      )
+    )
+  }
+}
 
 extension SchemaDocument.Property: Codable {
   private enum CodingKeys: String, CodingKey {

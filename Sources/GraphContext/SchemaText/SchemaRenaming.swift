@@ -75,15 +75,15 @@ struct SchemaRenaming {
 }
 
 extension CataloguedSchema {
-  /// Returns whether the other schema may be a later state of this one in the same store: each layout that both know
-  /// has the same fields. Two copies of a store that were changed in different ways have given the same numbers to
-  /// different entities and properties.
+  /// Returns whether the other schema may be a later state of this one in the same store: what has one number in both
+  /// had the same first name, and each layout that both know has the same fields. Two copies of a store that were
+  /// changed in different ways have given the same numbers to different entities, properties and classes.
   package func canBecome(_ other: CataloguedSchema) -> Bool {
     let later = other.entities.dictionary(by: \.number)
     return nextNumber <= other.nextNumber
       && entities.allSatisfy { entity in
         guard let after = later[entity.number] else { return true }
-        return entity.layouts.count <= after.layouts.count
+        return entity.hasStates(in: after) && entity.layouts.count <= after.layouts.count
           && zip(entity.layouts, after.layouts).allSatisfy { $0.hasFields(of: $1) }
       }
   }
@@ -149,6 +149,18 @@ extension SchemaRenaming {
           )
         }
     }
+  }
+}
+
+extension CataloguedEntity {
+  /// Returns whether an entity with the same number, and its properties and classes with the same numbers, may be
+  /// later states of this entity and of its own.
+  fileprivate func hasStates(in later: CataloguedEntity) -> Bool {
+    let laterProperties = later.properties.dictionary(by: \.number)
+    return isState(of: later)
+      && properties.allSatisfy { laterProperties[$0.number]?.isState(of: $0) ?? true }
+      // The root has the name of the entity.
+      && zip(classes, later.classes).dropFirst().allSatisfy { $0.isState(of: $1) }
   }
 }
 

@@ -223,16 +223,18 @@ struct UndoGroup {
     }
   }
 
-  /// Forgets pairs that were linked and unlinked again, or the other way round.
+  /// Forgets pairs that were linked and unlinked again, or the other way round. The last change of any other pair is as
+  /// good as all of them.
   private mutating func forgetPassingPairs() {
     let count = pairs.count
     defer { byteCount -= (count - pairs.count) * Self.pairByteCount }
-    var changes: [PairEnd: Int] = [:]
-    for pair in pairs { changes[pair.end, default: 0] += 1 }
-    // The last change of a pair that has changed an odd number of times is as good as all of them.
+    // Two changes in a row may be the same, because others have taken the first one back. So the number of changes
+    // doesn't tell whether the pair is as it was before the first one.
+    var first: [PairEnd: Bool] = [:]
+    for pair in pairs where first[pair.end] == nil { first[pair.end] = pair.isLinked }
     var kept: [Pair] = []
     for pair in pairs.reversed() {
-      if let count = changes.removeValue(forKey: pair.end), !count.isMultiple(of: 2) { kept.append(pair) }
+      if first.removeValue(forKey: pair.end) == pair.isLinked { kept.append(pair) }
     }
     pairs = kept.reversed()
   }
@@ -350,9 +352,10 @@ extension ManagedObjectContext {
     if object._$state.phase == .persistent, object._$state.changed == 0 {
       return object.findRecord().map { Array($0) }
     }
-    // One that others have deleted has its attributes, and leads nowhere where it isn't changed.
+    // One that others have deleted has the attributes of its class, and leads nowhere where it isn't changed.
+    let attributes = entity.ownSlots(of: object._$state.number) & ~entity.referenceSlots
     let isLoaded = entity.slotsByPlace.allSatisfy { slot in
-      entity.referenceSlots & 1 << UInt64(slot) != 0 || object._$state.isLoaded(slot)
+      attributes & 1 << UInt64(slot) == 0 || object._$state.isLoaded(slot)
     }
     if !isLoaded, object.findRecord() == nil { return nil }
     var encoder = RecordEncoder(layout: entity.layout)

@@ -28,8 +28,11 @@ struct UndoReplay {
       if let values = image.values { restore(key, values, in: slots(of: image, key)) }
     }
     forgetLinks()
-    // A link to an object that another context has deleted can be taken back, if it is shown still. It can't be made.
-    for pair in group.pairs.reversed() where isWhole(pair.end) || pair.isLinked && isShown(pair.end) {
+    // Where others have taken the change back already, nothing changes: a child would keep a change of its own that
+    // hides a later one of its parent. A link to an object that another context has deleted can be taken back, but not
+    // made.
+    for pair in group.pairs.reversed()
+    where isShown(pair.end) == pair.isLinked && (pair.isLinked || isWhole(pair.end)) {
       context.relationships.change(pair.end, isLinked: !pair.isLinked)
     }
     for (end, place) in group.places { if let place, isWhole(end), isShown(end) { move(end, to: place) } }
@@ -125,6 +128,7 @@ struct UndoReplay {
     values.record.withUnsafeBytes { bytes in
       let record = RecordView(validated: bytes, layout: entity.layout)
       var loader = RecordLoader(bytes, entity.layout)
+      loader.emptiesCaches = object is StoredObject
       for slot in entity.slots(set) {
         // A value that is still external couldn't be read when the group ended: skip it.
         if record.externalReference(slot) != nil { continue }

@@ -4,10 +4,13 @@ package struct GroupColumns: SchemaProviding {
   package struct Column: Sendable {
     package var name: String
     package var kind: AttributeKind
+    /// The entity of the objects that the column's references lead to; nil for values.
+    package var entityName: String?
 
-    package init(_ name: String, _ kind: AttributeKind) {
+    package init(_ name: String, _ kind: AttributeKind, of entityName: String? = nil) {
       self.name = name
       self.kind = kind
+      self.entityName = entityName
     }
   }
 
@@ -23,14 +26,16 @@ package struct GroupColumns: SchemaProviding {
     places = Dictionary(columns.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
     var owners = Owners(title)
     for column in columns {
-      owners.add(column.name, column.kind, nil, to: title)
+      owners.add(column.name, column, to: title)
       let names = column.name.split(separator: ".").map(String.init)
       guard names.count > 1, !column.name.contains("(") else { continue }
       for (depth, name) in names.enumerated() {
         let owner = depth == 0 ? title : names.prefix(depth).joined(separator: ".")
-        let isLast = depth == names.count - 1
-        let destination = isLast ? nil : names.prefix(depth + 1).joined(separator: ".")
-        owners.add(name, isLast ? column.kind : .reference, destination, to: owner)
+        if depth == names.count - 1 {
+          owners.add(name, column, to: owner)
+        } else {
+          owners.add(name, .reference, names.prefix(depth + 1).joined(separator: "."), to: owner)
+        }
       }
     }
     entities = owners.entities
@@ -65,6 +70,8 @@ private struct Owners {
   private(set) var ordinals: [String: Int]
   private var names: [String]
   private var properties: [[StoredProperty]] = [[]]
+  /// For each owner, the entities of the objects to which its properties refer, by the property's name.
+  private var objectEntities: [[String: String]] = [[:]]
 
   init(_ title: String) {
     ordinals = [title: 0]
@@ -75,12 +82,22 @@ private struct Owners {
     names.indices.map { ordinal in
       EntitySchema(
         id: EntityID(ordinal),
+        identity: nil,
         name: names[ordinal],
         stored: properties[ordinal],
         toMany: [],
-        indexes: []
+        indexes: [],
+        layoutNumber: 0,
+        objectEntities: objectEntities[ordinal]
       )
     }
+  }
+
+  /// Adds the property that holds a column's values.
+  mutating func add(_ name: String, _ column: GroupColumns.Column, to owner: String) {
+    add(name, column.kind, nil, to: owner)
+    let owner = ordinal(of: owner)
+    if let entity = column.entityName { objectEntities[owner][name] = entity }
   }
 
   mutating func add(_ name: String, _ kind: AttributeKind, _ destination: String?, to owner: String) {
@@ -105,6 +122,7 @@ private struct Owners {
     ordinals[owner] = names.count
     names.append(owner)
     properties.append([])
+    objectEntities.append([:])
     return names.count - 1
   }
 }

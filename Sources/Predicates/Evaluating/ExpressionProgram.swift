@@ -18,7 +18,7 @@ package struct ExpressionProgram: Sendable {
     var codes: [Range<Int>] = []
     for expression in expressions { codes.append(try compiler.code(expression)) }
     self.codes = codes
-    program = FilterProgram(compiler, start: FilterProgram.Outcome.accepted)
+    program = compiler.program
   }
 
   /// The value of an expression for the row that the reader has begun. The reader must have the program's ``paths``.

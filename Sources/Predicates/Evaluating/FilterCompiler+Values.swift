@@ -4,8 +4,8 @@ extension FilterCompiler {
     var code: [FilterProgram.Instruction] = []
     try write(expression, to: &code)
     // Loops and conditions inside have been laid out already, so these instructions are contiguous.
-    instructions += code
-    return instructions.count - code.count..<instructions.count
+    program.instructions += code
+    return program.instructions.count - code.count..<program.instructions.count
   }
 
   private mutating func write(
@@ -14,13 +14,14 @@ extension FilterCompiler {
   ) throws(QueryError) {
     switch expression {
     case .literal(let value): code.append(.push(value))
-    case .path(let path): code.append(.load(paths.field(for: path)))
+    case .path(let path): code.append(.load(program.paths.field(for: path)))
     case .function(let function, let arguments):
       for argument in arguments { try write(argument, to: &code) }
       code.append(.call(function, count: arguments.count))
     case .aggregate(let aggregate, let collection):
       let loop = try loop(collection)
-      code.append(.aggregate(AggregateStep(aggregate, of: loops[loop].value), loop: loop))
+      let field = collection.countsElements(aggregate) ? nil : program.loops[loop].value
+      code.append(.aggregate(AggregateStep(aggregate, of: field), loop: loop))
     case .conditional(let condition, let first, let second):
       let step = try compile(
         Normaliser.normalise(condition),
@@ -42,8 +43,8 @@ extension FilterCompiler {
   mutating func loop(_ collection: ResolvedCollection) throws(QueryError) -> Int {
     var levels: [FilterProgram.Loop.Level] = []
     for step in collection.steps {
-      let owner = paths.field(for: step.owner)
-      let (place, relationship) = paths.addElements(of: step)
+      let owner = program.paths.field(for: step.owner)
+      let (place, relationship) = program.paths.addElements(of: step)
       levels.append(.init(owner: owner, relationship: relationship, place: place))
     }
     let condition = try compile(
@@ -52,8 +53,8 @@ extension FilterCompiler {
       FilterProgram.Outcome.rejected
     )
     let element = RowField.objectID(at: levels[levels.count - 1].place)
-    let value = collection.value.map { paths.field(for: $0) } ?? element
-    loops.append(
+    let value = collection.value.map { program.paths.field(for: $0) } ?? element
+    program.loops.append(
       FilterProgram.Loop(
         levels: levels,
         condition: condition,
@@ -61,6 +62,6 @@ extension FilterCompiler {
         isDistinct: collection.isDistinct
       )
     )
-    return loops.count - 1
+    return program.loops.count - 1
   }
 }

@@ -16,42 +16,18 @@ extension FilterProgram {
   package init(compiling predicate: NormalPredicate, paths: RowPaths) throws(QueryError) {
     var compiler = FilterCompiler(paths: paths)
     let start = try compiler.compile(predicate, Outcome.accepted, Outcome.rejected)
-    self.init(compiler, start: start)
-  }
-
-  /// The program that the compiler has laid out.
-  init(_ compiler: FilterCompiler, start: Int32) {
-    self.init(
-      paths: compiler.paths,
-      steps: compiler.steps,
-      start: start,
-      words: compiler.words,
-      constants: compiler.constants,
-      byteSets: compiler.byteSets,
-      patterns: compiler.patterns,
-      regexes: compiler.regexes,
-      fields: compiler.fields,
-      instructions: compiler.instructions,
-      loops: compiler.loops
-    )
+    self = compiler.program
+    self.start = start
   }
 }
 
 /// A compiler that lays out a program from its end: when it writes a test, both steps that can follow are
 /// known.
 struct FilterCompiler {
-  var paths: RowPaths
-  var steps: [FilterProgram.Step] = []
-  var words: [ClosedRange<Int64>] = []
-  var constants: [[UInt8]] = []
-  var byteSets: [FilterProgram.ByteSet] = []
-  var patterns: [LikePattern] = []
-  var regexes: [RegexPattern] = []
-  var fields: [RowField] = []
-  var instructions: [FilterProgram.Instruction] = []
-  var loops: [FilterProgram.Loop] = []
+  /// The steps and constants that are laid out already.
+  var program: FilterProgram
 
-  init(paths: RowPaths) { self.paths = paths }
+  init(paths: RowPaths) { program = FilterProgram(paths: paths) }
 
   /// The step at which the predicate begins.
   mutating func compile(
@@ -62,7 +38,7 @@ struct FilterCompiler {
     switch predicate {
     case .constant(let value): return value ? whenTrue : whenFalse
     case .values(let path, let set):
-      let field = paths.field(for: path)
+      let field = program.paths.field(for: path)
       return append(field, test(for: set), folding: set.folding, whenTrue, whenFalse)
     case .test(let test, let isNegated):
       return try isNegated ? compile(test, whenFalse, whenTrue) : compile(test, whenTrue, whenFalse)
@@ -84,13 +60,13 @@ struct FilterCompiler {
   ) throws(QueryError) -> Int32 {
     switch test {
     case .compare(let path, let comparison, .string(let text), let options):
-      let field = paths.field(for: path)
+      let field = program.paths.field(for: path)
       let (test, folding) = try self.test(comparison, text, options.folding)
       return append(field, test, folding: folding, whenTrue, whenFalse)
     case .comparePaths(let left, let comparison, let right, let options):
-      let field = paths.field(for: left)
-      fields.append(paths.field(for: right))
-      let test = FilterProgram.Test.pair(comparison, field: fields.count - 1, options)
+      let field = program.paths.field(for: left)
+      program.fields.append(program.paths.field(for: right))
+      let test = FilterProgram.Test.pair(comparison, field: program.fields.count - 1, options)
       return append(field, test, folding: [], whenTrue, whenFalse)
     case .compareValues(let left, let comparison, .literal(.string(let text)), let options)
     where comparison.takesPattern:
@@ -120,8 +96,8 @@ struct FilterCompiler {
   }
 
   mutating func append(_ action: FilterProgram.Action, _ whenTrue: Int32, _ whenFalse: Int32) -> Int32 {
-    steps.append(FilterProgram.Step(action: action, whenTrue: whenTrue, whenFalse: whenFalse))
-    return Int32(steps.count - 1)
+    program.steps.append(FilterProgram.Step(action: action, whenTrue: whenTrue, whenFalse: whenFalse))
+    return Int32(program.steps.count - 1)
   }
 
   /// Returns the test of a string against a text that no set of values expresses, and the folding of the string
@@ -133,11 +109,11 @@ struct FilterCompiler {
   ) throws(QueryError) -> (FilterProgram.Test, StringOptions) {
     switch comparison {
     case .like:
-      patterns.append(LikePattern(text, folding))
-      return (.like(pattern: patterns.count - 1), folding)
+      program.patterns.append(LikePattern(text, folding))
+      return (.like(pattern: program.patterns.count - 1), folding)
     case .matches:
-      regexes.append(try RegexPattern(text, folding))
-      return (.regex(regexes.count - 1), [])
+      program.regexes.append(try RegexPattern(text, folding))
+      return (.regex(program.regexes.count - 1), [])
     default:
       let constant = constant(Array(StringFolding.fold(text, folding).utf8))
       return (.search(comparison, constant: constant), folding)
@@ -145,8 +121,8 @@ struct FilterCompiler {
   }
 
   private mutating func constant(_ bytes: [UInt8]) -> Int {
-    constants.append(bytes)
-    return constants.count - 1
+    program.constants.append(bytes)
+    return program.constants.count - 1
   }
 }
 
@@ -157,8 +133,8 @@ extension FilterCompiler {
     if set == .null(set.kind) { return .isNull }
     if let ranges = FilterWord.ranges(of: set) {
       if ranges.count == 1 { return .word(ranges[0], orNull: set.includesNull) }
-      words += ranges
-      return .words(first: words.count - ranges.count, count: ranges.count, orNull: set.includesNull)
+      program.words += ranges
+      return .words(first: program.words.count - ranges.count, count: ranges.count, orNull: set.includesNull)
     }
     if let point = set.point, let bytes = point.comparedBytes { return .equals(constant: constant(bytes)) }
     let boundaries = set.boundaries
@@ -171,8 +147,8 @@ extension FilterCompiler {
     }
     // The cuts around nil come before every byte string: an odd number of them puts the first string inside.
     let leading = boundaries.prefix { $0 <= .afterNull }.count
-    byteSets.append(FilterProgram.ByteSet(cuts: cuts, beginsInside: leading % 2 == 1))
-    return .bytes(set: byteSets.count - 1, orNull: set.includesNull)
+    program.byteSets.append(FilterProgram.ByteSet(cuts: cuts, beginsInside: leading % 2 == 1))
+    return .bytes(set: program.byteSets.count - 1, orNull: set.includesNull)
   }
 
   /// Sorts tests of the current record before those that follow relationships, and numbers before strings.

@@ -64,18 +64,18 @@ package struct FilterProgram: Sendable {
   }
 
   /// The values and records that the program reads.
-  package let paths: RowPaths
-  var steps: [Step]
-  var start: Int32
-  var words: [ClosedRange<Int64>]
-  var constants: [[UInt8]]
-  var byteSets: [ByteSet]
-  var patterns: [LikePattern]
-  var regexes: [RegexPattern]
-  var fields: [RowField]
+  package internal(set) var paths: RowPaths
+  var steps: [Step] = []
+  var start = Outcome.accepted
+  var words: [ClosedRange<Int64>] = []
+  var constants: [[UInt8]] = []
+  var byteSets: [ByteSet] = []
+  var patterns: [LikePattern] = []
+  var regexes: [RegexPattern] = []
+  var fields: [RowField] = []
   /// The instructions of all calculations, one after the other.
-  var instructions: [Instruction]
-  var loops: [Loop]
+  var instructions: [Instruction] = []
+  var loops: [Loop] = []
 
   /// Returns whether the row that the reader has begun matches. The reader must have the program's ``paths``, or ones
   /// that were extended from them.
@@ -120,7 +120,7 @@ extension FilterProgram {
     _ folding: StringOptions,
     _ row: inout RowReader
   ) throws -> Bool {
-    if field.isObjectID { return try holds(test, objectID: row.value(of: field), field, &row) }
+    if field.isObjectID { return try holds(test, objectID: row.value(of: field), &row) }
     guard let record = try row.record(of: field), !field.isNull(in: record) else {
       return try holdsForNull(test, &row)
     }
@@ -169,7 +169,6 @@ extension FilterProgram {
   private func holds(
     _ test: Test,
     objectID: AttributeValue,
-    _ field: RowField,
     _ row: inout RowReader
   ) throws -> Bool {
     guard let word = FilterWord.word(of: objectID, as: .reference) else { return false }

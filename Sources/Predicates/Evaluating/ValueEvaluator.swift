@@ -14,6 +14,13 @@ extension ResolvedPredicate {
   }
 }
 
+extension NormalPredicate {
+  /// Returns whether the predicate holds for the subject. A value is found in a list of n values in O(log n).
+  package func matches<Subject: PredicateSubject>(_ subject: Subject) -> Bool {
+    SubjectEvaluator(subject).holds(self)
+  }
+}
+
 /// Evaluates predicates over subjects, without records.
 private struct SubjectEvaluator<Subject: PredicateSubject> {
   /// The start of the paths of scope 0.
@@ -26,6 +33,16 @@ private struct SubjectEvaluator<Subject: PredicateSubject> {
   init(_ subject: Subject) { self.subject = subject }
 
   private func start(of scope: Int) -> Subject? { scope == 0 ? subject : objects[scope] }
+
+  func holds(_ predicate: NormalPredicate) -> Bool {
+    switch predicate {
+    case .constant(let value): value
+    case .values(let path, let set): set.contains(value(at: path).folded(by: set.folding))
+    case .test(let test, let isNegated): holds(test) != isNegated
+    case .and(let children): children.allSatisfy { holds($0) }
+    case .or(let children): children.contains { holds($0) }
+    }
+  }
 
   func holds(_ predicate: ResolvedPredicate) -> Bool {
     switch predicate {
@@ -75,7 +92,12 @@ private struct SubjectEvaluator<Subject: PredicateSubject> {
       var known: Set<AttributeValue> = []
       _ = forEachElement(collection) { element in
         let value = element.elementValue(of: collection)
-        if !collection.isDistinct || known.insert(value).inserted { accumulator.add(value, to: aggregate) }
+        if collection.isDistinct, !known.insert(value).inserted { return true }
+        if collection.countsElements(aggregate) {
+          accumulator.countValue()
+        } else {
+          accumulator.add(value, to: aggregate)
+        }
         return !accumulator.isComplete(aggregate)
       }
       return accumulator.value(of: aggregate, collection.value?.kind ?? .reference)

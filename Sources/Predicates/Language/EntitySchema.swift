@@ -15,6 +15,8 @@ public struct EntitySchema: Sendable {
     /// The selected classes among those whose objects have records of this form; empty for all.
     let classes: [SchemaClass]
     let shorthands: [String: [String]]
+    /// The entities of references whose destination doesn't name them, by the reference's name.
+    let objectEntities: [String: String]
     /// The unique attributes by name; empty for an entity of several classes, because its conditions also test the
     /// class.
     let uniqueAttributes: [String: UniqueAttribute]
@@ -31,11 +33,13 @@ public struct EntitySchema: Sendable {
       _ identity: EntityIdentity?,
       _ classes: [SchemaClass] = [],
       shorthands: [String: [String]],
+      objectEntities: [String: String] = [:],
       hiding hidden: UInt64 = 0,
       _ hiddenToManys: Set<String> = []
     ) {
       self.classes = classes
       self.shorthands = shorthands
+      self.objectEntities = objectEntities
       visibleSlots = ~hidden
       self.id = id
       self.identity = identity
@@ -90,7 +94,9 @@ public struct EntitySchema: Sendable {
     )
   }
 
-  /// Makes the schema of an entity in a store.
+  /// Makes the schema of an entity in a store, or of rows that aren't objects.
+  ///
+  /// - Parameter objectEntities: for each reference whose destination isn't its objects' entity, that entity's name.
   package init(
     id: EntityID,
     identity: EntityIdentity?,
@@ -99,9 +105,20 @@ public struct EntitySchema: Sendable {
     toMany: [ToManyProperty],
     indexes: [ResolvedIndex],
     layoutNumber: UInt32,
-    shorthands: [String: [String]] = [:]
+    shorthands: [String: [String]] = [:],
+    objectEntities: [String: String] = [:]
   ) {
-    shape = Shape(id, name, stored, toMany, indexes, layoutNumber, identity, shorthands: shorthands)
+    shape = Shape(
+      id,
+      name,
+      stored,
+      toMany,
+      indexes,
+      layoutNumber,
+      identity,
+      shorthands: shorthands,
+      objectEntities: objectEntities
+    )
   }
 
   private init(_ shape: Shape) { self.shape = shape }
@@ -164,6 +181,11 @@ public struct EntitySchema: Sendable {
 
   /// The attribute or to-one relationship of this name. O(1).
   public func storedProperty(named name: String) -> StoredProperty? { shape.slots[name].map { stored[$0] } }
+
+  /// The name of the entity to whose objects a property refers; nil for an attribute. O(1).
+  func objectEntity(of property: StoredProperty) -> String? {
+    shape.objectEntities[property.name] ?? property.destination
+  }
 
   /// The attribute of this name, if it is unique by itself. O(1).
   func uniqueAttribute(named name: String) -> UniqueAttribute? { shape.uniqueAttributes[name] }

@@ -64,9 +64,10 @@ public enum PredicateAggregate: Sendable, Hashable {
   case mode
   /// The standard deviation of the whole population.
   case standardDeviation
-  /// The value of the element at an index, counted from 0 in the order of object IDs.
+  /// The value of the element at an index, counted from 0: of objects in the order of their IDs, also where the
+  /// relationship has an order; of a list in its own order.
   case element(Int)
-  /// The value of the last element in the order of object IDs.
+  /// The value of the last element: of objects in the order of their IDs, of a list in its own order.
   case last
 }
 

@@ -110,6 +110,9 @@ extension ResolvedExpression {
 }
 
 extension ResolvedCollection {
+  /// Returns whether an aggregate counts the elements, and not those of their values that aren't nil.
+  func countsElements(_ aggregate: PredicateAggregate) -> Bool { aggregate == .count && value == nil }
+
   /// Calls `body` for each path that is read.
   package func forEachPath(_ body: (ResolvedPath) -> Void) {
     for step in steps { body(step.owner) }

@@ -4,19 +4,15 @@ extension ForeignLookup {
   ///
   /// The condition becomes one on the object itself, or on the reference that leads to the collection's owner. The rest
   /// of the condition, which the index doesn't decide, is tested on those few. Nil if no index finds few elements.
-  mutating func rewrite(
-    _ collection: ResolvedCollection,
-    isNegated: Bool,
-    from entity: EntitySchema
-  ) throws -> NormalPredicate? {
+  mutating func rewrite(_ collection: ResolvedCollection, isNegated: Bool) throws -> NormalPredicate? {
     if let (column, set) = collection.elementCondition {
-      return try rewrite(column, set, isNegated: isNegated, from: entity)
+      return try rewrite(column, set, isNegated: isNegated)
     }
     guard collection.steps[0].owner.scope == 0, isVisible(collection), let last = collection.steps.last,
       let destination = last.objects.map({ schema.entitySchema($0.destination) })
     else { return nil }
     let known = lookups
-    let condition = try rewrite(Normaliser.normalise(collection.condition), from: destination)
+    let condition = try rewrite(Normaliser.normalise(collection.condition))
     guard let (elements, isExact) = try elements(where: condition, of: destination, in: last.scope),
       // A remaining condition is tested on the elements, so only the condition as a whole can be negated.
       isExact || !isNegated, let numbers = try owners(of: elements, in: collection)
@@ -24,17 +20,17 @@ extension ForeignLookup {
       lookups = known
       return nil
     }
-    let rewritten = try owner(of: collection, isAmong: numbers, isNegated: isNegated, from: entity)
+    let rewritten = try owner(of: collection, isAmong: numbers, isNegated: isNegated)
     return isExact ? rewritten : .all([rewritten, .test(.exists(collection), isNegated: false)])
   }
 
   /// `ANY tags BEGINSWITH "jazz"`: the few objects that an index of elements finds. A condition that asks for a
-  /// single value is left to the plan, which may read the index itself.
+  /// single value is left to the plan, which may read the index itself. The column is one of the fetched entity,
+  /// also where the condition stands among those on the elements of another collection.
   private mutating func rewrite(
     _ column: ResolvedIndex.Column,
     _ set: ValueSet,
-    isNegated: Bool,
-    from entity: EntitySchema
+    isNegated: Bool
   ) throws -> NormalPredicate? {
     guard !hiddenEntities.contains(entity.id), isNegated || set.point == nil,
       set.segmentCount <= Self.maximumObjectCount,
@@ -57,11 +53,10 @@ extension ForeignLookup {
   mutating func owner(
     of collection: ResolvedCollection,
     isAmong numbers: [ObjectNumber],
-    isNegated: Bool,
-    from entity: EntitySchema
+    isNegated: Bool
   ) throws -> NormalPredicate {
     let owners = ValueSet(.reference, anyOf: numbers.map(AttributeValue.reference))
-    return try rewrite(collection.steps[0].owner, isNegated ? owners.complement : owners, from: entity)
+    return try rewrite(collection.steps[0].owner, isNegated ? owners.complement : owners)
   }
 
   /// Returns the objects that have one of the elements in the collection; nil if they are too many.

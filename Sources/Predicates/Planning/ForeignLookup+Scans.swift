@@ -6,18 +6,17 @@ extension ForeignLookup {
   /// - Parameter rowCount: the number of rows that would be tested.
   mutating func rewriteByScans(
     _ predicate: NormalPredicate,
-    from entity: EntitySchema,
     sparing rowCount: Double
   ) throws -> NormalPredicate {
     switch predicate {
     case .test(.exists(let collection), let isNegated):
       guard let numbers = try ownersByScan(of: collection, sparing: rowCount) else { return predicate }
-      return try owner(of: collection, isAmong: numbers, isNegated: isNegated, from: entity)
+      return try owner(of: collection, isAmong: numbers, isNegated: isNegated)
     case .constant, .test, .values: return predicate
     case .and(let children):
-      return .all(try children.map { try rewriteByScans($0, from: entity, sparing: rowCount) })
+      return .all(try children.map { try rewriteByScans($0, sparing: rowCount) })
     case .or(let children):
-      return .any(try children.map { try rewriteByScans($0, from: entity, sparing: rowCount) })
+      return .any(try children.map { try rewriteByScans($0, sparing: rowCount) })
     }
   }
 

@@ -4,6 +4,8 @@
 /// have. The relationship's own index, and every other index with that column, can serve this condition. As a filter it
 /// spares reading the other record.
 struct ForeignLookup {
+  /// The entity of the fetched objects, at which paths of scope 0 start.
+  let entity: EntitySchema
   let schema: any SchemaProviding
   let counting: any IndexCounting
   /// Entities with unsaved changes that hide stored records from the query; they are not looked up.
@@ -16,11 +18,13 @@ struct ForeignLookup {
   static var maximumObjectCount: Int { 1_024 }
 
   init(
+    from entity: EntitySchema,
     schema: any SchemaProviding,
     counting: any IndexCounting,
     hiddenEntities: Set<EntityID>,
     hiddenRelationships: Set<ToManyID>
   ) {
+    self.entity = entity
     self.hiddenRelationships = hiddenRelationships
     self.schema = schema
     self.counting = counting
@@ -28,30 +32,23 @@ struct ForeignLookup {
   }
 
   /// Returns the predicate with every such condition replaced if this costs less.
-  mutating func rewrite(_ predicate: NormalPredicate, from entity: EntitySchema) throws -> NormalPredicate {
-    predicate.leadsElsewhere ? try rewriteParts(of: predicate, from: entity) : predicate
+  mutating func rewrite(_ predicate: NormalPredicate) throws -> NormalPredicate {
+    predicate.leadsElsewhere ? try rewriteParts(of: predicate) : predicate
   }
 
-  private mutating func rewriteParts(
-    of predicate: NormalPredicate,
-    from entity: EntitySchema
-  ) throws -> NormalPredicate {
+  private mutating func rewriteParts(of predicate: NormalPredicate) throws -> NormalPredicate {
     switch predicate {
     case .test(.exists(let collection), let isNegated):
-      return try rewrite(collection, isNegated: isNegated, from: entity) ?? predicate
+      return try rewrite(collection, isNegated: isNegated) ?? predicate
     case .constant, .test: return predicate
-    case .values(let path, let set): return try rewrite(path, set, from: entity)
-    case .and(let children): return .all(try children.map { try rewrite($0, from: entity) })
-    case .or(let children): return .any(try children.map { try rewrite($0, from: entity) })
+    case .values(let path, let set): return try rewrite(path, set)
+    case .and(let children): return .all(try children.map { try rewrite($0) })
+    case .or(let children): return .any(try children.map { try rewrite($0) })
     }
   }
 
   /// Rewrites the condition from the far end of the path, hop by hop, as far as indexes allow.
-  mutating func rewrite(
-    _ path: ResolvedPath,
-    _ set: ValueSet,
-    from entity: EntitySchema
-  ) throws -> NormalPredicate {
+  mutating func rewrite(_ path: ResolvedPath, _ set: ValueSet) throws -> NormalPredicate {
     var (path, set) = (path.shortened, set)
     while let hop = path.hops.last, case .slot(let slot, _) = path.leaf {
       guard let found = try references(to: hop.destination, where: slot, in: set, named: path) else { break }

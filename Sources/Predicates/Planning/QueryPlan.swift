@@ -34,8 +34,6 @@ public struct QueryPlan: Sendable, Hashable, Codable {
     public var condition: String
     /// The number of rows of the range.
     public var rowCount: Int
-    /// True if ``rowCount`` is counted, not estimated. Always, in this version.
-    public var isExact: Bool
   }
 
   /// The number of matching rows, estimated from a sample.
@@ -135,8 +133,7 @@ extension QueryPlan: CustomStringConvertible {
     }
     let shown = 12
     for range in ranges.prefix(shown) {
-      let exactness = range.isExact ? "exact" : "estimated"
-      lines.append("  index \(range.index), \(range.condition): \(Self.rows(range.rowCount)) (\(exactness))")
+      lines.append("  index \(range.index), \(range.condition): \(Self.rows(range.rowCount)) (exact)")
     }
     if ranges.count > shown {
       let rest = ranges.dropFirst(shown).reduce(0) { $0 + $1.rowCount }
@@ -231,8 +228,7 @@ extension PlannedQuery {
         QueryPlan.Range(
           index: scan.index.name,
           condition: counted.range.text(scan.index, of: entity),
-          rowCount: counted.rowCount,
-          isExact: true
+          rowCount: counted.rowCount
         )
       }
     }

@@ -49,16 +49,17 @@ package struct QueryPlanner {
     hiddenRelationships: Set<ToManyID> = []
   ) throws -> PlannedQuery {
     var lookup = ForeignLookup(
+      from: query.entity,
       schema: schema,
       counting: counting,
       hiddenEntities: hiddenEntities,
       hiddenRelationships: hiddenRelationships
     )
-    let predicate = try lookup.rewrite(query.predicate, from: query.entity)
+    let predicate = try lookup.rewrite(query.predicate)
     var plan = try cheapest(for: PlanDraft(query, purpose, where: predicate))
     if let rowCount = try rowsWithElements(of: plan) {
       let known = lookup.lookups.count
-      let rewritten = try lookup.rewriteByScans(predicate, from: query.entity, sparing: rowCount)
+      let rewritten = try lookup.rewriteByScans(predicate, sparing: rowCount)
       if lookup.lookups.count > known {
         plan = try cheapest(for: PlanDraft(query, purpose, where: rewritten))
       }

@@ -45,14 +45,31 @@ package enum ISO8601Text {
 
   /// The instant as text, with a fraction of a second if it has one; nil beyond four digits of years.
   package static func text(_ date: Date) -> String? {
-    guard let parts = CalendarParts(date), (0...9_999).contains(parts.year) else { return nil }
-    func padded(_ number: Int, _ count: Int = 2) -> String {
-      let digits = String(number)
-      return String(repeating: "0", count: max(0, count - digits.count)) + digits
-    }
-    let whole = Int(parts.second)
-    return
-      "\(padded(parts.year, 4))-\(padded(parts.month))-\(padded(parts.day))T\(padded(parts.hour)):\(padded(parts.minute)):\(padded(whole))\(decimals(of: parts.second - Double(whole)))Z"
+    guard let parts = CalendarParts(date) else { return nil }
+    return text(parts, decimals(of: parts.second - parts.second.rounded(.down)))
+  }
+
+  /// The instant as text, rounded to milliseconds, which have three digits and are left out if they are 0; nil beyond
+  /// four digits of years.
+  package static func millisecondText(_ date: Date) -> String? {
+    let milliseconds = (date.timeIntervalSinceReferenceDate * 1_000).rounded()
+    let seconds = (milliseconds / 1_000).rounded(.down)
+    guard let parts = CalendarParts(Date(timeIntervalSinceReferenceDate: seconds)) else { return nil }
+    let rest = Int(milliseconds - seconds * 1_000)
+    return text(parts, rest == 0 ? "" : "." + padded(rest, 3))
+  }
+
+  /// - Parameter decimals: the point and the digits of the fraction of a second; empty for none.
+  private static func text(_ parts: CalendarParts, _ decimals: String) -> String? {
+    guard (0...9_999).contains(parts.year) else { return nil }
+    let day = "\(padded(parts.year, 4))-\(padded(parts.month, 2))-\(padded(parts.day, 2))"
+    let time = "\(padded(parts.hour, 2)):\(padded(parts.minute, 2)):\(padded(Int(parts.second), 2))"
+    return "\(day)T\(time)\(decimals)Z"
+  }
+
+  private static func padded(_ number: Int, _ count: Int) -> String {
+    let digits = String(number)
+    return String(repeating: "0", count: max(0, count - digits.count)) + digits
   }
 
   /// Returns the point and the digits of a fraction, as many as identify it; empty for 0.

@@ -167,7 +167,11 @@ package struct PathResolver {
       if last == names.count - 1 {
         path.leaf = .slot(property.slot, property.kind)
         return .value(
-          Destination(path: path, entity: property.destination, elementKind: property.elementKind)
+          Destination(
+            path: path,
+            entity: current.objectEntity(of: property),
+            elementKind: property.elementKind
+          )
         )
       }
       guard let next = property.destination.flatMap({ schema.entitySchema(named: $0) }) else {

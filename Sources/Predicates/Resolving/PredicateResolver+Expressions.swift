@@ -120,12 +120,14 @@ extension PredicateResolver {
     _ operand: PredicateOperand,
     _ depth: Int
   ) throws(QueryError) -> TypedExpression {
-    let (found, value) = try resolve(collection, operand, depth)
+    var (found, value) = try resolve(collection, operand, depth)
     let element = ExpressionType(value)
     guard let type = aggregate.type(of: element) else {
       let message = "\(operand.formatText) can't be computed: each of the values is \(element.noun)."
       throw QueryError(.typeMismatch, message, keyPath: found.name).at(operand.location)
     }
+    // An element of a list counts whatever its value is.
+    if aggregate == .count, !found.isDistinct, found.steps.last?.objects == nil { found.value = nil }
     return TypedExpression(expression: .aggregate(aggregate, found), type: type, operand: operand)
   }
 

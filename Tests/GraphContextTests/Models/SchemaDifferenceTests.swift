@@ -164,6 +164,26 @@ struct SchemaDifferenceTests {
     #expect(try one.canBecome(changed(changed(one, .date), .uuid)))
   }
 
+  /// Two copies give the same number to new attributes of one kind; the number of a renamed one is its own.
+  @Test func newElementsWithOneNumberAreToldByTheirFirstNames() throws {
+    let old = CataloguedSchema(try Self.old())
+    func added(
+      _ name: String,
+      was original: String? = nil,
+      to schema: CataloguedSchema
+    ) throws -> CataloguedSchema {
+      var entities = try Self.old().entities
+      entities[0].properties.append(attribute(name, .int32, optional: true, was: original))
+      return SchemaChange(from: schema, to: try Schema(entities: entities)).target
+    }
+    let (pages, rank) = try (added("pages", to: old), added("rank", to: old))
+    #expect(pages.nextNumber == rank.nextNumber && !pages.canBecome(rank))
+    let renamed = try added("leaves", was: "pages", to: pages)
+    let again = try added("sheets", was: "leaves", to: renamed)
+    #expect(pages.canBecome(renamed) && pages.canBecome(again) && !rank.canBecome(again))
+    #expect(try added("pages", was: "sheets", to: again) == pages)
+  }
+
   @Test func aSchemaCanFollowThatOfACopy() throws {
     let old = CataloguedSchema(try Self.old())
     let new = SchemaChange(from: old, to: try Self.new()).target

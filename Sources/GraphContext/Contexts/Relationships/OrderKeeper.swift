@@ -52,7 +52,19 @@ struct OrderKeeper {
       $0.remove(entry, of: old)
       $0.insert(entry, of: new)
     }
-    if !new.isNone { makeLast(object, of: new) }
+    if new.isNone { return }
+    holdPlace(of: object)
+    makeLast(object, of: new)
+  }
+
+  /// Makes the place that the context shows for an object an unsaved change, like the reference to the new owner.
+  /// Otherwise a place that another context gives the object in its old list would count in the new one. A new object
+  /// is stored with all of its values.
+  private func holdPlace(of object: any ManagedObject) {
+    guard case .members(let slots) = table.origin, object._$state.phase == .persistent else { return }
+    var writer = SlotWriter(value: object.attributeValue(at: slots.place))
+    object._$visit(slots.place, &writer)
+    object._$state.didSet(slots.place)
   }
 
   /// Makes a new member of an owner's list its last one.

@@ -2,7 +2,8 @@ import Predicates
 
 /// The schema's description of one attribute.
 ///
-/// Equal descriptions agree in name, kinds, optionality and derivation. The other properties belong to the program:
+/// Equal descriptions agree in name, kinds, optionality and derivation, and in whether a part of an embedded value that
+/// may be nil is required where the value is there. The other properties belong to the program:
 /// they say how objects of an earlier version are converted, and what saves check. They are neither stored with the
 /// schema nor part of ``Schema/stableHash``.
 public struct AttributeDescription: Sendable, Codable {
@@ -83,14 +84,20 @@ extension AttributeDescription {
   /// gives one.
   func makeInitialValue() -> AttributeValue { initialValue?()._attributeValue ?? defaultValue ?? .null }
 
+  /// True for a part that is nil only if the whole embedded value is nil.
+  var isRequiredOfValue: Bool { isRequiredPart ?? false }
+
   /// The type as text for people: the kind, or for a list the kind of its elements, as in `[string]`.
   var typeText: String { elementKind.map { "[\($0)]" } ?? "\(kind)" }
 }
 
 extension AttributeDescription: Hashable {
   public static func == (left: AttributeDescription, right: AttributeDescription) -> Bool {
-    (left.name, left.kind, left.elementKind, left.isOptional, left.derivation)
-      == (right.name, right.kind, right.elementKind, right.isOptional, right.derivation)
+    (left.name, left.kind, left.elementKind, left.isOptional, left.derivation, left.isRequiredOfValue)
+      == (
+        right.name, right.kind, right.elementKind, right.isOptional, right.derivation,
+        right.isRequiredOfValue
+      )
   }
 
   public func hash(into hasher: inout Hasher) {
@@ -99,5 +106,6 @@ extension AttributeDescription: Hashable {
     hasher.combine(elementKind)
     hasher.combine(isOptional)
     hasher.combine(derivation)
+    hasher.combine(isRequiredOfValue)
   }
 }

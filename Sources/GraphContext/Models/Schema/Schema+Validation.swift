@@ -30,7 +30,7 @@ extension Schema {
       for relationship in entity.relationships {
         problems += self.problems(of: relationship, of: entity, found)
       }
-      problems += placeProblems(of: entity, own)
+      problems += placeProblems(of: entity)
       problems += derivationProblems(of: entity, found)
       problems += shorthandProblems(of: entity, found)
       if own.storedProperties.count > ObjectState.maximumSlotCount {
@@ -181,7 +181,7 @@ extension Schema {
       ]
   }
 
-  private static func placeProblems(of entity: EntityDescription, _ names: EntityNames) -> [String] {
+  private static func placeProblems(of entity: EntityDescription) -> [String] {
     entity.properties.compactMap(\.attribute).filter { $0.kind == .place }.compactMap { place in
       let isNeeded = entity.relationships.contains {
         $0.isOrdered && !$0.isToMany && $0.placeName == place.name

@@ -342,11 +342,13 @@ extension EntityDescription: CustomStringConvertible {
 }
 
 extension PropertyDescription: CustomStringConvertible {
-  /// The property in a line: `title: string`, `album: Album? inverse songs nullify`.
+  /// The property in a line: `title: string`, `album: Album? inverse songs nullify`. An exclamation mark stands behind
+  /// a part that an embedded value, which may be nil, needs where it is there: `home.city: string?!`.
   public var description: String {
     switch self {
     case .attribute(let attribute):
       "\(attribute.name): \(attribute.typeText)\(attribute.isOptional ? "?" : "")"
+        + (attribute.isRequiredOfValue ? "!" : "")
         + (attribute.derivation.map { " derived \($0)" } ?? "")
     case .relationship(let relationship): relationship.description
     }

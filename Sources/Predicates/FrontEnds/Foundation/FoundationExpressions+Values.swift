@@ -67,20 +67,45 @@ extension PredicateExpressions.KeyPath: FoundationExpression {
 }
 
 extension AttributeType {
-  /// Returns whether a key path is the raw value as which a value is stored.
+  /// Returns whether a key path is the raw value as which a value is stored, or the value itself.
   ///
-  /// A key path of a concrete type isn't equal to that of the protocol's `rawValue`. So the key path is applied to
-  /// a few values for which the result shows the difference.
+  /// A key path of a concrete type isn't equal to that of the protocol's `rawValue`. So a key path to a value of the
+  /// raw value's type is applied to a few values for which the result shows the difference.
   fileprivate static func isStoredValue(_ keyPath: AnyKeyPath) -> Bool {
-    let numbers = [0, 1, 2, 3, 5, 8, 90].map(AttributeValue.int)
-    let samples =
-      (numbers + [.string(" aZ\u{E9}9 ")]).compactMap { Self(_attributeValue: $0) }
-      + [tracerValue].compactMap(\.self)
-    return samples.allSatisfy { sample in
-      guard let value = sample[keyPath: keyPath] as? any AttributeType else { return false }
-      return value._attributeValue == sample._attributeValue
-    }
+    if keyPath == \Self.self { return true }
+    guard let stored = storedType, stored == type(of: keyPath).valueType else { return false }
+    let samples = Self.samples
+    return !samples.isEmpty
+      && samples.allSatisfy { sample in
+        guard let value = sample[keyPath: keyPath] as? any AttributeType else { return false }
+        return value._attributeValue == sample._attributeValue
+      }
   }
+
+  /// The type of the raw value, or of a URL's text; nil for a type whose values are stored as they are.
+  private static var storedType: Any.Type? {
+    self == URL.self ? String.self : (self as? any RawRepresentable.Type)?.rawType
+  }
+
+  /// Every case of an enum that lists its cases; of another type, those of a few values that it accepts.
+  private static var samples: [Self] {
+    if let type = self as? any CaseIterable.Type { return type.cases() }
+    let numbers = [0, 1, 2, 3, 5, 8, 90, -91].map(AttributeValue.int)
+    let texts = [" aZ\u{E9}9 ", "https://Example.com/aZ?b#c"].map(AttributeValue.string)
+    let others: [AttributeValue] = [
+      .double(-91.25), .decimal(-91.25), .date(Date(timeIntervalSinceReferenceDate: -91.25)),
+    ]
+    return (numbers + texts + others).compactMap { Self(_attributeValue: $0) }
+      + [tracerValue].compactMap(\.self)
+  }
+}
+
+extension RawRepresentable {
+  fileprivate static var rawType: Any.Type { RawValue.self }
+}
+
+extension CaseIterable {
+  fileprivate static func cases<Value>() -> [Value] { allCases.compactMap { $0 as? Value } }
 }
 
 extension PredicateExpressions.NilLiteral: FoundationExpression {

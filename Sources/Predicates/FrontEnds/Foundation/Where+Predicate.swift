@@ -15,6 +15,7 @@ extension Where where Root: PredicateRoot {
   /// The condition has the results of Foundation's `evaluate`, with these differences. Where `evaluate` throws,
   /// because a force-unwrapped value is missing or a force-cast object is of another class, the value counts as
   /// nil. Strings compare by their bytes, not by canonical equivalence. A calculation that overflows is nil.
+  /// `first`, `last` and `[n]` of a to-many relationship, an ordered one too, follow the order of its objects' IDs.
   public init(_ predicate: Foundation.Predicate<Root>) {
     self.init(
       Result { () throws(QueryError) in

@@ -44,7 +44,7 @@ extension ValueExpression where Value: PredicateSequence {
       let condition = condition(ElementExpression(.success(PredicateOperand(.variable(name, [])))))
       return changed { collection throws(QueryError) in
         var tree = try condition.tree
-        if let other = collection.filter?.condition { tree = .all([other, tree]) }
+        if let other = collection.filter?.renamed(to: name) { tree = .all([other.condition, tree]) }
         collection.filter = .init(variable: name, condition: tree)
       }
     }
@@ -191,14 +191,5 @@ extension ValueExpression where Value: PredicateSequence {
       operand.content.asCollection.map(Swift.Result.success)
         ?? .failure(QueryError(.keyPath, "\(operand) is no to-many relationship, and no list."))
     }
-  }
-}
-
-/// Names for the elements that closures receive: a different one for each nested closure.
-private enum ElementName {
-  @TaskLocal private static var depth = 0
-
-  static func with<R>(_ body: (String) -> R) -> R {
-    $depth.withValue(depth + 1) { body("e\(depth)") }
   }
 }

@@ -7,11 +7,7 @@ extension StoredSchema {
   fileprivate func source(of step: MigrationStep) -> String {
     switch step {
     case .index(let number, _), .derived(let number): entity(number)?.treeName ?? ""
-    case .exchangedPairs(let source, _), .barePairs(let source, _), .copiedPairs(let source, _),
-      .placedPairs(let source, _), .order(let source, _), .copiedValues(let source, _),
-      .records(_, let source), .inverse(_, _, let source, _):
-      source
-    case .pass: ""
+    default: step.source ?? ""
     }
   }
 }
@@ -175,7 +171,7 @@ struct MigrationChunk {
     while try cursor.next() {
       let pair = try cursor.key()
       guard let (object, destination) = step.ends(of: pair) else { throw SchemaTree.damaged("a link") }
-      let place = try step.place(of: object, cursor.value(), entity.toOne(slot: slot)?.list?.slots)
+      let place = try step.place(cursor.value(), entity.toOne(slot: slot)?.list?.slots)
       let key = KeyCoder.key(objectID: object)
       let record = try records.value(for: key)?.withUnsafeBytes { bytes -> [UInt8]? in
         guard let record = RecordView(bytes, layout: entity.layout) else { return nil }
@@ -333,13 +329,12 @@ extension MigrationStep {
     }
   }
 
-  /// Returns the place of a pair's object beside its new reference; nil for the place of its number.
+  /// Returns the place of the object of a pair beside its new reference; nil for the place of its number.
   ///
   /// - Parameters:
   ///   - value: the value of the pair. The pair leads from the destination to the object if halves are exchanged.
   ///   - slots: nil if the new reference has no order.
   fileprivate func place(
-    of object: ObjectNumber,
     _ value: UnsafeRawBufferPointer,
     _ slots: PlaceSlots?
   ) -> (slot: Int, value: AttributeValue)? {

@@ -132,8 +132,9 @@ private struct ForecastBuilder {
     let earlier = try StoredSchema(change.old)
     return try continued.flatMap { old, new in
       try new.properties.compactMap { property in
-        guard let value = step.schema.entity(named: new.name)?.attribute(named: property.name)?.defaultValue,
-          let count = try missingCount(of: property, old, earlier), count > 0
+        guard let attribute = step.schema.entity(named: new.name)?.attribute(named: property.name),
+          let value = attribute.partDefault ?? attribute.defaultValue,
+          let count = try missingCount(of: property, old, new, earlier), count > 0
         else { return nil }
         return MigrationForecast.Filling(
           entity: new.name,
@@ -146,21 +147,35 @@ private struct ForecastBuilder {
   }
 
   /// Returns the number of objects without a value in an attribute that is added or becomes required; nil for any
-  /// other attribute.
+  /// other attribute. For a part of an embedded value that may be nil, only objects with that value count.
   private func missingCount(
     of property: CataloguedProperty,
     _ entity: CataloguedEntity,
+    _ new: CataloguedEntity,
     _ earlier: StoredSchema
   ) throws -> Int? {
-    guard let known = entity.property(property.number) else {
-      // An attribute that a subclass gets is nil in existing objects.
-      return property.absentValue.isNull ? nil : try snapshot.treeIfPresent(entity.tree)?.count
+    guard let stored = earlier.entity(entity.number) else { return nil }
+    let flag = property.flag(among: new.properties).flatMap { place in
+      earlier.slot(of: new.properties[place].number, in: stored)
     }
-    guard known.isOptional, !property.isOptional, let stored = earlier.entity(entity.number),
-      let slot = earlier.slot(of: known.number, in: stored)
-    else { return nil }
+    var slot: Int?
+    if let known = entity.property(property.number) {
+      let isRequired = !property.isOptional || property.isRequiredPart && !known.isRequiredPart
+      guard isRequired, known.isOptional, let place = earlier.slot(of: known.number, in: stored) else {
+        return nil
+      }
+      slot = place
+    } else if property.absentValue.isNull {
+      // An attribute that a subclass gets is nil in existing objects.
+      return nil
+    }
+    if slot == nil, flag == nil { return try snapshot.treeIfPresent(entity.tree)?.count }
     var count = 0
-    try stored.forEachRecord(in: snapshot) { _, record in if record.isNull(slot) { count += 1 } }
+    try stored.forEachRecord(in: snapshot) { _, record in
+      if let slot, !record.isNull(slot) { return }
+      if let flag, record.isNull(flag) { return }
+      count += 1
+    }
     return count
   }
 
@@ -291,8 +306,7 @@ extension MigrationStep {
   /// Returns the tree out of which the step builds a tree of pairs; nil for another step.
   fileprivate func sourceOfPairs(in tree: String) -> String? {
     switch self {
-    case .copiedPairs(let source, tree), .barePairs(let source, tree), .exchangedPairs(let source, tree):
-      source
+    case .copiedPairs(_, tree), .barePairs(_, tree), .exchangedPairs(_, tree): source
     default: nil
     }
   }

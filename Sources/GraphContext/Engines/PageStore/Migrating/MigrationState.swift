@@ -97,6 +97,17 @@ enum MigrationStep: Sendable, Hashable, Codable {
   /// One pass of a custom stage, by its place, with the entity of the old schema whose objects it visits; nil for a
   /// pass that runs once.
   case pass(Int, entity: EntityNumber?)
+
+  /// The tree that the step names as its source; nil for a step that reads the records of its entity, and for a pass.
+  var source: String? {
+    switch self {
+    case .exchangedPairs(let source, _), .barePairs(let source, _), .copiedPairs(let source, _),
+      .placedPairs(let source, _), .order(let source, _), .copiedValues(let source, _),
+      .records(_, let source), .inverse(_, _, let source, _):
+      source
+    case .index, .derived, .pass: nil
+    }
+  }
 }
 
 extension MigrationState {
@@ -116,14 +127,11 @@ extension SchemaChange {
   /// Returns the number of rows that a step will work on.
   fileprivate func rowCount(of step: MigrationStep, in snapshot: Snapshot) throws -> Int {
     switch step {
-    case .exchangedPairs(let source, _), .barePairs(let source, _), .copiedPairs(let source, _),
-      .placedPairs(let source, _), .order(let source, _), .copiedValues(let source, _),
-      .records(_, let source), .inverse(_, _, let source, _):
-      try snapshot.treeIfPresent(source)?.count ?? 0
     case .index(let number, _), .derived(let number), .pass(_, let number?):
       // The index of an entity to be rebuilt has as many entries as the store has records.
       try snapshot.treeIfPresent(old.entity(number)?.tree ?? "")?.count ?? 0
     case .pass: 1
+    default: try snapshot.treeIfPresent(step.source ?? "")?.count ?? 0
     }
   }
 }

@@ -22,7 +22,9 @@ struct RemovedEntities {
 
   /// Logs the removed entities, after the store has got this schema.
   func log(_ schema: CataloguedSchema) {
-    for entity in known where schema.entity(entity.number) == nil {
+    // A stage may have made the objects of an entity anew, which then has another number.
+    for entity in known
+    where schema.entity(entity.number) == nil && schema.entity(named: entity.name) == nil {
       logger.notice(
         "removed an entity that is not among the models, and its objects",
         metadata: [

@@ -32,16 +32,22 @@ struct ContainerModels: Sendable {
       case .none: return try Schema(classes)
       case .schema(let schema): return try completed(schema.entities)
       case .described(let entities): return try Schema(classes, entities: entities)
-      case .stored: return try completed(stored.schema().entities)
+      case .stored: return try completed(stored.renamed(as: classEntities).descriptions)
       }
     } catch {
       throw ContextError(.schemaMismatch, "\(error)")
     }
   }
 
+  /// The entities of the classes; of each hierarchy one.
+  private var classEntities: [EntityDescription] {
+    var names: Set<String> = []
+    return classes.map { $0._$model.entity }.filter { names.insert($0.name).inserted }
+  }
+
   /// Returns the schema of the classes and of the other entities.
   private func completed(_ entities: [EntityDescription]) throws(SchemaError) -> Schema {
-    let described = Set(classes.map { $0._$model.entity.name })
+    let described = Set(classEntities.map(\.name))
     return try Schema(classes, entities: entities.filter { !described.contains($0.name) })
   }
 
@@ -91,5 +97,34 @@ extension ContainerModels {
   init(_ plan: MigrationPlan) throws(ContextError) {
     let resolved = try ResolvedPlan(plan)
     self.init(classes: resolved.newest.models, others: .schema(resolved.newestSchema), plan: plan)
+  }
+}
+
+extension CataloguedSchema {
+  /// Returns the catalogue with the new names of the entities and properties that these descriptions continue.
+  fileprivate func renamed(as descriptions: [EntityDescription]) -> CataloguedSchema {
+    var renamed = self
+    let matches = SchemaMatching.matches(
+      descriptions.map { ($0.name, $0.originalName) },
+      known: entities.map(\.name)
+    )
+    for (description, match) in zip(descriptions, matches) {
+      guard let match else { continue }
+      renamed.entities[match].rename(as: description)
+    }
+    return renamed
+  }
+}
+
+extension CataloguedEntity {
+  fileprivate mutating func rename(as description: EntityDescription) {
+    name = description.name
+    let matches = SchemaMatching.matches(
+      description.properties.map { ($0.name, $0.originalName) },
+      known: properties.map(\.name)
+    )
+    for (property, match) in zip(description.properties, matches) {
+      if let match { properties[match].name = property.name }
+    }
   }
 }

@@ -10,7 +10,8 @@
 public enum RecordEntities: Sendable {
   /// The described entities. Relationships can lead from them to the models, and from the models to them.
   case described([EntityDescription])
-  /// All entities of the store except those of the models. The store must exist.
+  /// All entities of the store except those that the models continue, by their names or their original names. The
+  /// store must exist.
   case stored
 }
 
