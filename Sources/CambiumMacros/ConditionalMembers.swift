@@ -12,7 +12,31 @@ extension MemberBlockItemListSyntax {
   }
 }
 
+extension AttributeListSyntax {
+  /// Diagnostics for each `#if` around a mark that says whether or how a property is stored.
+  var conditionMistakes: [Diagnostic] {
+    compactMap { element in
+      guard case .ifConfigDecl(let condition) = element, condition.hasMark else { return nil }
+      return ModelDiagnostic.conditional.at(condition)
+    }
+  }
+}
+
 extension IfConfigDeclSyntax {
+  private static let marks: Set<String> = ["Attribute", "Relationship", "Embedded", "Transient"]
+
+  fileprivate var hasMark: Bool {
+    clauses.contains { clause in
+      guard case .attributes(let attributes)? = clause.elements else { return false }
+      return attributes.contains { element in
+        switch element {
+        case .attribute(let attribute): attribute.plainName.map { Self.marks.contains($0) } ?? false
+        case .ifConfigDecl(let inner): inner.hasMark
+        }
+      }
+    }
+  }
+
   fileprivate var decidesWhatIsStored: Bool {
     clauses.contains { clause in
       guard case .decls(let members)? = clause.elements else { return false }
@@ -21,7 +45,8 @@ extension IfConfigDeclSyntax {
         if let macro = member.decl.as(MacroExpansionDeclSyntax.self) {
           return ["Index", "Unique"].contains(macro.macroName.text)
         }
-        return member.decl.as(VariableDeclSyntax.self)?.isStoredInInstances == true
+        guard let variable = member.decl.as(VariableDeclSyntax.self) else { return false }
+        return variable.isPersistent || variable.isLinked
       }
     }
   }

@@ -65,7 +65,7 @@ struct DefaultValue {
       return false
     }
     guard let base = member.base?.trimmedDescription else { return true }
-    let present = type.as(OptionalTypeSyntax.self)?.wrappedType ?? type
+    let present = if case .optional(let wrapped) = PropertyType(type) { wrapped } else { type }
     return knownTypes.contains(base) || base == present.trimmedDescription
       || base == present.as(MemberTypeSyntax.self)?.name.text
   }

@@ -114,6 +114,9 @@ struct ModelDeclaration {
           .at(keyword, fixIts: .replacing(keyword, by: fixed, "insert 'final'"))
       )
     }
+    if !AttributeSyntax.isName(model.name.plainText) {
+      mistakes.append(ModelDiagnostic.rawName(model.name.text).at(model.name))
+    }
     if let parameters = model.genericParameterClause {
       mistakes.append(ModelDiagnostic.generic.at(parameters))
     }

@@ -86,6 +86,15 @@ extension ModelDiagnostic {
 
   // MARK: Properties
 
+  /// - Parameter name: as written, between backticks.
+  static func rawName(_ name: String) -> ModelDiagnostic {
+    ModelDiagnostic(
+      id: "rawName",
+      message: "\(name) can't be stored: the name of what is stored has letters, digits and '_', "
+        + "and begins with no digit"
+    )
+  }
+
   static func constant(_ name: String) -> ModelDiagnostic {
     ModelDiagnostic(
       id: "constant",

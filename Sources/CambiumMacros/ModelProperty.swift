@@ -186,8 +186,12 @@ extension ModelProperty {
     for modifier in variable.modifiers where ["lazy", "weak", "unowned"].contains(modifier.name.text) {
       mistakes.append(ModelDiagnostic.modifier(modifier.name.text).at(modifier))
     }
+    mistakes += variable.attributes.conditionMistakes
     mistakes += foreignAttributes(of: variable, named: name)
     if let accessors = binding.accessorBlock { mistakes.append(ModelDiagnostic.observer.at(accessors)) }
+    if !AttributeSyntax.isName(name) {
+      mistakes.append(ModelDiagnostic.rawName(binding.pattern.trimmedDescription).at(binding.pattern))
+    }
     if takenNames.contains(name) { mistakes.append(ModelDiagnostic.taken(name).at(binding.pattern)) }
     return mistakes
   }
@@ -251,7 +255,8 @@ extension ModelProperty {
     _ relationship: AttributeSyntax?,
     _ type: TypeSyntax
   ) -> [Diagnostic] {
-    let collection = type.as(IdentifierTypeSyntax.self)?.name.text
+    let collection =
+      type.as(IdentifierTypeSyntax.self)?.name.text ?? type.as(MemberTypeSyntax.self)?.name.text
     if let order {
       let inverse = relationship?.argument(labeled: "inverse")?.as(MemberAccessExprSyntax.self)
       if inverse?.declName.baseName.text == "itself" { return [ModelDiagnostic.orderedItself.at(order)] }

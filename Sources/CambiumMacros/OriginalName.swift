@@ -20,7 +20,7 @@ extension AttributeSyntax {
   }
 
   /// Returns whether a schema takes the name; as `Schema` checks it.
-  private static func isName(_ name: String) -> Bool {
+  static func isName(_ name: String) -> Bool {
     guard let first = name.unicodeScalars.first, name.utf8.count <= 255 else { return false }
     return (first == "_" || first.properties.isXIDStart)
       && name.unicodeScalars.dropFirst().allSatisfy(\.properties.isXIDContinue)

@@ -281,6 +281,7 @@ struct ExpansionTests {
     ("Date", ".now"), ("Cabin", ".economy"), ("Cabin", "Cabin.first"), ("Cabin?", "Cabin.first"),
     ("Plane.Cabin", "Cabin.first"), ("Double", "Double.pi"), ("Date", "Date()"), ("Data", "Data()"),
     ("UUID", "UUID()"), ("Decimal", "Decimal(-1.5)"), ("Date", "Date(timeIntervalSince1970: 0)"),
+    ("Optional<Cabin>", "Cabin.first"),
   ])
   func anyOtherPlainInitialValueIsMadeEachTime(type: String, value: String) {
     let expansion = expansion(of: "var value: \(type) = \(value)")

@@ -245,6 +245,19 @@ struct NewcomerTests {
         .mistakes
         == ["3:1: \(message)"]
     )
+    #expect(mistakes(in: "#if A\n@Attribute(.unique)\n#endif\nvar title: String") == ["2:1: \(message)"])
+    #expect(mistakes(in: "#if A\n@Transient\n#endif\nvar plays: Int = 0") == ["2:1: \(message)"])
+    #expect(mistakes(in: "#if A\n@available(*, deprecated)\n#endif\nvar plays: Int = 0") == [])
+    #expect(mistakes(in: "#if A\n@Transient var isSelected = false\n#endif") == [])
+  }
+
+  @Test func aNameIsMadeOfLettersDigitsAndUnderscores() {
+    let message = "the name of what is stored has letters, digits and '_'"
+    let ofProperty = mistakes(in: "var `my title`: String")
+    #expect(ofProperty.count == 1 && ofProperty[0].contains(message))
+    let ofClass = Expansion("@Model final class `My Song` { init() {} }").mistakes
+    #expect(ofClass.count == 1 && ofClass[0].contains(message))
+    #expect(mistakes(in: "var `default`: String\nvar größe: Int") == [])
   }
 
   @Test func anIndexMayNameTheEnclosingType() {

@@ -34,5 +34,9 @@ struct OrderMistakeTests {
         "2:1: \(message)", "fix: insert '.ordered': @Relationship(.ordered, deleteRule: .cascade)",
       ]
     )
+    #expect(
+      mistakes(in: "@Relationship var others: GraphContext.OrderedToMany<Song> = []").first
+        == "2:1: \(message)"
+    )
   }
 }

@@ -43,16 +43,16 @@ struct PageMapTests {
       #expect(run.status == 0)
       #expect(
         run.output == """
-          small.cambium: 472.0 KiB in 59 pages of 8.0 KiB
+          small.cambium: 152.0 KiB in 19 pages of 8.0 KiB
 
-           0  HHGGGGGGGGHLLLLL.........L.................GGGGGGGGGGGGGGGG
+           0  HHGGGGGGGGH.LL.LLLL
 
           A letter is 1 page. The number before a row is that of its first page.
 
-          L  live      6 pages   48.0 KiB   10 %  the newest commit reaches them
-          G  log      24 pages  192.0 KiB   41 %  log extents, in use or free
-          .  free     26 pages  208.0 KiB   44 %  to be written over
-          H  headers   3 pages   24.0 KiB    5 %  the file's header, the anchors, headers of extents
+          L  live     6 pages  48.0 KiB   32 %  the newest commit reaches them
+          G  log      8 pages  64.0 KiB   42 %  log extents, in use or free
+          .  free     2 pages  16.0 KiB   11 %  to be written over
+          H  headers  3 pages  24.0 KiB   16 %  the file's header, the anchors, headers of extents
 
           """
       )

@@ -238,6 +238,6 @@ extension PersistentContainer {
     let numbers = try await queue.run { [coordinator] () throws(ContextError) in
       try body(StoreBatch(coordinator, durability, author: author))
     }
-    return numbers.map { ManagedObjectID(entity: entity.label(of: $0), number: $0, storeID: storeID) }
+    return numbers.map { entity.objectID($0, in: storeID) }
   }
 }

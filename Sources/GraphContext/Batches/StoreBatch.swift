@@ -89,20 +89,20 @@ struct StoreBatch {
 
   /// Sets an attribute that is stored externally.
   ///
+  /// - Returns: false if the object has an equal value already. Nothing is stored then, and a staged value is still
+  ///   staged.
   /// - Throws: `objectNotFound` if there is no such object.
+  @discardableResult
   func set(
     _ content: BlobWriter.Content,
     at slot: Int,
     of number: ObjectNumber,
     _ entity: StoredEntity
-  ) throws(ContextError) {
+  ) throws(ContextError) -> Bool {
+    var isNew = true
     _ = try commit { source, request throws(ContextError) in
-      guard try source.contains(number, of: entity) else {
-        let id = ManagedObjectID(
-          entity: entity.label(of: number),
-          number: number,
-          storeID: coordinator.storeID
-        )
+      guard let stored = try source.record(number, of: entity) else {
+        let id = entity.objectID(number, in: coordinator.storeID)
         let context = ContextError.Context(entity: entity.name, objectID: id)
         throw ContextError(.objectNotFound, "there is no \(entity.name) \(number)", context: context)
       }
@@ -118,9 +118,16 @@ struct StoreBatch {
       case .reference(let reference): changes.encoder.set(reference, at: slot)
       }
       let patch = UnsafeRawBufferPointer(changes.encoder.finish())
-      changes.updated.append(.init(number: number, bytes: patch, slots: 1 << UInt64(slot)))
+      let (new, old) = (
+        RecordView(validated: patch, layout: entity.layout),
+        RecordView(validated: stored, layout: entity.layout)
+      )
+      let changed = source.slots(in: 1 << UInt64(slot), of: new, thatDifferFrom: old, entity)
+      isNew = changed != 0
+      if isNew { changes.updated.append(.init(number: number, bytes: patch, slots: changed)) }
       return []
     }
+    return isNew
   }
 
   /// Changes the objects of a query in one commit, or in one for each chunk.
@@ -163,11 +170,7 @@ struct StoreBatch {
     _ body: () throws(ContextError) -> Result
   ) throws(ContextError) -> Result {
     do throws(ContextError) { return try body() } catch {
-      throw error.after(
-        committing: numbers.map {
-          ManagedObjectID(entity: entity.label(of: $0), number: $0, storeID: coordinator.storeID)
-        }
-      )
+      throw error.after(committing: numbers.map { entity.objectID($0, in: coordinator.storeID) })
     }
   }
 

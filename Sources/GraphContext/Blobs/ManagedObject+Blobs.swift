@@ -37,6 +37,7 @@ extension ManagedObject {
 
   /// - Parameter slot: the slot of an attribute whose values are strings or data.
   func blob(at slot: Int) throws(ContextError) -> Blob? {
+    noteReading(.slot(slot))
     if !_$state.isLoaded(slot), let context {
       let record = findRecord()
       try context.checkUsable()

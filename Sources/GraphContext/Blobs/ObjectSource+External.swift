@@ -38,8 +38,8 @@ extension ObjectSource {
   }
 
   /// Returns the slots in `mask` whose values differ from those of another record of the entity. If one record has
-  /// a value itself, and the other refers to a value of the same length, that value is read. A value that can't be
-  /// read counts as different.
+  /// a value itself, and the other refers to a value of the same length, that value is read. If both refer to values
+  /// of the same length and hash, both values are read. A value that can't be read counts as different.
   func slots(
     in mask: UInt64,
     of record: RecordView,
@@ -52,6 +52,7 @@ extension ObjectSource {
         switch (record.external(slot), other.external(slot)) {
         case (.inline(let bytes), .reference(let reference)), (.reference(let reference), .inline(let bytes)):
           isEqual(bytes, to: reference, at: slot, entity)
+        case (.reference(let one), .reference(let other)): areEqual(one, other, at: slot, entity)
         default: false
         }
       if isEqual { different &= ~(1 << UInt64(slot)) }
@@ -69,6 +70,24 @@ extension ObjectSource {
       let stored = try? externalData(reference, at: slot, of: entity)
     else { return false }
     return stored.elementsEqual(bytes)
+  }
+
+  private func areEqual(
+    _ one: ExternalReference,
+    _ other: ExternalReference,
+    at slot: Int,
+    _ entity: StoredEntity
+  ) -> Bool {
+    guard one.byteCount == other.byteCount, one.hash == other.hash,
+      let first = try? contents(of: one, at: slot, of: entity),
+      let second = try? contents(of: other, at: slot, of: entity)
+    else { return false }
+    // In pieces: the values may be longer than what fits into memory.
+    return stride(from: 0, to: one.byteCount, by: BlobKey.partByteCount).allSatisfy { start in
+      let range = start..<min(start + BlobKey.partByteCount, one.byteCount)
+      guard let bytes = try? first.read(range) else { return false }
+      return (try? second.read(range)) == bytes
+    }
   }
 
   /// Returns a copy of a record with the values themselves in place of references to values; nil if the record has

@@ -11,9 +11,10 @@ extension PersistentContainer {
   ///
   /// Chunks are stored in commits of about 1 MiB, which are not synced, while other tasks read and save. A last
   /// commit gives the object its value, in the newest state of the store, so it conflicts with nothing. Contexts
-  /// are notified of it as of a save of another context. No hook is called. If the chunks end with an error, or the
-  /// process ends before the value has been set, the object keeps its old value. The stored chunks are removed, at
-  /// the latest when the store is opened for writing again.
+  /// are notified of it as of a save of another context. No hook is called. If the object has an equal value already,
+  /// there is no last commit. If the chunks end with an error, the task is cancelled meanwhile, or the process ends
+  /// before the value has been set, the object keeps its old value. The stored chunks are removed, at the latest when
+  /// the store is opened for writing again.
   ///
   /// - Parameters:
   ///   - attribute: an attribute of the model itself, without rules.
@@ -22,8 +23,8 @@ extension PersistentContainer {
   ///   - durability: when the change counts as done, if not as the container's options say.
   ///   - author: whose change it is, for the history.
   /// - Throws: what `chunks` throws; `objectNotFound` if there is no such object, or it was deleted meanwhile;
-  ///   `invalidQuery` for any other attribute; `wrongValue` for more than 4,294,967,295 bytes; `store` when something
-  ///   can't be written.
+  ///   `invalidQuery` for any other attribute; `wrongValue` for more than 4,294,967,295 bytes; `cancelled` when the
+  ///   task is cancelled before all chunks are there; `store` when something can't be written.
   public func setBlob<Root: ManagedObject, Value: AttributeType, Chunks: AsyncSequence & Sendable>(
     _ attribute: KeyPath<Root, Value>,
     of id: ManagedObjectID,
@@ -63,15 +64,28 @@ extension PersistentContainer {
         try writer.append(chunk)
         if writer.isFull { writer = try await onQueue(writer) { try $0.storeParts() } }
       }
+      // A stream of a cancelled task ends early and without an error: its chunks may be a part of the value alone.
+      if Task.isCancelled { throw Self.cancelled(entity, slot: slot) }
       writer = try await onQueue(writer) { [coordinator] writer in
         let content = try writer.finish()
-        try StoreBatch(coordinator, durability, author: author).set(content, at: slot, of: id.number, entity)
+        let batch = StoreBatch(coordinator, durability, author: author)
+        let isNew = try batch.set(content, at: slot, of: id.number, entity)
+        if !isNew { try writer.discard() }
       }
     } catch {
       // Parts that can't be removed now are removed when the store is opened again.
       _ = try? await onQueue(writer) { try $0.discard() }
       throw error
     }
+  }
+
+  private static func cancelled(_ entity: StoredEntity, slot: Int) -> ContextError {
+    let name = entity.schema.stored[slot].name
+    return ContextError(
+      .cancelled,
+      "the task that sets \(entity.name).\(name) was cancelled before all chunks were there",
+      context: .init(entity: entity.name, properties: [name])
+    )
   }
 
   /// Sets an attribute that is stored externally, of a stored object, to the content of a file: as

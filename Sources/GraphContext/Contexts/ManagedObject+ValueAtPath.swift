@@ -24,12 +24,14 @@ extension ManagedObject {
     // Several names together may be that of a part of an embedded value.
     while names.count > 1, object._$objectModel.place(of: names.joined(separator: ".")) == nil {
       let slot = try object.slot(named: String(names.removeFirst()), of: keyPath, isOnTheWay: true)
+      object.noteReading(.slot(slot))
       let number = object.reference(at: slot)
       try context.checkUsable()
       if number.isNone { return .null }
       object = context.object(number, of: context.destination(of: object, property: slot))
     }
     let slot = try object.slot(named: names.joined(separator: "."), of: keyPath)
+    object.noteReading(.slot(slot))
     let value = object.attributeValue(at: slot)
     try context.checkUsable()
     return value

@@ -42,7 +42,7 @@ extension ManagedObjectContext {
   }
 
   func id(_ number: ObjectNumber, _ entity: StoredEntity) -> ManagedObjectID {
-    ManagedObjectID(entity: entity.label(of: number), number: number, storeID: storeID)
+    entity.objectID(number, in: storeID)
   }
 
   /// Returns the one object of this number: the object that is already here, or a fault. O(1).

@@ -165,7 +165,7 @@ public final class ManagedObjectContext: ObjectHost {
     if let lastEntity, lastEntity.key == key, let label = lastEntity.label {
       return ManagedObjectID(entity: label, number: number, storeID: ownStoreID)
     }
-    return ManagedObjectID(entity: entity(of: object).label(of: number), number: number, storeID: ownStoreID)
+    return entity(of: object).objectID(number, in: ownStoreID)
   }
 
   package override func layout(of object: any ManagedObject) -> RecordLayout { entity(of: object).layout }

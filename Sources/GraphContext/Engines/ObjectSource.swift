@@ -5,8 +5,6 @@ import Predicates
 /// A source belongs to one task at a time, like the context that reads it.
 protocol ObjectSource: AnyObject {
   var schema: StoredSchema { get }
-  /// Optional abilities of this source.
-  var capabilities: SourceCapabilities { get }
   /// The commit that the source shows; 0 if it shows none.
   var commit: UInt64 { get }
   /// The reason why the source shows nothing; nil if it shows a state. If there is a reason, all other calls throw
@@ -134,8 +132,8 @@ protocol ObjectSource: AnyObject {
   /// source.
   func groups(of grouping: ResolvedGrouping, over layers: UnsavedLayers?) throws(ContextError) -> GroupRows
 
-  /// Returns the state of a list whose positions the source can count; nil if the source can't count them. Only
-  /// sources with the capability ``SourceCapabilities/ranks`` are asked.
+  /// Returns the state of a list that finds its rows by their positions in O(log n), and so holds no IDs; nil if the
+  /// source can't count positions.
   ///
   /// - Parameter previous: the previous state of the list, of the same source or another one.
   func rankedContent(
@@ -147,20 +145,6 @@ protocol ObjectSource: AnyObject {
 
   /// Returns how the source answers a request.
   func plan(of request: ResolvedRequest, over layers: UnsavedLayers?) throws(ContextError) -> QueryPlan
-}
-
-/// Optional abilities of an ``ObjectSource``.
-struct SourceCapabilities: OptionSet, Sendable {
-  let rawValue: Int
-
-  init(rawValue: Int) { self.rawValue = rawValue }
-
-  /// Finds a row by its position in an order in O(log n), so that a list holds no IDs.
-  static let ranks = SourceCapabilities(rawValue: 1)
-  /// Counts the rows of an index range in O(log n), exactly; plans show the counts.
-  static let exactCounts = SourceCapabilities(rawValue: 2)
-  /// Answers queries from an index without reading records.
-  static let coveringScans = SourceCapabilities(rawValue: 4)
 }
 
 /// A source that shows one state of a store, without unsaved changes.
@@ -221,7 +205,7 @@ extension ObjectSource {
     byteLimit: Int
   ) throws(ContextError) -> [UnsafeRawBufferPointer?] { [] }
 
-  /// Returns nil, because the source doesn't have the capability ``SourceCapabilities/ranks``.
+  /// Returns nil: a source counts no positions unless it has its own method.
   func rankedContent(
     _ access: RankedAccess,
     of entity: StoredEntity,

@@ -16,7 +16,8 @@ protocol StoreEngine: AnyObject, Sendable {
   func newestSource() throws(ContextError) -> any ObjectSource
 
   /// Returns the changes of the commits between two sources of this engine, the oldest first. If `new` is the older
-  /// source, they are the changes that the way back to it undoes. Empty if either shows nothing.
+  /// source, because the store has taken commits back, returns the changes that undo these commits, the newest first.
+  /// Empty if either shows nothing.
   func changeSets(from old: any ObjectSource, to new: any ObjectSource) -> [ChangeSet]
 
   /// Returns a number that no object of the entity has had, and that only the object it is taken for will have.

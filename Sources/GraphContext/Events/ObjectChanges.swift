@@ -139,16 +139,6 @@ extension ObjectChanges {
   }
 }
 
-/// An object of a store, by its entity's ordinal and its number.
-struct ObjectKey: Hashable, Comparable {
-  let entity: Int
-  let number: ObjectNumber
-
-  static func < (left: ObjectKey, right: ObjectKey) -> Bool {
-    (left.entity, left.number) < (right.entity, right.number)
-  }
-}
-
 /// The change of an object from one state of a context to a later one.
 enum ObjectChange {
   case inserted

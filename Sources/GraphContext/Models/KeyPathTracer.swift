@@ -20,14 +20,16 @@ final class KeyPathTracer: ObjectHost {
   private var current: (any ManagedObject)?
   /// The value at the end of the key path if the last property that was read is its end.
   private var leaf: AttributeValue?
-  /// Whether the last attribute that was read may be nil.
-  private var isOptional = false
+  /// Whether a property along the key path may be nil.
+  private var mayBeNil = false
+  /// The number of rounds after which a function of the property would have returned another value.
+  private var roundCount = 2
   /// The type of the last property that was read, if that is a transformed attribute.
   private var transformed: (any TransformedAttribute.Type)?
   /// The value at the end of the key path if that is an object's ID.
   private var identity: ManagedObjectID?
-  /// Whether the last property that was read is a to-many relationship.
-  private var endsAtToMany = false
+  /// The only member of the relationship, if the last property that was read is a to-many relationship.
+  private var member: (any ManagedObject)?
   /// The parts of the embedded value that was read last, each with the value that is recognised at the end; nil if the
   /// last property is none.
   private var parts: [TracedPart]?
@@ -43,7 +45,7 @@ final class KeyPathTracer: ObjectHost {
   ) throws(QueryError) -> [String] {
     let first = try KeyPathTracer().follow(keyPath, from: root)
     var parts = first.parts
-    for round in 1..<(parts == nil ? 2 : TracedPart.roundCount) {
+    for round in 1..<first.roundCount {
       let tracer = KeyPathTracer()
       tracer.round = round
       let trace = try tracer.follow(keyPath, from: root)
@@ -70,6 +72,7 @@ final class KeyPathTracer: ObjectHost {
     var names: [String]
     /// The names of the parts that the key path may end at; nil if it doesn't lead through an embedded value.
     var parts: [String]?
+    var roundCount: Int
   }
 
   private func follow<Root: ManagedObject>(
@@ -94,15 +97,18 @@ final class KeyPathTracer: ObjectHost {
         "is not a persistent property: those are the stored ones that the model declares itself"
       )
     }
-    if let parts { return Trace(names: names, parts: parts.filter { $0.isEnd(end) }.map(\.name)) }
-    guard isLeaf(end), !isOptional || Self.keepsNil(keyPath) else {
-      throw Self.computed(keyPath, root, names)
+    guard !mayBeNil || Self.keepsNil(keyPath) else { throw Self.computed(keyPath, root, names) }
+    if let parts {
+      let ends = parts.filter { $0.isEnd(end) && (!$0.isOptional || Self.keepsNil(keyPath)) }
+      return Trace(names: names, parts: ends.map(\.name), roundCount: TracedPart.roundCount)
     }
-    return Trace(names: names)
+    guard isLeaf(end) else { throw Self.computed(keyPath, root, names) }
+    return Trace(names: names, roundCount: roundCount)
   }
 
-  /// Returns true if a key path leads to nil where its attribute is nil, or ends the program there, as `\Song.rating!`
-  /// does. Returns false for a key path that replaces nil, as `rating ?? 0` does.
+  /// Returns true if a key path leads to nil where a property along it is nil, or ends the program there, as
+  /// `\Song.rating!` does. Returns false for a key path that replaces nil, as `rating ?? 0` and
+  /// `album?.year ?? 0` do.
   private static func keepsNil(_ keyPath: AnyKeyPath) -> Bool {
     type(of: keyPath).valueType is any ExpressibleByNilLiteral.Type || keyPath.debugDescription.contains("!")
   }
@@ -122,13 +128,21 @@ final class KeyPathTracer: ObjectHost {
 
   private func isLeaf(_ end: Any) -> Bool {
     if let identity { return end as? ManagedObjectID == identity }
-    if endsAtToMany { return end is any RelationshipCollection }
+    if let member {
+      guard let members = end as? any RelationshipCollection else { return false }
+      return Self.isOnly(member, in: members)
+    }
     if let leaf {
       if let transformed { return transformed.attributeValue(of: end) == leaf }
       return (end as? any AttributeType)?._attributeValue == leaf
     }
     guard let current, let object = end as? any ManagedObject else { return false }
     return object === current
+  }
+
+  private static func isOnly(_ member: any ManagedObject, in members: some RelationshipCollection) -> Bool {
+    let list = members._relatedObjects
+    return list.count == 1 && list[0] === member
   }
 
   private static func mistake<Root: ManagedObject>(
@@ -157,14 +171,22 @@ final class KeyPathTracer: ObjectHost {
   func value<Value: AttributeType>(of object: any ManagedObject, slot: Int) -> Value {
     if let firstPartSlot { return part(slot - firstPartSlot, of: object, slot: slot) }
     note(object, slot)
-    let value =
-      Value(_attributeValue: mark(Value._attributeKind)) ?? TracedPart.address(0, round == 0)
-      ?? Value.anyValue
+    let value: Value = markedValue()
     current = nil
     leaf = value._attributeValue
     transformed = Value._Present.self as? any TransformedAttribute.Type
-    isOptional = Value._isOptionalAttribute
+    if Value._isOptionalAttribute { mayBeNil = true }
     return value
+  }
+
+  /// A value that identifies an attribute. For a type that takes no mark it is one of the type's cases, another one in
+  /// each round, because functions leave some of them unchanged.
+  private func markedValue<Value: AttributeType>() -> Value {
+    if let value = Value(_attributeValue: mark(of: Value.self)) { return value }
+    if let value: Value = TracedPart.address(0, round == 0) { return value }
+    let cases = TracedPart.cases(of: Value.self)
+    roundCount = max(roundCount, cases.count)
+    return cases.isEmpty ? .anyValue : cases[round % cases.count]
   }
 
   /// Notes that an embedded value was read. Each part of the result is a value that identifies the part.
@@ -175,6 +197,7 @@ final class KeyPathTracer: ObjectHost {
     _ parts: inout Parts
   ) -> Parts.Value {
     note(object, named: object._$objectModel.embeddedName(ordinal))
+    if Parts.Value.self is any ExpressibleByNilLiteral.Type { mayBeNil = true }
     current = nil
     self.parts = []
     firstPartSlot = slot
@@ -195,6 +218,18 @@ final class KeyPathTracer: ObjectHost {
     let name = object._$objectModel.partName(at: slot)
     parts?.append(TracedPart(name, value))
     return value
+  }
+
+  /// Notes that the part that was read last is optional in its struct.
+  func noteOptionalPart() {
+    guard let last = parts?.indices.last else { return }
+    parts?[last].isOptional = true
+  }
+
+  /// The same as ``target(of:slot:)`` of a relationship that may be nil.
+  func optionalTarget<Target: ManagedObject>(of object: any ManagedObject, slot: Int) -> Target {
+    mayBeNil = true
+    return target(of: object, slot: slot)
   }
 
   /// Notes that a to-one relationship was read. Returns the object whose property may be read next.
@@ -227,8 +262,9 @@ final class KeyPathTracer: ObjectHost {
   func touchMany<Member: ManagedObject>(of object: any ManagedObject, named name: String) -> Member {
     note(object, named: name)
     current = nil
-    endsAtToMany = true
-    return makeObject(of: Member.self)
+    let member = makeObject(of: Member.self)
+    self.member = member
+    return member
   }
 
   private func note(_ object: any ManagedObject, _ property: Int) {
@@ -243,10 +279,19 @@ final class KeyPathTracer: ObjectHost {
     names.append(name)
   }
 
-  /// A value that functions rarely leave unchanged; a different one in each round.
-  private func mark(_ kind: AttributeKind) -> AttributeValue {
-    let first = round == 0
-    return switch kind {
+  /// A value that functions rarely leave unchanged; the first round has another one than the others.
+  private func mark<Value: AttributeType>(of type: Value.Type) -> AttributeValue {
+    let isFirst = round == 0
+    guard let kind = Value._elementKind, !(Value._Present.self is any TransformedAttribute.Type) else {
+      return Self.mark(Value._attributeKind, isFirst)
+    }
+    // Two elements, each of them the first in one round: functions that sort elements or leave some out change one of
+    // the lists.
+    return .string(ListText.json(of: [Self.mark(kind, isFirst), Self.mark(kind, !isFirst)], kind))
+  }
+
+  private static func mark(_ kind: AttributeKind, _ first: Bool) -> AttributeValue {
+    switch kind {
     case .bool: .bool(first)
     case .int8, .int16, .int32, .int64: .int(first ? 90 : -91)
     case .uint8, .uint16, .uint32, .uint64, .reference: .int(first ? 90 : 165)

@@ -34,7 +34,7 @@ extension ManagedObject {
     _ cache: inout ToOneReference<Target>
   ) -> Target? {
     noteReading(.slot(slot))
-    if _$state.phase == .tracer { return tracer.target(of: self, slot: slot) }
+    if _$state.phase == .tracer { return tracer.optionalTarget(of: self, slot: slot) }
     if let target = cache.unattached?.target { return target }
     loadNumber(slot, &cache)
     return cache.number.isNone ? nil : _$target(cache.number, slot)
@@ -52,6 +52,7 @@ extension ManagedObject {
     _ slot: Int,
     _ cache: inout ToOneReference<Target>
   ) -> Target {
+    if _$state.phase == .tracer { return tracer.target(of: self, slot: slot) }
     if let target = _$toOne(slot, &cache) { return target }
     return Target(_$state: ObjectState(missingIn: _$state.host?.storeTag ?? _$state.storeTag))
   }

@@ -124,6 +124,13 @@ extension ManagedObjectID: ObjectReferencing {
   }
 }
 
+extension StoredEntity {
+  /// Returns the ID of the entity's object of this number in a store. O(1).
+  func objectID(_ number: ObjectNumber, in storeID: UUID) -> ManagedObjectID {
+    ManagedObjectID(entity: label(of: number), number: number, storeID: storeID)
+  }
+}
+
 extension ColumnOrigin {
   fileprivate func label(of number: ObjectNumber) -> EntityLabel? {
     let identity =

@@ -22,7 +22,7 @@ extension ListSnapshot: RandomAccessCollection {
 
   /// The ID of the object at a position, which must exist.
   public subscript(position: Int) -> ManagedObjectID {
-    ManagedObjectID(entity: entity.label(of: numbers[position]), number: numbers[position], storeID: storeID)
+    entity.objectID(numbers[position], in: storeID)
   }
 }
 
@@ -90,11 +90,7 @@ extension ListSnapshot {
     let positions = PositionDifference.changes(from: old.numbers, to: numbers, touched: touched)
     result.changes = positions.map { change in
       ListChanges.Change(
-        objectID: ManagedObjectID(
-          entity: entity.label(of: change.number),
-          number: change.number,
-          storeID: storeID
-        ),
+        objectID: entity.objectID(change.number, in: storeID),
         oldPath: change.old.map { old.path(of: $0) },
         newPath: change.new.map { path(of: $0) },
         oldPosition: change.old,

@@ -44,7 +44,7 @@ final class LiveList: SectionedList {
 
   private func currentContent(of context: ManagedObjectContext) throws(ContextError) -> any ListContent {
     let layers = context.layers(for: query)
-    if let access, context.source.capabilities.contains(.ranks),
+    if let access,
       let next = try context.source.rankedContent(access, of: entity, over: layers, after: content)
     {
       return next

@@ -41,7 +41,7 @@ extension ResolvedSelection {
     let names = QueryRecord.Columns(columns.map(\.name))
     let entity = source.schema[query.entity.id]
     try source.forEachRow(of: self, over: layers) { row, reader, fields in
-      let id = ManagedObjectID(entity: entity.label(of: row.number), number: row.number, storeID: storeID)
+      let id = entity.objectID(row.number, in: storeID)
       let values = try fields.map { try reader.value(of: $0) }
       return body(QueryRecord(objectID: id, values: values, columns: names))
     }

@@ -110,7 +110,7 @@ struct MergeResolver {
   }
 
   private func id(_ number: ObjectNumber, _ entity: StoredEntity) -> ManagedObjectID {
-    ManagedObjectID(entity: entity.label(of: number), number: number, storeID: coordinator.storeID)
+    entity.objectID(number, in: coordinator.storeID)
   }
 
   private mutating func noteConflict(_ number: ObjectNumber, _ entity: StoredEntity, _ slots: UInt64) {

@@ -27,10 +27,6 @@ struct PartnerRivals {
     schema = newest.schema
   }
 
-  private func id(_ number: ObjectNumber, _ entity: StoredEntity) -> ManagedObjectID {
-    ManagedObjectID(entity: entity.label(of: number), number: number, storeID: storeID)
-  }
-
   /// Unlinks the partners that objects get here from the objects to which other contexts have given them in the
   /// meantime.
   mutating func clear() throws(ContextError) {
@@ -80,7 +76,8 @@ struct PartnerRivals {
     // The deletion doesn't take along an object that this save gives to another one.
     if changes.deletes(number) { return changes.unfollow(bit, of: number) }
     if entity.requiredSlots(of: number) & bit != 0 {
-      return request.failures.note(.conflict(id(number, entity), "changed", entity.names(of: bit)))
+      let id = entity.objectID(number, in: storeID)
+      return request.failures.note(.conflict(id, "changed", entity.names(of: bit)))
     }
     reverted[entity.ordinal].insert(number)
     if let index {

@@ -35,7 +35,7 @@ struct RecordChecks {
       let property = entity.schema.stored[slot]
       let context = ContextError.Context(
         entity: entity.name,
-        objectID: ManagedObjectID(entity: entity.label(of: number), number: number, storeID: storeID),
+        objectID: entity.objectID(number, in: storeID),
         properties: [property.name],
         values: values
       )

@@ -361,7 +361,7 @@ struct UniqueResolver {
     guard record.reference(slot) == target else { return }
     let bit: UInt64 = 1 << UInt64(slot)
     if entity.requiredSlots(of: number) & bit != 0 {
-      let id = ManagedObjectID(entity: entity.label(of: number), number: number, storeID: coordinator.storeID)
+      let id = entity.objectID(number, in: coordinator.storeID)
       return request.failures.note(.conflict(id, "changed", entity.names(of: bit)))
     }
     reverted[entity.ordinal].insert(number)

@@ -65,6 +65,7 @@ private struct ObjectValuesReader<Object: ManagedObject>: ValuesReader {
     guard let slot = object._$objectModel.place(of: names[place]) else {
       fatalError("\(Object.entityName) has no property \(names[place])")
     }
+    object.noteReading(.slot(slot))
     return slot
   }
 }

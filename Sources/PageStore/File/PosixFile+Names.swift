@@ -55,7 +55,8 @@ extension PosixFile {
       try FileLock.acquire(file, path: path, isExclusive: true)
       if try file.isAt(path) { remove(path) }
     } catch {
-      guard error.systemError?.errno == ENOENT else { throw error }
+      // No file can have a name that is too long.
+      guard let errno = error.systemError?.errno, [ENOENT, ENAMETOOLONG].contains(errno) else { throw error }
     }
   }
 
@@ -90,7 +91,7 @@ extension PosixFile {
   static func identity(at path: String) throws(StoreError) -> Identity? {
     var status = stat()
     guard stat(path, &status) == 0 else {
-      if errno == ENOENT || errno == ENOTDIR { return nil }
+      if errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG { return nil }
       throw .system("stat", errno).adding { $0.path = path }
     }
     return identity(of: status)

@@ -62,7 +62,7 @@ package final class FileInspector {
     defer { buffer.deallocate() }
     let count = try file.read(into: buffer, at: number * UInt64(pageSize))
     UnsafeMutableRawBufferPointer(rebasing: buffer[count...]).initializeMemory(as: UInt8.self, repeating: 0)
-    return PageSummary(UnsafeRawBufferPointer(buffer), number: number, identity: blocks.identity)
+    return PageSummary(UnsafeRawBufferPointer(buffer), number: number)
   }
 
   // MARK: The log

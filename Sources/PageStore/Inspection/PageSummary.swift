@@ -34,9 +34,9 @@ package struct PageSummary: Sendable, Encodable {
   package var payloadBytes: Int?
   package var totalBytes: UInt32?
 
-  init(_ bytes: UnsafeRawBufferPointer, number: UInt64, identity: FormatIdentity) {
+  init(_ bytes: UnsafeRawBufferPointer, number: UInt64) {
     self.number = number
-    kind = Self.kindOfBlock(bytes, number: number)
+    kind = Self.kindOfBlock(bytes)
     guard kind == "unknown" else { return }
     let image = PageImage(bytes.start)
     let geometry = PageGeometry(pageSize: bytes.count)
@@ -47,7 +47,7 @@ package struct PageSummary: Sendable, Encodable {
     }
   }
 
-  private static func kindOfBlock(_ bytes: UnsafeRawBufferPointer, number: UInt64) -> String {
+  private static func kindOfBlock(_ bytes: UnsafeRawBufferPointer) -> String {
     if bytes.allSatisfy({ $0 == 0 }) { return "empty" }
     for kind in FormatIdentity.BlockKind.allCases where FormatIdentity(block: bytes, kind: kind) != nil {
       return kind == .header || kind == .anchor ? "header" : "extent header"

@@ -38,7 +38,7 @@ struct Recovery {
     guard let chain = try search.newestChain() else {
       throw StoreError(.corrupt, "no checkpoint is legible", context: .init(path: file.path))
     }
-    self.init(file, blocks, chain, search)
+    self.init(blocks, chain, search)
     try checkExtents()
   }
 
@@ -60,7 +60,7 @@ struct Recovery {
     return true
   }
 
-  private init(_ file: StoreFile, _ blocks: FixedBlocks, _ chain: LogChain, _ search: LogSearch) {
+  private init(_ blocks: FixedBlocks, _ chain: LogChain, _ search: LogSearch) {
     identity = blocks.identity
     self.chain = chain
     isHeaderIntact = blocks.isHeaderIntact

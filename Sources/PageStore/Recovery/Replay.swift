@@ -139,11 +139,11 @@ final class Replay {
   }
 
   private func drop(_ id: UInt32, at offset: UInt64) throws(StoreError) {
-    guard let slot = slots.removeValue(forKey: id), let name = state.directory.names[slot] else {
+    guard let slot = slots.removeValue(forKey: id), state.directory.names[slot] != nil else {
       throw Self.unknownTree(id, at: offset)
     }
     batches[id] = nil
-    try state.dropTree(slot, name: name)
+    try state.dropTree(slot)
   }
 
   private func create(

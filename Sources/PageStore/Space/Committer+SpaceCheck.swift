@@ -29,7 +29,7 @@ extension Committer {
   /// Throws `corrupt` if a log extent contains pages of trees.
   private func checkLog(_ logExtents: [Extent], apartFrom recorded: PageBitmap) throws(StoreError) {
     // Extents after the recorded end are newer than the record.
-    for extent in logExtents where extent.end <= lastRecord.end && recorded.count(in: pages(extent)) > 0 {
+    for extent in logExtents where extent.offset < lastRecord.end && recorded.count(in: pages(extent)) > 0 {
       throw refusal("a log extent has pages that are recorded as in use", at: extent.offset)
     }
   }

@@ -416,9 +416,10 @@ struct PageSpace {
   /// Extends the tiled part of the file over the room that recovery found after its end: log extents, and
   /// other room up to `byteCount`, which becomes page extents.
   mutating func takeUp(_ logExtents: [Extent], upTo byteCount: UInt64, isReadOnly: Bool) throws(StoreError) {
-    for extent in logExtents.sorted(by: { $0.offset < $1.offset }) where extent.offset >= end {
+    for extent in logExtents.sorted(by: { $0.offset < $1.offset }) where extent.end > end {
       try tile(upTo: extent.offset, isReadOnly: isReadOnly)
-      _ = try placeLogExtent(byteCount: extent.byteCount)
+      // An extent that begins before the end was taken from a page extent that had grown.
+      _ = try placeLogExtent(byteCount: extent.end - end)
     }
     try tile(upTo: byteCount, isReadOnly: isReadOnly)
   }

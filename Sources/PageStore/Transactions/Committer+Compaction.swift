@@ -162,6 +162,11 @@ extension Committer {
   private func moveToTheFront() throws(StoreError) {
     keepsFreeLog = false
     try parkLog()
+    if hasEarlierLogExtent {
+      // It isn't free yet.
+      try giveUpLog()
+      try parkLog()
+    }
     if dead.awaitingCount > 0 { try restateAlone() }
     for _ in 0..<Self.roundLimit {
       guard let limit = try compactionLimit() else { break }
@@ -244,11 +249,22 @@ extension Committer {
     try restate(keeping: 0) { (body) throws(StoreError) in try body() }
   }
 
+  /// True if the log has an extent before the present one in which it could continue.
+  private var hasEarlierLogExtent: Bool {
+    extents.extents.contains {
+      $0.offset < log.tail.position.use.extent.offset && $0.byteCount >= Self.parkedLogByteCount
+    }
+  }
+
+  /// The least bytes of the log extent that a shortened file keeps.
+  private static var parkedLogByteCount: UInt64 {
+    LogWriter.extentByteCount(forRecord: 4 * CheckpointRecord.fixedByteCount)
+  }
+
   /// Continues the log in the free extent furthest to the front of the file, if that lies before the present
   /// one. Called with `state` held.
   func parkLog() throws(StoreError) {
-    let needed = LogWriter.extentByteCount(forRecord: 4 * CheckpointRecord.fixedByteCount)
-    guard let free = extents.freeExtent(byteCount: needed),
+    guard let free = extents.freeExtent(byteCount: Self.parkedLogByteCount),
       free.offset < log.tail.position.use.extent.offset
     else { return }
     try log.drain()

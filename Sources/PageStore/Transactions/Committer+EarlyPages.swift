@@ -17,7 +17,7 @@ extension Committer {
     defer { dirty.byteLimit = max(limit, dirty.byteCount + limit / 4) }
     dirty.freeSpares()
     defer { pool.reuseFreed() }
-    if limits.lendsCacheToTransactions, dirty.byteCount < limit + pool.cache.unusedByteCount { return }
+    if limits.lendsCacheToTransactions, dirty.byteCount - pool.cache.unusedByteCount < limit { return }
     // A checkpoint may write and evict frames that this transaction's trees share with earlier versions.
     guard checkpointing.lockIfFree() else { return }
     defer { checkpointing.unlock() }

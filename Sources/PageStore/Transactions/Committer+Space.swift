@@ -31,7 +31,8 @@ extension Committer {
         end: end,
         recorded: recorded,
         used: [0..<FileLayout.firstExtentOffset(pageSize: pageSize) / pageSize]
-          + logExtents.filter { $0.end <= lastRecord.end }.map { $0.offset / pageSize..<$0.end / pageSize }
+          + logExtents.filter { $0.offset < lastRecord.end }
+          .map { $0.offset / pageSize..<min(end, $0.end / pageSize) }
       ),
       tail: tailExtent(of: lastRecord, besides: logExtents),
       file: file,
@@ -61,10 +62,10 @@ extension Committer {
   }
 
   /// Returns the page extent at the end that a checkpoint has recorded; nil if there is none. Since then, the
-  /// log may have taken an extent among its pages.
+  /// log may have taken an extent among its pages, or over the recorded end, if the page extent had grown.
   func tailExtent(of record: CheckpointRecord, besides logExtents: [Extent]) -> Extent? {
     guard record.tailOffset > 0, record.tailOffset < record.end else { return nil }
-    let inside = logExtents.filter { $0.offset > record.tailOffset && $0.end <= record.end }
+    let inside = logExtents.filter { $0.offset > record.tailOffset && $0.offset < record.end }
     let start = inside.reduce(record.tailOffset) { max($0, $1.end) }
     return start < record.end ? Extent(offset: start, byteCount: record.end - start) : nil
   }

@@ -48,9 +48,11 @@ extension Store {
       guard try file.isAt(path) else { return nil }
       var environment = StoreEnvironment.system
       environment.logger = logger
-      environment.makeSpillFile = { () throws(StoreError) in try PosixFile.openUnnamed(beside: path) }
-      // If the path is a link, the folder to sync is that of the file to which the link leads now.
+      // If the path is a link, the folder is that of the file to which the link leads now.
       let resolvedPath = Result { () throws(StoreError) in try PosixFile.resolved(path) }
+      environment.makeSpillFile = { () throws(StoreError) in
+        try PosixFile.openUnnamed(beside: resolvedPath.get())
+      }
       environment.synchronizeFolder = { () throws(StoreError) in
         try PosixFile.synchronizeFolder(of: resolvedPath.get())
       }

@@ -102,7 +102,7 @@ final class TransactionState {
     return slot
   }
 
-  func dropTree(_ slot: Int, name: String) throws(StoreError) {
+  func dropTree(_ slot: Int) throws(StoreError) {
     let editor = try editor(slot)
     try editor.removeRange(.all)
     // Handles of the dropped tree must not log any more changes.

@@ -24,7 +24,8 @@ struct UpkeepLimits {
   private static let smallestPinnedDirty: UInt64 = 1 << 20
 
   init(_ options: StoreOptions) {
-    checkpointLogBytes = UInt64(options.checkpointLogBytes)
+    // Multiples of it have to fit into an integer.
+    checkpointLogBytes = min(UInt64(options.checkpointLogBytes), .max / Self.overdueLogShare)
     dirtyMemory = options.dirtyMemory
     chosenTransactionByteCount = options.transactionByteCount
   }

@@ -37,6 +37,6 @@ public struct WriteTransaction: ~Copyable {
   /// Removes the tree of this name and everything in it. Throws `noSuchTree`.
   public mutating func dropTree(_ name: String) throws(StoreError) {
     guard let slot = try state.slot(of: name) else { throw .noSuchTree(name) }
-    try state.dropTree(slot, name: name)
+    try state.dropTree(slot)
   }
 }

@@ -99,7 +99,7 @@ struct TreeVerifier {
     if !reference.location.isFrame, page.hasStrayHeaderBytes {
       report("A page's header has bytes set that mean nothing.", walk, reference.location)
     }
-    let keys = keys(of: page, reference, &walk)
+    let keys = keys(of: page, &walk)
     verifyOrder(page, keys, lower: lower, upper: upper, reference, walk)
     verifyCount(page, reference, walk)
     for index in 0..<page.count {
@@ -138,11 +138,7 @@ struct TreeVerifier {
   }
 
   /// Returns the complete keys of a page; nil for a key that can't be read.
-  private mutating func keys(
-    of page: PageImage,
-    _ reference: ChildReference,
-    _ walk: inout Walk
-  ) -> [[UInt8]?] {
+  private mutating func keys(of page: PageImage, _ walk: inout Walk) -> [[UInt8]?] {
     var keys: [[UInt8]?] = []
     keys.reserveCapacity(page.count)
     for index in 0..<page.count {

@@ -232,49 +232,6 @@ extension EntitySchema {
   }
 }
 
-/// The names of a path, and where they stand in a text.
-struct PathNames {
-  private var names: [String]
-  /// For each name, the index of its name in the text; nil if the indices are equal.
-  private var origins: [Int]?
-  let location: SourceLocation?
-  /// The number of first names that are not in the text: they lead to the object of a variable.
-  private let impliedCount: Int
-  /// The spelling of the path.
-  let text: String
-
-  init(_ names: [String], _ location: SourceLocation?, impliedCount: Int = 0, text: String? = nil) {
-    self.names = names
-    self.location = location
-    self.impliedCount = impliedCount
-    self.text = text ?? names.joined(separator: ".")
-  }
-
-  var count: Int { names.count }
-  subscript(place: Int) -> String { names[place] }
-
-  /// The last names.
-  func suffix(_ count: Int) -> [String] { Array(names.suffix(count)) }
-
-  /// Replaces a shorthand by the names that it stands for.
-  mutating func replace(_ place: Int, by path: [String]) {
-    var known = origins ?? Array(names.indices)
-    known.replaceSubrange(place...place, with: path.map { _ in known[place] })
-    origins = known
-    names.replaceSubrange(place...place, with: path)
-  }
-
-  func error(_ code: QueryError.Code, _ message: String, _ place: Int) -> QueryError {
-    QueryError(
-      code,
-      message,
-      source: location?.text,
-      column: location?.column(ofName: (origins?[place] ?? place) - impliedCount),
-      keyPath: text
-    )
-  }
-}
-
 extension AttributeKind {
   /// The kind in a sentence: “a string”.
   package var noun: String {
@@ -301,36 +258,5 @@ extension AttributeKind {
     case .externalData: "externally stored data"
     case .reference: "an object"
     }
-  }
-}
-
-/// Finds the name that was probably meant.
-enum NearestName {
-  /// Returns the name with the fewest edits, if they are at most about a third of its letters and leave at
-  /// least two letters unchanged.
-  static func find(_ name: String, among candidates: [String]) -> String? {
-    guard name.utf8.count <= 64 else { return nil }
-    return
-      candidates
-      .map { (name: $0, edits: edits(from: name.lowercased(), to: $0.lowercased())) }
-      .filter { $0.edits <= max(1, ($0.name.utf8.count + 1) / 3) && $0.name.utf8.count - $0.edits >= 2 }
-      .min { $0.edits < $1.edits }?
-      .name
-  }
-
-  /// Levenshtein's distance between the two texts' bytes. O(n·m).
-  private static func edits(from source: String, to target: String) -> Int {
-    let target = Array(target.utf8)
-    var row = Array(0...target.count)
-    for (i, byte) in source.utf8.enumerated() {
-      var diagonal = row[0]
-      row[0] = i + 1
-      for j in target.indices {
-        let substitution = diagonal + (target[j] == byte ? 0 : 1)
-        diagonal = row[j + 1]
-        row[j + 1] = min(substitution, min(row[j], row[j + 1]) + 1)
-      }
-    }
-    return row[target.count]
   }
 }

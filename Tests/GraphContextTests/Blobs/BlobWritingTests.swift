@@ -239,6 +239,37 @@ struct BlobWritingTests {
     #expect(error?.code == .corrupt)
   }
 
+  /// The stream ends early and without an error.
+  @Test(arguments: [10, 2_000_000]) func chunksOfACancelledTaskAreNoValue(count: Int) async throws {
+    let (chunks, continuation) = AsyncStream.makeStream(of: Data.self)
+    continuation.yield(Self.bytes(count, 9))
+    let task = Task { [container, id] in
+      try await container.setBlob(\Album.cover, of: id, from: chunks)
+    }
+    task.cancel()
+    let error = await #expect(throws: ContextError.self) { try await task.value }
+    #expect(error?.code == .cancelled && error?.context.properties == ["cover"])
+    #expect(try await cover() == Self.bytes(70_000, 1))
+    #expect(try partCount() == 2)
+    #expect(try await container.verify().map(\.description) == [])
+  }
+
+  /// Lengths of values that are in the record, in one commit and in several.
+  @Test(arguments: [0, 100, 70_000, 3_000_000]) func anEqualValueIsNoChange(count: Int) async throws {
+    let chunks = Chunks(value: Self.bytes(count, 2), size: 500_000)
+    try await container.setBlob(\Album.cover, of: id, from: chunks)
+    try await container.keepHistory()
+    let parts = try partCount()
+    try await container.setBlob(\Album.cover, of: id, from: chunks)
+    #expect(try await container.history().isEmpty)
+    #expect(try await cover() == chunks.value && partCount() == parts)
+    #expect(try await container.verify().map(\.description) == [])
+    let others = Chunks(value: Self.bytes(count + 1, 3), size: 500_000)
+    try await container.setBlob(\Album.cover, of: id, from: others)
+    let changes = try await container.history().map { $0.changes.map(\.properties) }
+    #expect(changes == [[["cover"]]])
+  }
+
   @Test func otherAttributesAreRefused() async throws {
     let chunks = Chunks(value: Data(), size: 1)
     let missing = ManagedObjectID(

@@ -30,7 +30,8 @@ final class DictionaryEngine: StoreEngine {
 
   func changeSets(from old: any ObjectSource, to new: any ObjectSource) -> [ChangeSet] {
     let (first, last) = (min(old.commit, new.commit), max(old.commit, new.commit))
-    return state.withLock { $0.changeSets.filter { $0.commit > first && $0.commit <= last } }
+    let changes = state.withLock { $0.changeSets.filter { $0.commit > first && $0.commit <= last } }
+    return new.commit < old.commit ? changes.reversed().map(\.undone) : changes
   }
 
   func takeNumber(of entity: StoredEntity, timeout: Duration?) throws(ContextError) -> ObjectNumber {

@@ -26,7 +26,6 @@ final class DictionarySource: StoredSource {
     init(_ layout: RecordLayout) { encoder = RecordEncoder(layout: layout) }
   }
 
-  var capabilities: SourceCapabilities { [] }
   var commit: UInt64 { store.commit }
   var failure: ContextError? { nil }
 

@@ -149,6 +149,15 @@ struct ReplacingTests {
     #expect(try store.uuid != Store.open(at: backup).uuid)
   }
 
+  /// The name of its unfinished copy would be too long, so there is none.
+  @Test func aStoreWithALongNameIsDestroyed() throws {
+    let long = folder.file(String(repeating: "s", count: 250))
+    try Store.open(at: long).close()
+    try Store.destroy(at: long)
+    #expect(try names() == [])
+    #expect(code { try Store.destroy(at: long) } == .inputOutput)
+  }
+
   @Test func theTargetOfALinkIsDestroyed() throws {
     try makeStoreAndBackup()
     let link = folder.file("link")

@@ -67,6 +67,17 @@ struct CrashTests {
     #expect(refusals > 0)
   }
 
+  /// In these trials the log goes on among pages, over the end that the last checkpoint has recorded.
+  @Test(
+    arguments: [
+      3_775_020_285_189_595_001, 686_626_840_994_531_430, 12_841_784_938_939_496_351,
+      7_982_551_213_823_240_373,
+    ] as [UInt64]
+  )
+  func aLogAmongPagesLosesNothingAcknowledged(seed: UInt64) throws {
+    #expect(try FullDiskTrial(seed: seed).run() > 0)
+  }
+
   @Test(arguments: DiskCall.allCases)
   func aFailingCallLosesNothingAcknowledged(_ call: DiskCall) throws {
     var generator = SeededGenerator("\(#function) \(call)")

@@ -160,7 +160,7 @@ struct ExtentHeaderTests {
   @Test func aClosedStoreKeepsNoHeaderOfALogExtentThatWasGivenUp() throws {
     let fixture = StoreFixture()
     let store = try fixture.open()
-    for number in 0..<200 { try store.put("k\(number)", String(repeating: "a", count: 300)) }
+    for number in 0..<4_000 { try store.put("k\(number)", String(repeating: "a", count: 300)) }
     try store.close()
     let identity = store.committer.identity
     let disk = fixture.disk.afterProcessDeath()

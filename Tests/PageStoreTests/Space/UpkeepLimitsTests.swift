@@ -1,6 +1,7 @@
+@_spi(Testing) import TestSupport
 import Testing
 
-@testable import PageStore
+@_spi(Testing) @testable import PageStore
 
 /// When a checkpoint is due.
 struct UpkeepLimitsTests {
@@ -65,6 +66,24 @@ struct UpkeepLimitsTests {
     let limits = UpkeepLimits(StoreOptions())
     #expect(limits.dirtyByteCount(storing: 0, pinning: 0) == 4 << 20)
     #expect(limits.dirtyByteCount(storing: 1 << 40, pinning: 0) == UInt64(SystemMemory.share / 2))
+  }
+
+  @Test(arguments: [1 << 20, Int.max])
+  func theLargestOptionsAreNoLimits(dirtyMemoryBytes: Int) throws {
+    var fixture = StoreFixture()
+    fixture.options.checkpointLogBytes = .max
+    fixture.options.cacheBytes = .max
+    fixture.options.dirtyMemoryBytes = dirtyMemoryBytes
+    let store = try fixture.open()
+    try store.write { transaction in
+      let tree = try transaction.tree("t")
+      for number in 0..<4_000 { try tree.put(bytes("\(number)"), [UInt8](repeating: 1, count: 1_000)) }
+    }
+    try store.put("small", "1")
+    try store.checkpoint()
+    try store.put("small", "2")
+    #expect(try store.verify() == [])
+    try store.close()
   }
 
   private static func limits(dirtyMemoryBytes: Int = 256 << 20) -> UpkeepLimits {

@@ -1,6 +1,8 @@
 import Predicates
 
 /// The source of a child context: the parent's source with the parent's unsaved changes on top.
+///
+/// It has no ranked lists: the positions of the parent's source don't count the parent's changes.
 final class ParentSource: ObjectSource {
   private let parent: ManagedObjectContext
   /// The parent's source, with separate memory for records.
@@ -12,8 +14,6 @@ final class ParentSource: ObjectSource {
   }
 
   var schema: StoredSchema { base.schema }
-  /// The capabilities of the base without ranks: its positions don't count the parent's changes.
-  var capabilities: SourceCapabilities { base.capabilities.subtracting(.ranks) }
   var commit: UInt64 { base.commit }
   var failure: ContextError? { base.failure }
   var counters: QueryCounters {

@@ -87,14 +87,7 @@ extension ManagedRecord {
     as type: Object.Type = ManagedRecord.self
   ) throws(ContextError) -> [Object] {
     let place = try toManyPlace(name)
-    guard let context else { return [] }
-    let property = _$objectModel.slotCount + place
-    let destination = try context.destination(of: self, property: property, name, as: type)
-    noteReading(.toMany(place))
-    let numbers = context.elements(of: self, toMany: place)
-    try context.checkUsable()
-    try check(numbers, name, destination, type, in: context)
-    return numbers.map { context.object(type, number: $0, destination.ordinal) }
+    return try members(of: name, place, type) { $0.elements(of: self, toMany: place) }
   }
 
   /// Returns the objects at some positions of an ordered relationship, fewer where the list ends. O(log n + positions).
@@ -106,11 +99,21 @@ extension ManagedRecord {
     as type: Object.Type = ManagedRecord.self
   ) throws(ContextError) -> [Object] {
     let place = try orderedPlace(name)
+    return try members(of: name, place, type) { $0.elements(of: self, toMany: place, at: positions) }
+  }
+
+  /// Returns the objects whose numbers `readNumbers` returns, members of a to-many relationship.
+  private func members<Object: ManagedObject>(
+    of name: String,
+    _ place: Int,
+    _ type: Object.Type,
+    _ readNumbers: (ManagedObjectContext) -> [ObjectNumber]
+  ) throws(ContextError) -> [Object] {
     guard let context else { return [] }
     let property = _$objectModel.slotCount + place
     let destination = try context.destination(of: self, property: property, name, as: type)
     noteReading(.toMany(place))
-    let numbers = context.elements(of: self, toMany: place, at: positions)
+    let numbers = readNumbers(context)
     try context.checkUsable()
     try check(numbers, name, destination, type, in: context)
     return numbers.map { context.object(type, number: $0, destination.ordinal) }

@@ -22,8 +22,8 @@ extension ContextError {
     }
   }
 
-  /// Runs `body`; an error of the layers below is thrown as a `ContextError`.
-  static func mapping<R>(_ body: () throws -> R) throws(ContextError) -> R {
+  /// Runs `body`; an error of the layers below, such as a `StoreError`, is thrown as a `ContextError`.
+  static func mapping<R, Failure: Error>(_ body: () throws(Failure) -> R) throws(ContextError) -> R {
     do { return try body() } catch { throw ContextError(any: error) }
   }
 }

@@ -44,9 +44,7 @@ final class PageStoreEngine: StoreEngine {
   }
 
   private func view(_ take: () throws(StoreError) -> Snapshot) throws(ContextError) -> StoreView {
-    let snapshot: Snapshot
-    do throws(StoreError) { snapshot = try take() } catch { throw ContextError(error) }
-    return try source(of: snapshot)
+    try source(of: ContextError.mapping(take))
   }
 
   /// Returns a source that shows a snapshot of the store.
@@ -66,7 +64,9 @@ final class PageStoreEngine: StoreEngine {
 
   func changeSets(from old: any ObjectSource, to new: any ObjectSource) -> [ChangeSet] {
     guard let old = old as? StoreView, let new = new as? StoreView else { return [] }
-    return new.changeSets(since: old)
+    let changes = new.changeSets(since: old)
+    // A store that has taken commits back has an older state: the last of these commits is undone first.
+    return new.commit < old.commit ? changes.reversed().map(\.undone) : changes
   }
 }
 
@@ -136,7 +136,7 @@ extension PageStoreEngine {
   /// Makes all saves so far durable. Waits on a thread of the global queue, not on the caller's thread.
   private func makeDurable() async throws(ContextError) {
     try await DispatchQueue.global().run { () throws(ContextError) in
-      do throws(StoreError) { try self.settleLeases() } catch { throw ContextError(error) }
+      try ContextError.mapping { () throws(StoreError) in try self.settleLeases() }
     }
   }
 }

@@ -7,7 +7,7 @@ import PageStore
 extension PersistentContainer {
   /// Writes all changes since the last checkpoint to their pages, so that the next opening has nothing to replay.
   public func checkpoint() throws(ContextError) {
-    do throws(StoreError) { try handle.store.checkpoint() } catch { throw ContextError(error) }
+    try ContextError.mapping { () throws(StoreError) in try handle.store.checkpoint() }
   }
 
   /// Writes a backup: the complete state of the newest commit in a new file, as small as it can be, while other
@@ -41,7 +41,7 @@ extension PersistentContainer {
   public static func destroyStore(at url: URL) async throws(ContextError) {
     let path = try path(of: url)
     try await DispatchQueue.global().run { () throws(ContextError) in
-      do throws(StoreError) { try Store.destroy(at: path) } catch { throw ContextError(error) }
+      try ContextError.mapping { () throws(StoreError) in try Store.destroy(at: path) }
     }
   }
 
@@ -98,20 +98,20 @@ extension PersistentContainer {
   public func close() throws(ContextError) {
     // The sequences that follow the store find it closed, and end.
     defer { coordinator.tellListeners() }
-    do throws(StoreError) { try handle.store.close() } catch { throw ContextError(error) }
+    try ContextError.mapping { () throws(StoreError) in try handle.store.close() }
   }
 
   /// Counts of the store's work since it was opened, and its size.
   public var statistics: StoreStatistics {
     get throws(ContextError) {
-      do throws(StoreError) { return try handle.store.statistics } catch { throw ContextError(error) }
+      try ContextError.mapping { () throws(StoreError) in try handle.store.statistics }
     }
   }
 
   /// Counts the bytes of the store's file by use: live, dead, pinned by snapshots, log, reserved, free. Exact at every
   /// commit.
   public func spaceLedger() throws(ContextError) -> SpaceLedger {
-    do throws(StoreError) { return try handle.store.spaceLedger() } catch { throw ContextError(error) }
+    try ContextError.mapping { () throws(StoreError) in try handle.store.spaceLedger() }
   }
 
   /// Reads the complete store and compares all its parts with each other: pages, the schema, records, index
@@ -122,11 +122,8 @@ extension PersistentContainer {
   ///   two copies is left.
   public func verify(includingWarnings: Bool = false) throws(ContextError) -> [IntegrityProblem] {
     try handle.checkOpen()
-    let problems: [IntegrityProblem]
-    do throws(StoreError) {
-      problems = try handle.store.verifyObjects(as: coordinator.schema, includingWarnings: includingWarnings)
-    } catch {
-      throw ContextError(error)
+    let problems = try ContextError.mapping { () throws(StoreError) in
+      try handle.store.verifyObjects(as: coordinator.schema, includingWarnings: includingWarnings)
     }
     try handle.engine.checkCurrent()
     return problems

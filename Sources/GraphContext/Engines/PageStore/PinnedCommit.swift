@@ -58,11 +58,8 @@ extension PersistentContainer {
   ///   `commitNotHeld`.
   /// - Throws: `closed`; `schemaChanged` when another container has taken the store over.
   public func pinCommit(lifetime: Duration? = nil) throws(ContextError) -> PinnedCommit {
-    let snapshot: Snapshot
-    do throws(StoreError) {
-      snapshot = try handle.store.snapshot(label: "a pinned commit", lifetime: lifetime)
-    } catch {
-      throw ContextError(error)
+    let snapshot = try ContextError.mapping { () throws(StoreError) in
+      try handle.store.snapshot(label: "a pinned commit", lifetime: lifetime)
     }
     _ = try handle.engine.source(of: snapshot)
     return PinnedCommit(snapshot, in: handle.engine)

@@ -62,8 +62,6 @@ package final class StoreView: ObjectSource {
   /// The reason why the view shows nothing; nil if it shows a snapshot.
   var failure: ContextError? { if case .failure(let error) = source { error } else { nil } }
 
-  var capabilities: SourceCapabilities { [.ranks, .exactCounts, .coveringScans] }
-
   /// The commit that the view shows; 0 if it shows none.
   package var commit: UInt64 { (try? source.get().commit) ?? 0 }
 
@@ -129,7 +127,7 @@ extension StoreView {
     try tree(named: toOne.treeName)
   }
 
-  /// Returns a tree by its name in ``TreeName``, or nil if there is none yet.
+  /// Returns a tree by its name, or nil if there is none yet.
   package func tree(named name: String) throws(StoreError) -> TreeReader? {
     switch otherTrees[name] ?? .notYet {
     case .tree(let tree): return tree
@@ -163,7 +161,7 @@ extension StoreView {
     let end = kept.byteCount + byteLimit
     var records: [UnsafeRawBufferPointer?] = []
     records.reserveCapacity(numbers.count)
-    try mapping { () throws(StoreError) in
+    try ContextError.mapping { () throws(StoreError) in
       try self.records(of: entity)?.forEachValue(ofKeys: recordKeys(numbers)) { _, bytes in
         // A damaged record is left out here; the lookup of that object alone reports it.
         let record = bytes.flatMap { reader.view($0) }?.bytes
@@ -191,7 +189,7 @@ extension StoreView {
   ) throws(ContextError) -> R? {
     counters.singleReads += 1
     let reader = reader(of: entity)
-    let result: R?? = try mapping { () throws(StoreError) in
+    let result: R?? = try ContextError.mapping { () throws(StoreError) in
       guard let tree = try records(of: entity) else { return .some(nil) }
       return try withKey(number) { key throws(StoreError) in
         guard let found = try tree.find(key) else { return .some(nil) }
@@ -230,14 +228,10 @@ extension StoreView {
 
   /// Returns whether there is such an object. O(log n).
   package func contains(_ number: ObjectNumber, of entity: StoredEntity) throws(ContextError) -> Bool {
-    try mapping { () throws(StoreError) in
+    try ContextError.mapping { () throws(StoreError) in
       guard let tree = try records(of: entity) else { return false }
       return try withKey(number) { key throws(StoreError) in try tree.contains(key) }
     }
-  }
-
-  private func mapping<R>(_ body: () throws(StoreError) -> R) throws(ContextError) -> R {
-    do throws(StoreError) { return try body() } catch { throw ContextError(error) }
   }
 
   /// Returns the error for bytes that are no record of their entity.

@@ -103,7 +103,9 @@ public struct EmbeddedPart<Value: AttributeType> {
 
   /// The part of the object's value, decoded from the object's record if it isn't there yet.
   public mutating func value(of object: some ManagedObject, at slot: Int) -> Value {
-    if let present = object._$load(slot, &cache), let value = present as? Value { return value }
+    let present = object._$load(slot, &cache)
+    if Value._isOptionalAttribute, object._$state.phase == .tracer { object.tracer.noteOptionalPart() }
+    if let present, let value = present as? Value { return value }
     return Value(_attributeValue: .null) ?? .anyValue
   }
 

@@ -12,6 +12,8 @@ struct TracedPart {
 
   /// The part's name without the name of the property. Empty for the value itself.
   let name: String
+  /// Whether the struct declares the part as optional.
+  var isOptional = false
   /// The value at the end of the key path if it leads to this part.
   private let isMark: (Any) -> Bool
 
@@ -53,6 +55,11 @@ struct TracedPart {
     return file ?? Value(_attributeValue: .string("http://\(isFirst ? "a" : "b")@example.org/./\(part)"))
   }
 
+  /// The cases of a type, or of the type that it is an optional of, 64 at most; none for a type without cases.
+  static func cases<Value: AttributeType>(of type: Value.Type) -> [Value] {
+    (Value._Present.self as? any CaseIterable.Type)?.firstCases(64, as: Value.self) ?? []
+  }
+
   private static func mark(_ kind: AttributeKind, _ part: Int, _ isFirst: Bool) -> AttributeValue {
     let number = (isFirst ? 40 : -41) + (isFirst ? part : -part)
     return switch kind {
@@ -75,10 +82,12 @@ struct TracedPart {
 extension CaseIterable {
   /// The first and the second case as values of a type, which is this one or an optional of it.
   fileprivate static func twoCases<Value>(of type: Value.Type) -> (Value, Value)? {
-    let cases = Array(allCases.prefix(2))
-    guard cases.count == 2, let first = cases[0] as? Value, let second = cases[1] as? Value else {
-      return nil
-    }
-    return (first, second)
+    let cases = firstCases(2, as: type)
+    return cases.count == 2 ? (cases[0], cases[1]) : nil
+  }
+
+  /// The first cases as values of a type, which is this one or an optional of it.
+  fileprivate static func firstCases<Value>(_ count: Int, as type: Value.Type) -> [Value] {
+    allCases.prefix(count).compactMap { $0 as? Value }
   }
 }

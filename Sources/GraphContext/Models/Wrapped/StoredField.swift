@@ -7,9 +7,15 @@ protocol StoredField {
   /// The distance in bytes from the wrapper's beginning to the number that says which property it is: the slot, or of a
   /// to-many relationship the ordinal.
   static var placeOffset: Int { get }
+  /// Whether the property's type knows positions, which only an ordered relationship has.
+  static var knowsPositions: Bool { get }
   var declaration: FieldDeclaration? { get }
   /// Hands the cache to the visitor.
   mutating func visit<Visitor: PropertyVisitor>(_ visitor: inout Visitor)
+}
+
+extension StoredField {
+  static var knowsPositions: Bool { false }
 }
 
 // Safety: in all of these the caller gives the address of a field that the object's class declares with this type, in

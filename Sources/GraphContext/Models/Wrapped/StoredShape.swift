@@ -147,6 +147,9 @@ final class StoredShape: @unchecked Sendable {
 
   private func property(of field: Field, _ problems: inout [String]) -> PropertyDescription? {
     guard case .relationship(var relationship)? = Self.property(field) else { return Self.property(field) }
+    if field.type.knowsPositions, !relationship.isOrdered {
+      problems.append("\(type).\(field.name) is an OrderedToMany, and is not declared '.ordered'")
+    }
     switch field.declaration?.inverse {
     case .itself: relationship.inverse = field.name
     case .hidden: relationship.inverse = RelationshipDescription.hiddenInverse

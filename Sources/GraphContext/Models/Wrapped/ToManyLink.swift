@@ -158,6 +158,7 @@ extension ToManyLink where Members.Element == ManagedRecord {
 
 extension ToManyLink: StoredField {
   static var isToMany: Bool { true }
+  static var knowsPositions: Bool { Members.self == OrderedToMany<Members.Element>.self }
   static var placeOffset: Int { MemoryLayout<Self>.offset(of: \.place) ?? 0 }
   mutating func visit<Visitor: PropertyVisitor>(_ visitor: inout Visitor) {
     visitor.visit(toMany: place, &members)

@@ -33,6 +33,10 @@ struct WrappedMistakeTests {
       @ToManyLink var loose: [Loose]
       var first: Loose? { loose.first }
     }
+    final class Unordered: StoredObject {
+      @ToManyLink var others: OrderedToMany<Other>
+      @ToManyLink(.ordered) var inOrder: OrderedToMany<Other>
+    }
     final class Shape<Value: AttributeType>: StoredObject {
       @Stored var value: Value
     }
@@ -73,6 +77,14 @@ struct WrappedMistakeTests {
     for start in starts {
       #expect(found.contains { $0.hasPrefix(start) }, "\(start) \(found)")
     }
+  }
+
+  @Test func anOrderedViewIsOfAnOrderedRelationship() {
+    #expect(
+      Flawed.Unordered._$model.problems == [
+        "Unordered.others is an OrderedToMany, and is not declared '.ordered'"
+      ]
+    )
   }
 
   @Test func theSchemaChecksWhatWrappersSay() {

@@ -14,11 +14,8 @@ struct StoredBlob: BlobContents {
 
   func read(_ range: Range<Int>) throws(ContextError) -> Data {
     var data = Data()
-    var isWhole = false
-    do throws(StoreError) {
-      isWhole = try read(range) { data.append(contentsOf: $0) }
-    } catch {
-      throw ContextError(error)
+    let isWhole = try ContextError.mapping { () throws(StoreError) in
+      try read(range) { data.append(contentsOf: $0) }
     }
     guard isWhole else { throw .damagedBlob(at: slot, of: entity) }
     return data
@@ -56,10 +53,8 @@ extension StoreView {
     at slot: Int,
     of entity: StoredEntity
   ) throws(ContextError) -> any BlobContents {
-    do throws(StoreError) {
-      return StoredBlob(snapshot: try snapshot, reference: reference, slot: slot, entity: entity)
-    } catch {
-      throw ContextError(error)
+    try ContextError.mapping { () throws(StoreError) in
+      StoredBlob(snapshot: try snapshot, reference: reference, slot: slot, entity: entity)
     }
   }
 }

@@ -8,14 +8,15 @@ struct SchemaEntries {
 
   /// Nil for a store that holds no models.
   init?(_ snapshot: Snapshot) throws(ContextError) {
-    guard
-      let tree = try Self.mapping({ () throws(StoreError) in try snapshot.treeIfPresent(SchemaTree.name) })
-    else { return nil }
+    let tree = try ContextError.mapping { () throws(StoreError) in
+      try snapshot.treeIfPresent(SchemaTree.name)
+    }
+    guard let tree else { return nil }
     self.tree = tree
   }
 
   func value(for key: [UInt8]) throws(ContextError) -> [UInt8]? {
-    try Self.mapping { () throws(StoreError) in try tree.value(for: key) }
+    try ContextError.mapping { () throws(StoreError) in try tree.value(for: key) }
   }
 
   func formatVersion() throws(ContextError) -> UInt32 {
@@ -68,10 +69,6 @@ struct SchemaEntries {
     } catch {
       throw SchemaTree.damaged("\(what) (\(error))")
     }
-  }
-
-  private static func mapping<R>(_ body: () throws(StoreError) -> R) throws(ContextError) -> R {
-    do throws(StoreError) { return try body() } catch { throw ContextError(error) }
   }
 }
 

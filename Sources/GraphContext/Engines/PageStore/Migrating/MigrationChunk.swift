@@ -228,7 +228,7 @@ struct MigrationChunk {
     refusal.add(
       SchemaRefusal.Offender(
         rule: .keyLength,
-        objectID: ManagedObjectID(entity: entity.label(of: number), number: number, storeID: storeID),
+        objectID: entity.objectID(number, in: storeID),
         properties: index.slots.map { entity.schema.stored[$0].name },
         values: []
       )

@@ -236,7 +236,7 @@ struct SchemaChecker {
   ) -> SchemaRefusal.Offender {
     SchemaRefusal.Offender(
       rule: rule,
-      objectID: ManagedObjectID(entity: entity.label(of: number), number: number, storeID: storeID),
+      objectID: entity.objectID(number, in: storeID),
       properties: slots.map { entity.schema.stored[$0].name },
       values: showsValues && withValues ? slots.map(record.value) : []
     )

@@ -18,20 +18,15 @@ public final class DynamicStore: Sendable {
   /// - Throws: `ContextError`: `store` when the file can't be opened, `schemaMismatch` when it is newer than this
   ///   library or holds no models, `corrupt` when its schema is damaged.
   public convenience init(at path: String) throws(ContextError) {
-    var options = StoreOptions()
-    options.isReadOnly = true
-    options.createsIfMissing = false
-    let store: Store
-    do throws(StoreError) { store = try Store.open(at: path, options: options) } catch {
-      throw ContextError(error)
+    let store = try ContextError.mapping { () throws(StoreError) in
+      try Store.open(at: path, options: .readOnly)
     }
     try self.init(store)
   }
 
   /// Makes a dynamic store from an open store.
   public init(_ store: Store) throws(ContextError) {
-    let snapshot: Snapshot
-    do throws(StoreError) { snapshot = try store.snapshot() } catch { throw ContextError(error) }
+    let snapshot = try ContextError.mapping { () throws(StoreError) in try store.snapshot() }
     guard let readable = try SchemaTree.readableSchema(in: snapshot) else {
       throw ContextError(.schemaMismatch, "the store holds no models")
     }
@@ -42,10 +37,8 @@ public final class DynamicStore: Sendable {
   }
 
   private func view() throws(ContextError) -> StoreView {
-    do throws(StoreError) {
-      return StoreView(schema: storedSchema, snapshot: try store.snapshot())
-    } catch {
-      throw ContextError(error)
+    try ContextError.mapping { () throws(StoreError) in
+      StoreView(schema: storedSchema, snapshot: try store.snapshot())
     }
   }
 }
@@ -57,9 +50,7 @@ extension DynamicStore {
     guard let found = storedSchema.entity(named: entity) else { return nil }
     if found.name != entity { return try self.count(DynamicQuery(entity)) }
     let view = try view()
-    do throws(StoreError) { return try view.records(of: found)?.count ?? 0 } catch {
-      throw ContextError(error)
-    }
+    return try ContextError.mapping { () throws(StoreError) in try view.records(of: found)?.count ?? 0 }
   }
 
   /// Calls `body` with the transactions of the history that a query asks for, in the query's order, until `body`

@@ -19,8 +19,6 @@ extension Store {
   /// - Throws: `invalidURL` for a URL that isn't a file's; `store` when the store can't be opened, or there is none.
   static func openToRead(_ url: URL) throws(ContextError) -> Store {
     let path = try PersistentContainer.path(of: url)
-    do throws(StoreError) { return try open(at: path, options: .readOnly) } catch {
-      throw ContextError(error)
-    }
+    return try ContextError.mapping { () throws(StoreError) in try open(at: path, options: .readOnly) }
   }
 }

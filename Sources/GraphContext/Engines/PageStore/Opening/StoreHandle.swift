@@ -15,15 +15,14 @@ final class StoreHandle: Sendable {
 
   /// - Throws: `closed` after the container was closed.
   func checkOpen() throws(ContextError) {
-    do throws(StoreError) { try store.checkOpen() } catch { throw ContextError(error) }
+    try ContextError.mapping { () throws(StoreError) in try store.checkOpen() }
   }
 
   /// Returns the store as its last commit left it. If the container is closed, or the store was taken over, the
   /// source has that as its ``ObjectSource/failure``, and its reads throw it.
   func newestSource() -> any ObjectSource {
     let snapshot = Result { () throws(ContextError) in
-      let snapshot: Snapshot
-      do throws(StoreError) { snapshot = try store.snapshot() } catch { throw ContextError(error) }
+      let snapshot = try ContextError.mapping { () throws(StoreError) in try store.snapshot() }
       try engine.checkShows(snapshot)
       return snapshot
     }

@@ -79,20 +79,10 @@ private struct NumberSet {
   }
 
   func contains(_ number: ObjectNumber) -> Bool {
-    if bits.isEmpty { return isListed(number) }
+    if bits.isEmpty { return numbers.contains(sorted: number) { $0 } }
     guard number >= first else { return false }
     let distance = number.rawValue - first.rawValue
     guard distance / 64 < UInt64(bits.count) else { return false }
     return bits[Int(distance / 64)] & (1 << (distance % 64)) != 0
-  }
-
-  /// O(log n).
-  private func isListed(_ number: ObjectNumber) -> Bool {
-    var (low, high) = (0, numbers.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if numbers[middle] < number { low = middle + 1 } else { high = middle }
-    }
-    return low < numbers.count && numbers[low] == number
   }
 }

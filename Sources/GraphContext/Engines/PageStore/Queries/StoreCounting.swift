@@ -68,8 +68,7 @@ extension StoreCounting {
       reading: program.paths.ownSlots
     )
     var rows = MatchingRows(all, program, unsaved: nil, in: view)
-    let source = ViewRecordSource(program.paths, in: view, pending: nil)
-    var reader = RowReader(program.paths, source: source)
+    var reader = view.reader(of: program.paths)
     var numbers: [ObjectNumber] = []
     while let row = try rows.next(&reader) {
       if numbers.count == limit { return nil }

@@ -18,14 +18,13 @@ final class StoredElements {
   /// Returns the elements' numbers, ascending. O(log n + elements); O(elements) for the owner that follows the
   /// previous one.
   func numbers(of owner: ObjectNumber) throws(ContextError) -> [ObjectNumber] {
-    let stored: [ObjectNumber]
-    do throws(StoreError) {
-      if walker == nil { walker = try view.tree(named: table.treeName).map { LinkWalker($0) } }
-      stored = try walker?.elements(of: owner) ?? []
-    } catch {
-      throw ContextError(error)
-    }
+    let stored = try ContextError.mapping { () throws(StoreError) in try storedNumbers(of: owner) }
     return pending?.elements(of: owner, stored: stored) ?? stored
+  }
+
+  private func storedNumbers(of owner: ObjectNumber) throws(StoreError) -> [ObjectNumber] {
+    if walker == nil { walker = try view.tree(named: table.treeName).map { LinkWalker($0) } }
+    return try walker?.elements(of: owner) ?? []
   }
 
   /// Returns the number of elements. O(log n).
@@ -70,16 +69,14 @@ extension StoreView {
 
   /// Returns the numbers linked to `owner` in a tree of pairs of numbers, ascending. O(log n + elements).
   func elements(of owner: ObjectNumber, inTree name: String) throws(ContextError) -> [ObjectNumber] {
-    do throws(StoreError) {
-      guard let tree = try tree(named: name) else { return [] }
+    try ContextError.mapping { () throws(StoreError) -> [ObjectNumber] in
+      guard let tree = try self.tree(named: name) else { return [] }
       var elements: [ObjectNumber] = []
       var cursor = tree.cursor(in: .prefix(KeyCoder.key(objectID: owner)))
       while try cursor.next() {
         if let number = KeyCoder.objectID(ending: try cursor.key()) { elements.append(number) }
       }
       return elements
-    } catch {
-      throw ContextError(error)
     }
   }
 
@@ -87,10 +84,8 @@ extension StoreView {
   func elementCount(of owner: ObjectNumber, in links: LinkTable) throws(ContextError) -> Int {
     if let kept = keptElements.elements(of: owner, in: links) { return kept.count }
     counters.singleReads += 1
-    do throws(StoreError) {
-      return try tree(named: links.treeName)?.count(in: .prefix(KeyCoder.key(objectID: owner))) ?? 0
-    } catch {
-      throw ContextError(error)
+    return try ContextError.mapping { () throws(StoreError) in
+      try tree(named: links.treeName)?.count(in: .prefix(KeyCoder.key(objectID: owner))) ?? 0
     }
   }
 
@@ -101,10 +96,8 @@ extension StoreView {
   ) throws(ContextError) -> Bool {
     if let kept = keptElements.elements(of: owner, in: links) { return kept.contains(sorted: element) { $0 } }
     counters.singleReads += 1
-    do throws(StoreError) {
-      return try tree(named: links.treeName)?.contains(KeyCoder.pair(owner, element)) ?? false
-    } catch {
-      throw ContextError(error)
+    return try ContextError.mapping { () throws(StoreError) in
+      try tree(named: links.treeName)?.contains(KeyCoder.pair(owner, element)) ?? false
     }
   }
 }

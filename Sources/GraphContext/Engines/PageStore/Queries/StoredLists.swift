@@ -10,11 +10,10 @@ extension StoreView {
     in list: ListTable
   ) throws(ContextError) -> [ListEntry] {
     counters.singleReads += 1
-    do throws(StoreError) {
-      if let entries = try soundEntries(of: owner, at: range, in: list) { return entries }
-    } catch {
-      throw ContextError(error)
+    let entries = try ContextError.mapping { () throws(StoreError) in
+      try soundEntries(of: owner, at: range, in: list)
     }
+    if let entries { return entries }
     let name = schema.entities[list.entity].name
     throw ContextError(
       .corrupt,
@@ -50,16 +49,13 @@ extension StoreView {
     before entry: ListEntry?,
     in list: ListTable
   ) throws(ContextError) -> Int {
-    var key = KeyCoder.listPrefix(of: owner)
+    let prefix = KeyCoder.listPrefix(of: owner)
     counters.singleReads += 1
-    do throws(StoreError) {
-      guard let tree = try tree(named: list.treeName) else { return 0 }
-      guard let entry else { return try tree.count(in: .prefix(key)) }
-      let start = key
-      key = KeyCoder.listKey(owner, entry)
-      return try tree.count(in: KeyRange(lower: .including(start), upper: .excluding(key)))
-    } catch {
-      throw ContextError(error)
+    return try ContextError.mapping { () throws(StoreError) -> Int in
+      guard let tree = try self.tree(named: list.treeName) else { return 0 }
+      guard let entry else { return try tree.count(in: .prefix(prefix)) }
+      let key = KeyCoder.listKey(owner, entry)
+      return try tree.count(in: KeyRange(lower: .including(prefix), upper: .excluding(key)))
     }
   }
 
@@ -69,13 +65,11 @@ extension StoreView {
     _ places: PairPlaces
   ) throws(ContextError) -> ListPlace? {
     counters.singleReads += 1
-    do throws(StoreError) {
-      let value = try tree(named: places.linkTreeName)?.value(for: KeyCoder.pair(owner, element))
-      guard let value else { return nil }
-      if let entry = ListEntry(linkValue: value, number: element) { return entry.place }
-    } catch {
-      throw ContextError(error)
+    let value = try ContextError.mapping { () throws(StoreError) in
+      try tree(named: places.linkTreeName)?.value(for: KeyCoder.pair(owner, element))
     }
+    guard let value else { return nil }
+    if let entry = ListEntry(linkValue: value, number: element) { return entry.place }
     throw ContextError(
       .corrupt,
       "a link of \(schema.entities[places.entity].name) \(owner) has a value that is not a place"

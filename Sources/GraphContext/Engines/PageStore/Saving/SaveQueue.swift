@@ -32,11 +32,9 @@ struct SaveQueue {
     }
     isFirst = false
     return try await thread.run { [store, deadline, patience] () throws(ContextError) in
-      do throws(StoreError) {
-        let timeout = deadline.map { ContinuousClock.now.duration(to: $0) }
-        return try store.reserveTurn(timeout: timeout, patience: patience)
-      } catch {
-        throw ContextError(error)
+      let timeout = deadline.map { ContinuousClock.now.duration(to: $0) }
+      return try ContextError.mapping { () throws(StoreError) in
+        try store.reserveTurn(timeout: timeout, patience: patience)
       }
     }
   }

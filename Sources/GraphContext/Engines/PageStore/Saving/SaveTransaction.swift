@@ -151,7 +151,7 @@ struct SaveTransaction: ~Copyable {
   }
 
   func id(_ number: ObjectNumber, _ entity: StoredEntity) -> ManagedObjectID {
-    ManagedObjectID(entity: entity.label(of: number), number: number, storeID: storeID)
+    entity.objectID(number, in: storeID)
   }
 
   // MARK: Trees
