@@ -28,8 +28,9 @@ extension Committer {
 
   /// Throws `corrupt` if a log extent contains pages of trees.
   private func checkLog(_ logExtents: [Extent], apartFrom recorded: PageBitmap) throws(StoreError) {
-    // Extents after the recorded end are newer than the record.
-    for extent in logExtents where extent.offset < lastRecord.end && recorded.count(in: pages(extent)) > 0 {
+    // What lies after the recorded end is newer than the record, which may have pages that were cut off there.
+    let known = 0..<lastRecord.end / pageSize
+    for extent in logExtents where recorded.count(in: pages(extent).clamped(to: known)) > 0 {
       throw refusal("a log extent has pages that are recorded as in use", at: extent.offset)
     }
   }

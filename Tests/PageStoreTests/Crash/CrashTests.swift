@@ -71,7 +71,7 @@ struct CrashTests {
   @Test(
     arguments: [
       3_775_020_285_189_595_001, 686_626_840_994_531_430, 12_841_784_938_939_496_351,
-      7_982_551_213_823_240_373,
+      7_982_551_213_823_240_373, 3_186_296_366_080_377_551,
     ] as [UInt64]
   )
   func aLogAmongPagesLosesNothingAcknowledged(seed: UInt64) throws {
