@@ -32,8 +32,7 @@ struct CompactionOfOverflowsTests {
     return fixture
   }
 
-  /// `Store.compact`: "A crash at any moment leaves the file as it was, or shorter", and what was done stays when
-  /// `progress` ends it.
+  /// No value fits into the holes, so none moves.
   @Test func theFileGetsNoLonger() throws {
     let store = try fragmentedStore(fixture)
     var reports: [CompactionProgress] = []
@@ -45,7 +44,7 @@ struct CompactionOfOverflowsTests {
     #expect(try store.verify() == [])
   }
 
-  /// A quarter of the file is free, but without room behind the file compaction fails.
+  /// A quarter of the file is free, and there is no room behind the file.
   @Test func aFullDiskIsNoReasonToFail() throws {
     let fixture = fixture
     let store = try fragmentedStore(fixture)

@@ -5,8 +5,7 @@ import Testing
 
 /// The calls of `progress` while a compaction looks for leaves to pack.
 struct CompactionProgressTests {
-  /// `Store.compact`: "progress: called repeatedly […]; compaction ends when it returns false". In a store without
-  /// half-empty leaves the first call comes when every leaf of every tree has been read.
+  /// In a store without half-empty leaves `progress` is called before every leaf has been read.
   @Test func aCompactionThatFindsNothingToPackCanBeCancelled() throws {
     let fixture = StoreFixture()
     try fixture.open().write { transaction in

@@ -23,8 +23,7 @@ struct FullDiskOneLogExtentTests {
     return store
   }
 
-  /// Docs/Durability.md: "a checkpoint always fits, and a program can still delete on a full disk". The log's only
-  /// extent is never free, and the checkpoints that commits are written as use its reserve up.
+  /// The log's only extent is never free: the log has to go on in the room that is kept for it.
   @Test func aProgramCanGoOnRemoving() throws {
     let fixture = StoreFixture()
     let store = try fullStore(fixture)
@@ -36,7 +35,7 @@ struct FullDiskOneLogExtentTests {
     #expect(try store.verify() == [])
   }
 
-  /// Even a removal of everything, or a new opening, doesn't help: the file has room, and every commit is refused.
+  /// Before the store is closed, and after it was opened again.
   @Test func aStoreWhoseLogIsUsedUpCanBeEmptied() throws {
     let fixture = StoreFixture()
     var store = try fullStore(fixture)

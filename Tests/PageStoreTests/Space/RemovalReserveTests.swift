@@ -3,11 +3,9 @@ import Testing
 
 @_spi(Testing) @testable import PageStore
 
-/// The room for removals that a transaction leaves which is written as a checkpoint.
+/// The room for removals that commits and compactions leave.
 struct RemovalReserveTests {
-  /// Docs/Durability.md: "Room for the pages of the next checkpoint is set aside before each commit is accepted, with
-  /// a reserve for transactions that only remove. So […] a program can still delete on a full disk." A transaction of
-  /// more than 4 MiB, or with a value of more than 64 KiB, sets nothing aside.
+  /// It is written as a checkpoint, because it is longer than a record of the log can be.
   @Test func aLargeTransactionLeavesRoomForRemovals() throws {
     let fixture = StoreFixture()
     let store = try fixture.open()
@@ -39,8 +37,8 @@ struct RemovalReserveTests {
     #expect(try store.verify() == [])
   }
 
-  /// What it does for a small one: the same, in commits that are logged.
-  @Test func smallTransactionsLeaveIt() throws {
+  /// These are records of the log.
+  @Test func smallTransactionsLeaveRoomForRemovals() throws {
     let fixture = StoreFixture()
     let store = try fixture.open()
     for part in 0..<6 {
