@@ -346,11 +346,17 @@ struct PageSpace {
     _ initialise: (Extent) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
     try mendTailHeader()
+    let kept = logRoom
     giveUpLogRoom()
     guard let pages = map.firstFreeRun(of: pageCount(ofLogExtent: byteCount), leaving: reserve),
       let whole = try pageExtent(around: pages.lowerBound * pageSize),
       pages.upperBound * pageSize <= whole.end
-    else { throw StoreError(.diskFull, "no room for the log among the pages that are free") }
+    else {
+      // A shorter extent may fit into it.
+      if let kept { map.take(kept) }
+      logRoom = kept
+      throw StoreError(.diskFull, "no room for the log among the pages that are free")
+    }
     try file.allocate(pages.lowerBound * pageSize..<pages.upperBound * pageSize)
     return try undoingTake(of: whole) { (space) throws(StoreError) in
       try initialise(try space.divide(whole, around: pages))

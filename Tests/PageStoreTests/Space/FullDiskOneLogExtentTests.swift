@@ -35,6 +35,17 @@ struct FullDiskOneLogExtentTests {
     #expect(try store.verify() == [])
   }
 
+  /// A longer record than the room is for doesn't use it up.
+  @Test func aLongRecordLeavesTheRoomOfTheLog() throws {
+    let store = try fullStore(StoreFixture())
+    let room = try #require(store.committer.space?.logRoomPageCount)
+    #expect(room > 0)
+    let failure = code { _ = try store.committer.nextLogExtent(forRecord: 4 << 20) }
+    #expect(failure == .diskFull)
+    #expect(store.committer.space?.logRoomPageCount == room)
+    #expect(try store.verify() == [])
+  }
+
   /// Before the store is closed, and after it was opened again.
   @Test func aStoreWhoseLogIsUsedUpCanBeEmptied() throws {
     let fixture = StoreFixture()
