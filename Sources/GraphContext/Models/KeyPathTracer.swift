@@ -20,9 +20,9 @@ final class KeyPathTracer: ObjectHost {
   private var current: (any ManagedObject)?
   /// The value at the end of the key path if the last property that was read is its end.
   private var leaf: AttributeValue?
-  /// Whether a property along the key path may be nil.
+  /// True if a property along the key path is optional.
   private var mayBeNil = false
-  /// The number of rounds after which a function of the property would have returned another value.
+  /// The number of rounds that tell the property itself from a function of it.
   private var roundCount = 2
   /// The type of the last property that was read, if that is a transformed attribute.
   private var transformed: (any TransformedAttribute.Type)?

@@ -7,8 +7,8 @@ struct RecordLoader: PropertyVisitor {
   var hasLoadedAttribute = false
   /// Whether an attribute was visited that has a value which could not be decoded.
   var isUnreadable = false
-  /// Whether a cache loses its value where the record has null and the type has no nil. Only the getters of a
-  /// ``StoredObject`` can do without a value.
+  /// True to empty the cache of a property if the record has null and the property's type isn't optional. Only the
+  /// getters of a ``StoredObject`` work without a value.
   var emptiesCaches = false
 
   /// - Parameter bytes: were accepted by `RecordView(_:layout:)`.

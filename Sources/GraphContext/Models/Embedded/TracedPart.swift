@@ -12,7 +12,7 @@ struct TracedPart {
 
   /// The part's name without the name of the property. Empty for the value itself.
   let name: String
-  /// Whether the struct declares the part as optional.
+  /// True if the struct declares the part as optional.
   var isOptional = false
   /// The value at the end of the key path if it leads to this part.
   private let isMark: (Any) -> Bool

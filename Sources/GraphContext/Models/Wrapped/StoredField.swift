@@ -7,7 +7,7 @@ protocol StoredField {
   /// The distance in bytes from the wrapper's beginning to the number that says which property it is: the slot, or of a
   /// to-many relationship the ordinal.
   static var placeOffset: Int { get }
-  /// Whether the property's type knows positions, which only an ordered relationship has.
+  /// True if the property's type has members at positions, so that the relationship must be ordered.
   static var knowsPositions: Bool { get }
   var declaration: FieldDeclaration? { get }
   /// Hands the cache to the visitor.
