@@ -22,7 +22,6 @@ let package = Package(
   products: [
     .library(name: "Cambium", targets: ["Cambium"]),
     .library(name: "CambiumImport", targets: ["CambiumImport"]),
-    // A product of its own, so that only who reads CSV depends on SwiftCSV.
     .library(name: "CambiumCSV", targets: ["CambiumCSV"]),
     .library(name: "GraphContext", targets: ["GraphContext"]),
     .library(name: "Predicates", targets: ["Predicates"]),
@@ -49,7 +48,6 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
     .package(url: "https://github.com/swiftlang/swift-syntax", "602.0.0"..<"604.0.0"),
-    .package(url: "https://github.com/swiftcsv/SwiftCSV", from: "0.10.0"),
   ],
   targets: [
     // System calls that Swift's Glibc module hides, and the system's zlib.
@@ -92,11 +90,7 @@ let package = Package(
     .target(name: "CambiumOperations", dependencies: ["GraphContext"], swiftSettings: swiftSettings),
     .target(name: "CambiumFlow", dependencies: ["GraphContext"], swiftSettings: swiftSettings),
     .target(name: "CambiumImport", dependencies: ["Cambium"], swiftSettings: swiftSettings),
-    .target(
-      name: "CambiumCSV",
-      dependencies: ["CambiumImport", .product(name: "SwiftCSV", package: "SwiftCSV")],
-      swiftSettings: swiftSettings
-    ),
+    .target(name: "CambiumCSV", dependencies: ["CambiumImport"], swiftSettings: swiftSettings),
 
     .target(name: "SVGDrawing", swiftSettings: swiftSettings),
     .executableTarget(

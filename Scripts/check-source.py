@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Checks the rules of the source tree that the compiler does not: the arrows between modules, the marks that
-want a reason, the length of files, the doc comments of public declarations, the code in the guides, the files that guides name. Prints every breach and exits 1 if there is one."""
+"""Checks the rules of the source tree that the compiler does not: the arrows between modules, the seam between contexts and
+their engine, the marks that want a reason, the length of files and functions, the doc comments of public declarations, the
+code in the guides, the files that guides name. Prints every breach and exits 1 if there is one."""
 
 import re
 import subprocess
@@ -9,11 +10,14 @@ import textwrap
 from pathlib import Path
 
 sys.dont_write_bytecode = True
+from engine_types import declared_types, named_types  # noqa: E402
+from function_lengths import long_functions  # noqa: E402
 from named_paths import missing_paths  # noqa: E402
 from public_declarations import undocumented  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
 LONGEST_FILE = 500
+LONGEST_FUNCTION = 60
 
 # What each module may import. Nothing points up, and PageStore is free of Foundation.
 ALLOWED = {
@@ -25,12 +29,17 @@ ALLOWED = {
     "CambiumOperations": {"GraphContext", "Foundation", "Synchronization"},
     "CambiumFlow": {"GraphContext", "Synchronization"},
     "CambiumImport": {"Cambium", "Synchronization"},
-    "CambiumCSV": {"Cambium", "CambiumImport", "SwiftCSV"},
+    "CambiumCSV": {"Cambium", "CambiumImport"},
     "SVGDrawing": set(),
 }
 
-# Contexts know their store by `StoreEngine` and `ObjectSource` alone: in the module GraphContext, only this engine imports PageStore.
-PAGE_STORE_ENGINE = Path("Sources/GraphContext/Engines/PageStore")
+# Contexts know their store by `StoreEngine` and `ObjectSource` alone: in the module GraphContext, only this engine imports
+# PageStore, beside the file with the types of PageStore that the whole module knows.
+GRAPH_CONTEXT = Path("Sources/GraphContext")
+PAGE_STORE_ENGINE = GRAPH_CONTEXT / "Engines/PageStore"
+PAGE_STORE_TYPES = GRAPH_CONTEXT / "Engines/PageStoreTypes.swift"
+# A container opens the engine and hands it to its contexts, so its own files name types of the engine.
+CONTAINER = re.compile(r"PersistentContainer(?:\+\w+)?\.swift")
 # In builds with ThreadSanitizer alone, every module has its mutex from PageStore.
 SANITIZED = "SanitizedMutex.swift"
 
@@ -72,13 +81,15 @@ def breaches(path):
         if allowed is not None and found and found.group(1) not in allowed:
             yield f"{relative}:{number}: {relative.parts[1]} may not import {found.group(1)}"
         if found and found.group(1) == "PageStore" and relative.parts[1] == "GraphContext" \
-                and PAGE_STORE_ENGINE not in relative.parents:
+                and PAGE_STORE_ENGINE not in relative.parents and relative != PAGE_STORE_TYPES:
             yield f"{relative}:{number}: only {PAGE_STORE_ENGINE} may import PageStore"
         code = line.split("//")[0]
         if MARKS.search(code) or re.search(r"\b(TODO|FIXME)\b", line):
             yield f"{relative}:{number}: {line.strip()}"
         if NEEDS_REASON.search(code) and not has_reason(lines, number - 1):
             yield f"{relative}:{number}: says nothing of why it is safe (a line `// Safety: …` above it)"
+    for number, length, declaration in long_functions(source, LONGEST_FUNCTION):
+        yield f"{relative}:{number}: {length} lines; more than {LONGEST_FUNCTION} is several ideas in one function: {declaration}"
     for number, declaration in undocumented(source):
         yield f"{relative}:{number}: public, and has no doc comment: {declaration}"
 
@@ -93,6 +104,19 @@ def has_reason(lines, index):
             return True
         index -= 1
     return False
+
+
+def seam_breaches():
+    """Outside of the engine's folder, only a container's own files name a type of the engine."""
+    sources = {path.relative_to(ROOT): path.read_text(encoding="utf-8") for path in swift_files()
+               if GRAPH_CONTEXT in path.relative_to(ROOT).parents}
+    engine = {path for path in sources if PAGE_STORE_ENGINE in path.parents}
+    types = set().union(*(declared_types(sources[path]) for path in engine))
+    for path, source in sources.items():
+        if path in engine or CONTAINER.fullmatch(path.name):
+            continue
+        for number, name in named_types(source, types):
+            yield f"{path}:{number}: {name} is a type of {PAGE_STORE_ENGINE}, which only that folder and containers may name"
 
 
 def guide_breaches():
@@ -127,7 +151,8 @@ def quoted(code):
 
 
 def main():
-    found = [breach for path in swift_files() for breach in breaches(path)] + list(guide_breaches()) + list(path_breaches())
+    found = [breach for path in swift_files() for breach in breaches(path)]
+    found += [*seam_breaches(), *guide_breaches(), *path_breaches()]
     print("\n".join(found) if found else "check-source: nothing found")
     return 1 if found else 0
 

@@ -6,10 +6,11 @@ It reads what `swift format` has laid out: a declaration begins its line, behind
 - members of an extension that is on one line: the protocol that it conforms to says what they are.
 Cases of a public enum that is on one line lack theirs."""
 
+import functools
 import re
 
 ATTRIBUTE = r"@\w+(?:\((?:[^()]|\([^()]*\))*\))?"
-MODIFIER = r"[a-z]+(?:\((?:set|unsafe)\))?"
+MODIFIER = r"[a-z]+(?:\((?:set|unsafe|nonsending)\))?"
 KEYWORD = "actor|associatedtype|case|class|enum|extension|func|init|let|macro|protocol|struct|subscript|typealias|var"
 DECLARATION = re.compile(
     rf"\s*(?:{ATTRIBUTE}\s+)*(?P<modifiers>(?:{MODIFIER}\s+)*?)(?P<keyword>{KEYWORD})\b(?!\s+(?:var|let|func|subscript)\b)"
@@ -77,6 +78,7 @@ def place_of_members(keyword, public):
     return {"protocol": "all", "extension": "all", "enum": "cases"}.get(keyword)
 
 
+@functools.cache
 def without_texts(source):
     """The same lines without their comments and string literals, whose braces and parentheses count for nothing."""
     kept = []

@@ -49,8 +49,8 @@ enum CSVText {
   }
 
   private static func quoted(_ field: String, _ delimiter: Character) -> String {
-    // By scalars: a reader takes a delimiter for one even if a combining mark follows. SwiftCSV drops spaces before
-    // a field that has no quotes.
+    // By scalars: a reader takes a delimiter for one even if a combining mark follows. It drops spaces before a field
+    // that has no quotes.
     let scalars = field.unicodeScalars
     let needsQuotes =
       scalars.first?.properties.isWhitespace == true

@@ -1,5 +1,5 @@
-/// The place in the program that dispatched an action. An action that an effect dispatches has the source of the
-/// action that started the effect.
+/// The source location that dispatched an action. An action that an effect dispatches has the source of the action that
+/// started the effect.
 public struct ActionSource: Sendable, Hashable {
   /// The file.
   public let file: String
@@ -10,7 +10,7 @@ public struct ActionSource: Sendable, Hashable {
   /// Further information from the program.
   public let info: String?
 
-  /// Makes a source; by default that of the place where this is called.
+  /// Makes a source; by default that of the call.
   public init(
     file: String = #fileID,
     function: String = #function,
@@ -25,7 +25,7 @@ public struct ActionSource: Sendable, Hashable {
 public struct DispatchedAction<Action: Sendable>: Sendable {
   /// The action.
   public let action: Action
-  /// The place that dispatched the action.
+  /// The source location that dispatched the action.
   public let source: ActionSource
   /// A closure that the store asks before it handles the action: false if the effect that sent the action was
   /// cancelled or replaced. Nil for an action that is always handled.
@@ -43,7 +43,7 @@ public struct DispatchedAction<Action: Sendable>: Sendable {
   }
 }
 
-/// Dispatches actions into the queue of a store, from any thread.
+/// A handler that dispatches actions into the queue of a store, from any thread.
 public struct ActionHandler<Action: Sendable>: Sendable {
   private let body: @Sendable (DispatchedAction<Action>) -> Void
 

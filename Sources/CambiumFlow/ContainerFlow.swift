@@ -3,22 +3,22 @@ import Synchronization
 
 /// A change in the state of a container that a store watches.
 public enum ContainerAction: Sendable {
-  /// Opens the container, before anything needs it.
+  /// A request to open the container, before anything needs it.
   case load
-  /// Opens the container again, if it couldn't be opened.
+  /// A request to open the container again, if it couldn't be opened.
   case retry
   /// The container has another state.
   case changed(ContainerState)
 }
 
 extension LazyContainer {
-  /// A middleware that dispatches each state of the container, and does what the other actions ask for.
+  /// Returns a middleware that dispatches each state of the container, and does what the other actions ask for.
   public nonisolated func makeMiddleware() -> AnyMiddleware<ContainerAction, ContainerAction, ContainerState>
   {
     AnyMiddleware(ContainerMiddleware(container: self))
   }
 
-  /// A reducer that keeps the container's state.
+  /// Returns a reducer that keeps the container's state.
   public static func makeReducer() -> Reducer<ContainerAction, ContainerState> {
     Reducer { action, state in
       if case .changed(let new) = action { state = new }

@@ -14,7 +14,7 @@ public struct EffectToken: Hashable, Sendable, ExpressibleByStringLiteral {
 /// The answer of a middleware to an action: asynchronous work that dispatches any number of actions, the
 /// cancellation of such work, or nothing.
 public struct Effect<OutputAction: Sendable>: Sendable {
-  /// Dispatches an action.
+  /// A closure that dispatches an action.
   public typealias Send = @Sendable (OutputAction) -> Void
 
   enum Kind: Sendable {
@@ -24,7 +24,7 @@ public struct Effect<OutputAction: Sendable>: Sendable {
   }
   let kind: Kind
 
-  /// Nothing.
+  /// An effect that does nothing.
   public static var doNothing: Effect { Effect(kind: .nothing) }
 
   /// Cancels the effect with this token, if there is one. Actions that it sends from now on are dropped, and so are
@@ -147,7 +147,8 @@ public final class EffectRunner: Sendable {
 public final class EffectMiddleware<InputAction: Sendable, OutputAction: Sendable, State: Sendable>:
   Middleware
 {
-  /// Returns the effect of an action. The arguments are the action, its source, and the state before the action.
+  /// A closure that returns the effect of an action. The arguments are the action, its source, and the state before the
+  /// action.
   public typealias OnAction =
     @Sendable (InputAction, ActionSource, _ getState: () -> State) -> Effect<OutputAction>
 

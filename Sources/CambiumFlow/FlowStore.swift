@@ -52,8 +52,8 @@ public actor FlowStore<Action: Sendable, State: Sendable> {
   /// The state after the last action that was handled, on any thread.
   public nonisolated var state: State { published.value }
 
-  /// The current state, and then every state that is emitted, in order. States that the consumer has not read yet
-  /// stay in memory. The sequence ends with the store.
+  /// Returns the current state, and then every state that is emitted, in order. States that the consumer has not read
+  /// yet stay in memory. The sequence ends with the store.
   public nonisolated func states() -> AsyncStream<State> { published.values() }
 
   /// Has an action handled after those that are waiting, and returns at once. From any thread.
@@ -125,7 +125,7 @@ public struct Emission<State: Sendable>: Sendable {
   /// No state but the first state of a sequence.
   public static var never: Emission { Emission { _, _ in false } }
 
-  /// The states for which the condition is true.
+  /// Returns the states for which the condition is true.
   public static func when(_ condition: @escaping @Sendable (_ old: State, _ new: State) -> Bool) -> Emission {
     Emission(tells: condition)
   }

@@ -28,7 +28,7 @@ public actor LazyContainer {
   /// The state of the container, on any thread.
   public nonisolated var state: ContainerState { published.value }
 
-  /// The current state, and then every state that follows.
+  /// Returns the current state, and then every state that follows.
   public nonisolated func states() -> AsyncStream<ContainerState> { published.values() }
 
   /// Returns the container. The first call opens it; calls that come meanwhile wait for the same opening.
@@ -69,13 +69,13 @@ public actor LazyContainer {
 
 /// The state of a container that is opened when it is first needed.
 public enum ContainerState: Sendable, Equatable {
-  /// Nothing has needed it.
+  /// Nothing has needed the container.
   case initial
-  /// It is being opened.
+  /// The container is being opened.
   case loading
-  /// It is open.
+  /// The container is open.
   case loaded
-  /// It can't be opened.
+  /// The container can't be opened.
   case failed(FlowError)
 }
 

@@ -1,7 +1,7 @@
 /// A participant that sees every action beside the reducer, and may dispatch other actions later.
 ///
-/// A middleware belongs to one store. For stores of other libraries it is a plain value: hand it the context once
-/// and every action before the reducer runs, and afterwards run the closures that it has added
+/// A middleware belongs to one store. For stores of other libraries it is a plain value. Hand it the context once, and
+/// every action before the reducer runs. After the reducer, run the closures that the middleware has added
 /// (``AfterReducer/run()``).
 public protocol Middleware<InputAction, OutputAction, State>: Sendable {
   /// The actions that the middleware sees.
@@ -39,7 +39,7 @@ extension Middleware {
 public struct AfterReducer {
   private var closures: [() -> Void] = []
 
-  /// Nothing to do.
+  /// Makes a list of no closures.
   public init() {}
 
   /// Adds a closure.

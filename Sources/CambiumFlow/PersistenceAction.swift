@@ -18,7 +18,7 @@ public struct PersistenceAction<Element: Sendable, Failure: Error, Request: Send
 
   init(_ kind: Kind) { self.kind = kind }
 
-  /// Ends the live request.
+  /// An action that ends the live request.
   public static var cancelRequest: PersistenceAction { PersistenceAction(.cancelRequest) }
   /// Saves an element.
   public static func save(_ element: Element) -> PersistenceAction { PersistenceAction(.save(element)) }

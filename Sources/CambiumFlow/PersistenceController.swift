@@ -29,13 +29,13 @@ public protocol PersistenceController<Element, Failure, Request>: Sendable {
 }
 
 extension PersistenceController {
-  /// A middleware that does what actions ask for. Each store needs one of its own: a middleware has one live
+  /// Returns a middleware that does what actions ask for. Each store needs one of its own: a middleware has one live
   /// request at a time.
   public func makeMiddleware() -> AnyMiddleware<Action, Action, State> {
     AnyMiddleware(PersistenceMiddleware(controller: self))
   }
 
-  /// A reducer that keeps the state.
+  /// Returns a reducer that keeps the state.
   ///
   /// - Parameter refetches: what happens if a difference doesn't apply to a list, because the program has changed
   ///   the list in the state. If true, the state becomes `loading`, and the middleware begins the request again; if
@@ -68,8 +68,8 @@ extension PersistenceState {
   }
 
   /// Returns whether the result of a live request counts. The result of the newest request does. If the program has
-  /// replaced the whole state by a state with a list, or by an earlier state, the next result counts, and its
-  /// request is the newest from then on.
+  /// replaced the whole state by a state with a list, or by an earlier state, the next result counts. Its request is
+  /// the newest from then on.
   private mutating func listens(to number: Int) -> Bool {
     if number > requestNumber, isShowing {
       requestNumber = number

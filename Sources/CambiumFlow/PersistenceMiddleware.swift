@@ -18,7 +18,7 @@ final class PersistenceMiddleware<Controller: PersistenceController>: Middleware
   private let request = Mutex<Controller.Request?>(nil)
   /// The newest save or deletion, which begins when all before it have ended.
   private let newestChange = Mutex<Task<Void, Never>?>(nil)
-  /// There is one live request at a time.
+  /// The token of the live request: there is one at a time.
   private static var token: EffectToken { "live request" }
 
   init(controller: Controller) { self.controller = controller }
@@ -71,8 +71,8 @@ final class PersistenceMiddleware<Controller: PersistenceController>: Middleware
     }
   }
 
-  /// Begins a save or a deletion when those of earlier actions have ended: if two ran at the same time, the last
-  /// one to commit would win, not the last one dispatched.
+  /// Begins a save or a deletion when those of earlier actions have ended. If two ran at the same time, the last one to
+  /// commit would win, not the last one dispatched.
   private func changeInTurn(_ body: @escaping @Sendable () async -> Void) {
     newestChange.withLock { newest in
       newest = Task { [newest] in

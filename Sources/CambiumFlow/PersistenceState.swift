@@ -35,15 +35,15 @@ public struct PersistenceState<Element: Sendable, Failure: Error, Request: Senda
 
 /// The state of a live request.
 public enum RequestState<Element: Sendable, Failure: Error, Request: Sendable>: Sendable {
-  /// There was none.
+  /// There was no request.
   case initial
-  /// It has no result yet.
+  /// The request has no result yet.
   case loading
-  /// It has failed, and is over.
+  /// The request has failed, and is over.
   case failed(Failure, Request)
-  /// It goes on, and this is its list.
+  /// The request goes on, and this is its list.
   case received([Element])
-  /// The program has ended it.
+  /// The program has ended the request.
   case canceled
 
   /// The list; nil where there is none.
@@ -54,13 +54,13 @@ public enum RequestState<Element: Sendable, Failure: Error, Request: Sendable>: 
 
 /// The state of saves, or of deletions: the last step of any of them.
 public enum ChangeState<Element: Sendable, Failure: Error>: Sendable {
-  /// There was none.
+  /// There was no save or deletion.
   case initial
-  /// One is under way.
+  /// A save or deletion is under way.
   case processing
   /// The save or deletion of this element has failed.
   case failed(Failure, Element)
-  /// One has succeeded.
+  /// A save or deletion has succeeded.
   case succeeded
 }
 

@@ -4,7 +4,7 @@
 /// let counting = Reducer<Int, Int> { action, state in state += action }
 /// ```
 public struct Reducer<Action: Sendable, State: Sendable>: Sendable {
-  /// Changes the state as an action says.
+  /// The closure that changes the state as an action says.
   public let reduce: @Sendable (_ action: Action, _ state: inout State) -> Void
 
   /// Makes a reducer of a closure.
@@ -15,7 +15,7 @@ public struct Reducer<Action: Sendable, State: Sendable>: Sendable {
   /// A reducer that changes nothing.
   public static var identity: Reducer { Reducer { _, _ in } }
 
-  /// A reducer that does what the left one does, and then what the right one does.
+  /// Returns a reducer that does what the left one does, and then what the right one does.
   public static func <> (left: Reducer, right: Reducer) -> Reducer {
     Reducer { action, state in
       left.reduce(action, &state)

@@ -14,11 +14,11 @@ public struct StoreController<Element: PersistableValue>: PersistenceController 
   public typealias Failure = FlowError
   /// The type of requests for lists of the values.
   public typealias Request = Element.Request
-  /// Saves an element, and returns it as it is saved.
+  /// A closure that saves an element, and returns it as it is saved.
   public typealias Save = @Sendable (PersistentContainer, Element) async throws(FlowError) -> Element
-  /// Deletes an element.
+  /// A closure that deletes an element.
   public typealias Delete = @Sendable (PersistentContainer, Element) async throws(FlowError) -> Void
-  /// Follows a list until the task is cancelled.
+  /// A closure that follows a list until the task is cancelled.
   public typealias Follow =
     @Sendable (
       PersistentContainer, Element.Request,

@@ -92,7 +92,7 @@ func ofValue<Result>(_ body: () throws -> Result) throws(FlowError) -> Result {
 }
 
 extension ManagedObjectContext {
-  /// - Throws: `unknownEntity` if the container was made without the model.
+  /// Throws `unknownEntity` if the container was made without the model.
   fileprivate func checkKnows<Object: ManagedObject>(_ type: Object.Type) throws(FlowError) {
     do { _ = try count(From<Object>().limit(0)) } catch {
       throw error.code == .unknownEntity ? .unknownEntity(Object.entityName) : .saving(error)

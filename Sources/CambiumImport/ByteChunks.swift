@@ -34,7 +34,10 @@ package struct ByteChunks: Sendable {
 }
 
 /// Finds where records begin and end in bytes that come in chunks.
-package protocol RecordSplitter: Sendable {
+package protocol RecordSplitter<Record>: Sendable {
+  /// What a reader gets of a record.
+  associatedtype Record
+
   /// Looks for the end of the next record.
   ///
   /// - Parameters:
@@ -43,6 +46,7 @@ package protocol RecordSplitter: Sendable {
   ///     begins.
   ///   - isAtEnd: whether no more bytes follow.
   /// - Returns: the record; nil if more bytes are needed, or none follows at the end.
+  /// - Throws: ``ImportError``, without the number of the record.
   mutating func next(
     in bytes: UnsafeRawBufferPointer,
     _ position: inout Int,
@@ -51,9 +55,18 @@ package protocol RecordSplitter: Sendable {
 
   /// The position at which the current record begins; nil between records.
   var start: Int? { get set }
+
+  /// Makes what a reader gets of the record that ``next(in:_:isAtEnd:)`` has found last.
+  ///
+  /// - Throws: ``ImportError``, without the number of the record.
+  mutating func record(of bytes: UnsafeRawBufferPointer) throws -> Record
 }
 
-/// Hands out records as bytes, from chunks of any length. Memory holds a record and a chunk.
+extension RecordSplitter where Record == Data {
+  package func record(of bytes: UnsafeRawBufferPointer) -> Data { Data(bytes) }
+}
+
+/// Hands out records, from chunks of any length. Memory holds a record and a chunk.
 package struct SplitReader<Splitter: RecordSplitter> {
   private let chunks: () throws -> Data?
   private var splitter: Splitter
@@ -64,8 +77,12 @@ package struct SplitReader<Splitter: RecordSplitter> {
   private var position = 0
   private var isAtEnd = false
   private var hasBegun = false
-  /// The count of records that were handed out.
-  package private(set) var recordCount = 0
+  /// The error that the reader has thrown: what follows a wrong record isn't read.
+  private var failure: (any Error)?
+  /// The count of records that were handed out, those at the start included.
+  private var handedOutCount = 0
+  /// The count of records that were handed out, without those at the start.
+  package var recordCount: Int { max(0, handedOutCount - headerCount) }
 
   /// - Parameters:
   ///   - chunks: returns the next bytes; nil at the end.
@@ -86,12 +103,22 @@ package struct SplitReader<Splitter: RecordSplitter> {
 
   /// The next record; nil after the last.
   ///
-  /// - Throws: ``ImportError/Code/recordTooLong``; what the splitter and the chunks throw.
-  package mutating func next() throws -> Data? {
+  /// - Throws: ``ImportError/Code/recordTooLong``; what the splitter and the chunks throw. Throws it again at each
+  ///   later call.
+  package mutating func next() throws -> Splitter.Record? {
+    if let failure { throw failure }
+    do {
+      return try nextRecord()
+    } catch {
+      failure = error
+      throw error
+    }
+  }
+
+  private mutating func nextRecord() throws -> Splitter.Record? {
     while true {
       if let found = try split() {
-        if found.count > recordByteLimit { throw tooLong }
-        recordCount += 1
+        handedOutCount += 1
         return found
       }
       if isAtEnd { return nil }
@@ -100,19 +127,20 @@ package struct SplitReader<Splitter: RecordSplitter> {
     }
   }
 
-  private mutating func split() throws -> Data? {
+  private mutating func split() throws -> Splitter.Record? {
     do {
-      return try buffer.withUnsafeBytes { bytes in
-        try splitter.next(in: bytes, &position, isAtEnd: isAtEnd)
-          .map { Data(UnsafeRawBufferPointer(rebasing: bytes[$0])) }
+      return try buffer.withUnsafeBytes { bytes -> Splitter.Record? in
+        guard let range = try splitter.next(in: bytes, &position, isAtEnd: isAtEnd) else { return nil }
+        if range.count > recordByteLimit { throw tooLong }
+        return try splitter.record(of: UnsafeRawBufferPointer(rebasing: bytes[range]))
       }
-    } catch let error as ImportError where error.code == .truncated {
+    } catch let error as ImportError where error.code != .notAnArray {
       throw error.of(record: recordNumber)
     }
   }
 
-  /// The number of the current record, from 1.
-  private var recordNumber: Int { max(1, recordCount + 1 - headerCount) }
+  /// The number of the current record, from 1; nil for one of those at the start.
+  private var recordNumber: Int? { handedOutCount < headerCount ? nil : recordCount + 1 }
 
   private var tooLong: ImportError {
     ImportError(.recordTooLong, "it is longer than \(recordByteLimit) bytes", record: recordNumber)
@@ -140,6 +168,8 @@ package struct SplitReader<Splitter: RecordSplitter> {
 
 /// Records that are lines; empty lines are no records.
 package struct LineSplitter: RecordSplitter {
+  package typealias Record = Data
+
   package var start: Int?
 
   package init() {}
@@ -168,6 +198,8 @@ package struct LineSplitter: RecordSplitter {
 /// The elements of a JSON array, found by brackets, strings and commas; the decoder reads the content of an
 /// element.
 package struct ArraySplitter: RecordSplitter {
+  package typealias Record = Data
+
   private enum State { case beforeArray, beforeElement, inElement, afterArray }
 
   package var start: Int?
@@ -175,7 +207,7 @@ package struct ArraySplitter: RecordSplitter {
   private var depth = 0
   private var isInString = false
   private var isEscaped = false
-  private var elementCount = 0
+  private var hasElements = false
 
   package init() {}
 
@@ -200,18 +232,18 @@ package struct ArraySplitter: RecordSplitter {
     }
     if isAtEnd, state == .beforeArray { throw ImportError(.notAnArray, "the text is empty") }
     if isAtEnd, state != .afterArray {
-      throw ImportError(.truncated, "the text ends within the array", record: elementCount + 1)
+      throw ImportError(.truncated, "the text ends within the array")
     }
     return nil
   }
 
   private mutating func beginElement(_ byte: UInt8, _ place: Int) throws {
-    if byte == UInt8(ascii: "]"), elementCount == 0 {
+    if byte == UInt8(ascii: "]"), !hasElements {
       state = .afterArray
       return
     }
     if byte == UInt8(ascii: ",") || byte == UInt8(ascii: "]") {
-      throw ImportError(.malformedRecord, "it is empty", record: elementCount + 1)
+      throw ImportError(.malformedRecord, "it is empty")
     }
     state = .inElement
     start = place
@@ -237,7 +269,7 @@ package struct ArraySplitter: RecordSplitter {
     case UInt8(ascii: ","), UInt8(ascii: "]"):
       guard depth <= 0, let begin = start else { return nil }
       start = nil
-      elementCount += 1
+      hasElements = true
       state = byte == UInt8(ascii: ",") ? .beforeElement : .afterArray
       return begin..<place
     default: break

@@ -32,8 +32,8 @@ public struct ImportError: Error, Sendable, CustomStringConvertible {
     self.underlyingError = underlyingError
   }
 
-  /// Returns the error with the number of a record.
-  package func of(record number: Int) -> ImportError {
+  /// Returns the error with the number of a record, unless it has one.
+  package func of(record number: Int?) -> ImportError {
     ImportError(code, message, record: record ?? number, underlyingError: underlyingError)
   }
 

@@ -117,7 +117,7 @@ extension ImportInput where Record: Decodable {
 
   private static func decoded(
     _ bytes: ByteChunks,
-    _ splitter: some RecordSplitter,
+    _ splitter: some RecordSplitter<Data>,
     _ makeDecoder: @escaping @Sendable () -> JSONDecoder,
     _ recordByteLimit: Int
   ) -> ImportInput {

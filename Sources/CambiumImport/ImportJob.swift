@@ -153,7 +153,7 @@ extension ImportOptions.Commits {
   /// The records of the next batch.
   ///
   /// In an import with one commit, each batch has as many records as all batches before it, up to a bound: the
-  /// query for a batch looks at every unsaved object, and the decoded records of a batch are in memory.
+  /// lookup for a batch reads every unsaved object, and the decoded records of a batch are in memory.
   func batchCount(after recordCount: Int) -> Int {
     switch self {
     case .once: min(max(4_096, recordCount), 65_536)
@@ -188,8 +188,8 @@ extension PersistentContainer {
   /// first and relationships second. This holds for all records at once if ``ImportOptions/relationships`` says so,
   /// the source can be read twice, and the import has a key and is uniquing. Otherwise it holds batch by batch.
   ///
-  /// O(records · log n). An import that keeps more than 16,384 changed objects for one commit may read every stored
-  /// object once for each further batch, of up to 65,536 records.
+  /// O(records · log n). An import with one commit also looks at all its changed objects for each batch, of up to
+  /// 65,536 records.
   ///
   /// - Throws: `CancellationError` when the task or the progress is cancelled; ``ImportError`` for what can't be
   ///   read; what closures and the save throw.

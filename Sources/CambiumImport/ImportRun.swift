@@ -270,42 +270,46 @@ struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
   ) throws -> [AttributeValue: Object] {
     counts.lookups += 1
     var known: [AttributeValue: Object] = [:]
-    for request in try requests(for: ids, access) {
-      for object in try context.fetch(request) {
-        let id = access.value(object)
-        if let first = known[id], first !== object {
-          counts.duplicates[first.objectID, default: []].insert(object.objectID)
-        } else {
-          known[id] = object
-        }
+    for object in try objects(of: Set(ids), access) {
+      let id = access.value(object)
+      if let first = known[id], first !== object {
+        counts.duplicates[first.objectID, default: []].insert(object.objectID)
+      } else {
+        known[id] = object
       }
     }
     return known
   }
 
-  /// The greatest number of values for which a query reads single ranges of an index. For more values it reads all that
-  /// lies between the least and the greatest of them.
-  private static var rangeCount: Int { 1_024 }
-  /// The number of unsaved objects beyond which a batch has one query, because each query looks at all of them.
-  private static var greatestUnsavedCount: Int { 16_384 }
-
-  /// Returns the queries for the objects of some IDs: several for many IDs, one where several would read more.
-  private func requests(
-    for ids: [AttributeValue],
-    _ access: ImportKeyAccess<Object>
-  ) throws -> [From<Object>] {
-    let ids = Array(Set(ids))
-    guard ids.count > Self.rangeCount, hasFewUnsavedObjects else { return [access.request(ids)] }
-    let parts = stride(from: 0, to: ids.count, by: Self.rangeCount).map { start in
-      access.request(Array(ids[start..<min(start + Self.rangeCount, ids.count)]))
+  /// Returns the stored and the unsaved objects of some IDs. An object may be among them twice.
+  ///
+  /// One query finds the objects of few IDs. For more values than `IndexMatch.maximumRangeCount` a query would read all
+  /// that lies in the index between the least and the greatest of them. So there are several queries for many IDs, of
+  /// the saved state alone, because each of them would look at all unsaved objects: these are looked at once.
+  private func objects(of ids: Set<AttributeValue>, _ access: ImportKeyAccess<Object>) throws -> [Object] {
+    let (list, partCount) = (Array(ids), IndexMatch.maximumRangeCount)
+    if list.count <= partCount { return try context.fetch(access.request(list)) }
+    let parts = stride(from: 0, to: list.count, by: partCount).map { start in
+      access.request(Array(list[start..<min(start + partCount, list.count)])).includingUnsavedChanges(false)
     }
     // Without an index each query reads every object.
-    return try context.explain(parts[0]).access == .fullScan ? [access.request(ids)] : parts
+    if try context.explain(parts[0]).access == .fullScan { return try context.fetch(access.request(list)) }
+    var objects: [Object] = []
+    for part in parts { objects += try context.fetch(part) }
+    if !context.hasChanges { return objects }
+    // An object of the saved state may be deleted by now, or have another ID.
+    objects.removeAll { !isThere($0) || !ids.contains(access.value($0)) }
+    return try objects + unsavedObjects(of: ids, access)
   }
 
-  private var hasFewUnsavedObjects: Bool {
-    !context.hasChanges
-      || context.insertedObjects.count + context.updatedObjects.count <= Self.greatestUnsavedCount
+  private func unsavedObjects(
+    of ids: Set<AttributeValue>,
+    _ access: ImportKeyAccess<Object>
+  ) throws -> [Object] {
+    var position = 0
+    var objects = try context.insertedObjects(of: Object.self, since: &position)
+    objects += try context.editedObjects(of: Object.self)
+    return objects.filter { ids.contains(access.value($0)) }
   }
 
   private func register(_ items: [Item]) {

@@ -83,8 +83,7 @@ extension ManagedObjectContext {
   /// Finds or inserts the object of each source, and calls `configure` with both, in order. One lookup finds all
   /// objects that the cache doesn't know.
   ///
-  /// O(sources · log n), and O(unsaved objects) for the lookup. With more than 16,384 unsaved objects, it may read
-  /// every stored object.
+  /// O(sources · log n), and O(unsaved objects) for the lookup.
   ///
   /// - Parameters:
   ///   - sources: what to import. Of several sources with one ID, each configures the object, in order.

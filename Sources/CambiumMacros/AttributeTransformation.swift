@@ -59,23 +59,23 @@ extension ModelProperty {
 
   /// The type of the attribute in the store's view.
   var attributeType: String {
-    if transformation == nil { return type.trimmedDescription }
+    if attribute.transformation == nil { return type.trimmedDescription }
     return "GraphContext.Transformed<\(transformerName)>\(isOptional ? "?" : "")"
   }
 
   /// Returns the expression for the attribute's value, from the expression for the property's value.
   func wrapped(_ value: String) -> String {
-    if transformation == nil { return value }
+    if attribute.transformation == nil { return value }
     return "GraphContext.Transformed<\(transformerName)>\(isOptional ? "._$optional" : "")(\(value))"
   }
 
   /// The suffix that makes the property's value from the expression of the attribute's value.
-  var unwrapping: String { transformation == nil ? "" : isOptional ? "?.value" : ".value" }
+  var unwrapping: String { attribute.transformation == nil ? "" : isOptional ? "?.value" : ".value" }
 
   /// The declaration of the type that stands for the closures.
   var transformer: DeclSyntax? {
-    guard let transformation else { return nil }
-    let placeholder = (transformation.placeholder ?? defaultValue).map { ", placeholder: \($0)" } ?? ""
+    guard let transformation = attribute.transformation else { return nil }
+    let placeholder = (transformation.placeholder ?? defaultValue?.text).map { ", placeholder: \($0)" } ?? ""
     return """
       nonisolated private enum \(raw: transformerName): GraphContext.AttributeTransformer {
         static let transformation = GraphContext.Transformation<\(raw: presentType), \(transformation.stored)>(

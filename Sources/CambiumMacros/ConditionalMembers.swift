@@ -2,13 +2,23 @@ import SwiftDiagnostics
 import SwiftSyntax
 
 // Members that depend on the conditions of a build can't be part of the schema, because a macro sees all
-// branches of an `#if`.
+// branches of an `#if`, and doesn't see which of them holds.
 
 extension MemberBlockItemListSyntax {
   /// Diagnostics for each `#if` that contains stored properties or indexes.
   var conditionMistakes: [Diagnostic] {
     compactMap { $0.decl.as(IfConfigDeclSyntax.self) }.filter(\.decidesWhatIsStored)
       .map { ModelDiagnostic.conditional.at($0) }
+  }
+
+  /// The methods that are declared in an `#if`.
+  var conditionalMethods: [FunctionDeclSyntax] {
+    compactMap { $0.decl.as(IfConfigDeclSyntax.self) }.flatMap { condition in
+      condition.clauses.flatMap { clause -> [FunctionDeclSyntax] in
+        guard case .decls(let members)? = clause.elements else { return [] }
+        return members.compactMap { $0.decl.as(FunctionDeclSyntax.self) } + members.conditionalMethods
+      }
+    }
   }
 }
 

@@ -79,7 +79,8 @@ enum EmbeddableMacro: ExtensionMacro, MemberMacro, WrittenMacro {
     case .embedded:
       if case .optional = PropertyType(part.type) { .optionalInEmbedded(part.name) } else { nil }
     case .attribute
-    where !part.isUnique && !part.isExternal && !part.isMadeLater && part.transformation == nil:
+    where !part.attribute.isUnique && !part.attribute.isExternal && !part.isMadeLater
+      && part.attribute.transformation == nil:
       nil
     default: .partKind
     }

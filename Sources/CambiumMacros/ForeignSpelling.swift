@@ -14,11 +14,7 @@ enum ForeignSpelling {
   ]
 
   /// The diagnostic for an option of an attribute, with a fix-it where the other spelling is as short.
-  static func mistake(
-    in option: ExprSyntax,
-    of attribute: AttributeSyntax,
-    on variable: VariableDeclSyntax
-  ) -> Diagnostic? {
+  static func mistake(in option: ExprSyntax, of attribute: AttributeSyntax) -> Diagnostic? {
     guard let name = option.optionName, let hint = options[name] else { return nil }
     let diagnostic = ModelDiagnostic.foreignOption(name, hint)
     guard name == "ephemeral", attribute.arguments?.as(LabeledExprListSyntax.self)?.count == 1 else {

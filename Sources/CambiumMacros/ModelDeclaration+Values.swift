@@ -20,7 +20,7 @@ extension ModelDeclaration {
   /// The properties of the values: without externally stored ones, which may be long, and without those that the
   /// store derives from others.
   private var valued: [ModelProperty] {
-    properties.filter { !$0.isToMany && !$0.isExternal && $0.derivation == nil }
+    properties.filter { !$0.isToMany && !$0.attribute.isExternal && $0.attribute.derivation == nil }
   }
 
   /// The access that the initializer can have: no more than that of the properties that it requires.
@@ -164,7 +164,7 @@ extension ModelProperty {
     switch kind {
     case .embedded: "try reader.embedded()"
     case .attribute:
-      transformation == nil
+      attribute.transformation == nil
         ? "try reader.attribute()" : "(try reader.attribute() as \(attributeType))\(unwrapping)"
     case .toOne, .toMany: "try reader.toOne()"
     case .requiredToOne: "try reader.requiredToOne()"
@@ -175,10 +175,10 @@ extension ModelProperty {
   fileprivate var valuesDefault: String? {
     switch kind {
     case .attribute:
-      defaultValue ?? perInsert.map { "(\($0))()" }
+      defaultValue?.text ?? attribute.perInsert.map { "(\($0))()" }
         ?? (type.is(OptionalTypeSyntax.self) && !hasOtherInitialValue ? "nil" : nil)
     case .embedded:
-      defaultValue ?? (type.is(OptionalTypeSyntax.self) && !hasOtherInitialValue ? "nil" : nil)
+      defaultValue?.text ?? (type.is(OptionalTypeSyntax.self) && !hasOtherInitialValue ? "nil" : nil)
     case .toOne, .toMany: "nil"
     case .requiredToOne: nil
     }

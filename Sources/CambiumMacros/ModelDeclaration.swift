@@ -40,7 +40,7 @@ struct ModelDeclaration {
   var embedded: [ModelProperty] { properties.filter(\.isEmbedded) }
   var toMany: [ModelProperty] { properties.filter(\.isToMany) }
   /// To-one relationships whose objects have places: each has a slot behind those of the properties.
-  var placed: [ModelProperty] { stored.filter(\.isOrdered) }
+  var placed: [ModelProperty] { stored.filter(\.relationship.isOrdered) }
 
   /// - Parameters:
   ///   - mark: The attribute `@Model`.
@@ -58,38 +58,15 @@ struct ModelDeclaration {
     diagnostics += ModelPlace.mistakes(of: model, in: context)
     canBeAModel = diagnostics.isEmpty
     diagnostics += model.memberBlock.members.conditionMistakes
-    diagnostics += ModelHook.mistakes(in: model)
+    let isSubclass = inheritance?.superclass != nil
+    diagnostics += ModelHook.mistakes(in: model, isRoot: inheritance != nil && !isSubclass)
     diagnostics += Self.storageMistakes(in: model)
     originalName = mark.originalName(of: "model", &diagnostics)
-    let members = model.memberBlock.members.map(\.decl)
-    properties = members.compactMap { member in
-      member.as(VariableDeclSyntax.self).flatMap { ModelProperty($0, diagnostics: &diagnostics) }
-    }
-    linked = members.compactMap { member in
-      member.as(VariableDeclSyntax.self).flatMap { LinkedProperty($0, diagnostics: &diagnostics) }
-    }
-    // An index may name a property that has a mistake of its own; one message is enough.
-    let arePropertiesRight = diagnostics.isEmpty
-    var indexes = properties.filter(\.isUnique).map {
-      ModelIndex(properties: [$0.name], isUnique: true, ifExists: $0.ifExists)
-    }
-    if arePropertiesRight {
-      for case let expansion? in members.map({ $0.as(MacroExpansionDeclSyntax.self) }) {
-        for index in ModelIndex.declared(by: expansion, in: model, properties, &diagnostics) {
-          if indexes.contains(where: { $0.name == index.name }) {
-            diagnostics.append(ModelDiagnostic.repeatedIndex(index.name).at(expansion))
-          }
-          indexes.append(index)
-        }
-      }
-    }
-    self.indexes = indexes
-    let slotCount =
-      properties.count { !$0.isToMany && !$0.isEmbedded } + properties.count { !$0.isToMany && $0.isOrdered }
-    if slotCount > Self.maximumSlotCount {
-      diagnostics.append(ModelDiagnostic.tooMany(slotCount, limit: Self.maximumSlotCount).at(model.name))
-    }
-    let isSubclass = inheritance?.superclass != nil
+    let variables = model.memberBlock.members.compactMap { $0.decl.as(VariableDeclSyntax.self) }
+    properties = variables.compactMap { ModelProperty($0, diagnostics: &diagnostics) }
+    linked = variables.compactMap { LinkedProperty($0, diagnostics: &diagnostics) }
+    indexes = Self.indexes(of: model, properties, &diagnostics)
+    diagnostics += Self.mistakes(inSlotsOf: properties, of: model)
     let initializer = Self.missingInitializer(of: model, properties)
     // A subclass doesn't inherit the initializers of its superclass, because it has one of its own. The macro
     // doesn't see which arguments it must pass to them.
@@ -102,7 +79,42 @@ struct ModelDeclaration {
     self.diagnostics = diagnostics
   }
 
-  /// - Parameter isAlone: whether no other class inherits from the model.
+  /// Returns the indexes of unique properties, and those that `#Index` and `#Unique` declare. Mistakes are added to
+  /// `diagnostics`, unless it has others: an index may name a property that has a mistake of its own, and one message
+  /// is enough.
+  private static func indexes(
+    of model: ClassDeclSyntax,
+    _ properties: [ModelProperty],
+    _ diagnostics: inout [Diagnostic]
+  ) -> [ModelIndex] {
+    var indexes = properties.filter(\.attribute.isUnique).map {
+      ModelIndex(properties: [$0.name], isUnique: true, ifExists: $0.attribute.ifExists)
+    }
+    guard diagnostics.isEmpty else { return indexes }
+    for case let expansion? in model.memberBlock.members.map({ $0.decl.as(MacroExpansionDeclSyntax.self) }) {
+      for index in ModelIndex.declared(by: expansion, in: model, properties, &diagnostics) {
+        if indexes.contains(where: { $0.name == index.name }) {
+          diagnostics.append(ModelDiagnostic.repeatedIndex(index.name).at(expansion))
+        }
+        indexes.append(index)
+      }
+    }
+    return indexes
+  }
+
+  /// Too many attributes and to-one relationships. The places of ordered relationships have slots, too.
+  private static func mistakes(
+    inSlotsOf properties: [ModelProperty],
+    of model: ClassDeclSyntax
+  ) -> [Diagnostic] {
+    let count =
+      properties.count { !$0.isToMany && !$0.isEmbedded }
+      + properties.count { !$0.isToMany && $0.relationship.isOrdered }
+    guard count > maximumSlotCount else { return [] }
+    return [ModelDiagnostic.tooMany(count, limit: maximumSlotCount).at(model.name)]
+  }
+
+  /// - Parameter isAlone: True if no other class inherits from the model.
   private static func mistakes(of model: ClassDeclSyntax, isAlone: Bool) -> [Diagnostic] {
     var mistakes: [Diagnostic] = []
     if isAlone, !model.modifiers.contains(where: { $0.name.text == "final" }) {

@@ -10,11 +10,11 @@ enum ModelHook {
   private static let throwing: Set<String> = ["validateForInsert", "validateForUpdate", "validateForDelete"]
 
   /// The hooks that a root doesn't declare; the macro adds them with their default behaviour, so that
-  /// subclasses can override them.
+  /// subclasses can override them. A hook in an `#if` counts as declared: it is a mistake of its own.
   static func overridable(in model: ClassDeclSyntax) -> [String] {
-    let declared = Set(
-      model.memberBlock.members.compactMap { $0.decl.as(FunctionDeclSyntax.self)?.name.plainText }
-    )
+    let members = model.memberBlock.members
+    let methods = members.compactMap { $0.decl.as(FunctionDeclSyntax.self) } + members.conditionalMethods
+    let declared = Set(methods.map(\.name.plainText))
     let hooks = plain.sorted().map { ($0, "func \($0)() {}") }
     let checks = throwing.sorted().map { name in
       (name, "func \(name)() throws {\(name == "validateForUpdate" ? " try validateForInsert() " : "")}")
@@ -22,10 +22,18 @@ enum ModelHook {
     return (hooks + checks).filter { !declared.contains($0.0) }.map { $0.1 }
   }
 
-  static func mistakes(in model: ClassDeclSyntax) -> [Diagnostic] {
-    model.memberBlock.members.compactMap { member in
-      member.decl.as(FunctionDeclSyntax.self).flatMap(mistake(in:))
-    }
+  /// - Parameter isRoot: True if other classes inherit from the model, and it inherits from none.
+  static func mistakes(in model: ClassDeclSyntax, isRoot: Bool) -> [Diagnostic] {
+    let members = model.memberBlock.members
+    let mistakes = members.compactMap { $0.decl.as(FunctionDeclSyntax.self).flatMap(mistake(in:)) }
+    return mistakes + (isRoot ? members.conditionalMethods.compactMap(mistake(inConditional:)) : [])
+  }
+
+  /// A hook of a root in an `#if`. Where the condition doesn't hold, subclasses would have none to override.
+  private static func mistake(inConditional function: FunctionDeclSyntax) -> Diagnostic? {
+    let name = function.name.plainText
+    guard plain.contains(name) || throwing.contains(name) else { return nil }
+    return ModelDiagnostic.conditionalHook(name).at(function.name)
   }
 
   private static func mistake(in function: FunctionDeclSyntax) -> Diagnostic? {

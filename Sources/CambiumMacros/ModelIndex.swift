@@ -97,28 +97,33 @@ struct ModelIndex {
         diagnostics.append(unknown(name, keyPath, model, properties))
         return nil
       }
-      if property.isEmbedded, path.count == 1 {
-        diagnostics.append(ModelDiagnostic.embeddedInIndex(name).at(keyPath))
-        return nil
-      }
-      if property.isToMany || names.contains(name) {
-        let mistake: ModelDiagnostic = property.isToMany ? .toManyInIndex(name) : .repeatedInIndex(name)
+      if let mistake = mistake(in: property, path, after: names, isUnique) {
         diagnostics.append(mistake.at(keyPath))
-        return nil
-      }
-      if property.isExternal {
-        diagnostics.append(ModelDiagnostic.externalInIndex(name).at(keyPath))
-        return nil
-      }
-      if PropertyType(property.transformation?.stored ?? property.type).isCollection,
-        isUnique || !names.isEmpty
-      {
-        diagnostics.append(ModelDiagnostic.listInIndex(name, isUnique: isUnique).at(keyPath))
         return nil
       }
       names.append(name)
     }
     return names
+  }
+
+  /// Returns the reason why an index can't have a property, or a part of an embedded one.
+  ///
+  /// - Parameters:
+  ///   - path: the names in the key path.
+  ///   - names: the names before it in the index.
+  private static func mistake(
+    in property: ModelProperty,
+    _ path: [String],
+    after names: [String],
+    _ isUnique: Bool
+  ) -> ModelDiagnostic? {
+    let name = path.joined(separator: ".")
+    if property.isEmbedded, path.count == 1 { return .embeddedInIndex(name) }
+    if property.isToMany { return .toManyInIndex(name) }
+    if names.contains(name) { return .repeatedInIndex(name) }
+    if property.attribute.isExternal { return .externalInIndex(name) }
+    let isList = PropertyType(property.attribute.transformation?.stored ?? property.type).isCollection
+    return isList && (isUnique || !names.isEmpty) ? .listInIndex(name, isUnique: isUnique) : nil
   }
 
   /// The diagnostic for a name that no stored property has.

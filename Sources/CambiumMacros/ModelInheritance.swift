@@ -71,7 +71,7 @@ extension ModelDeclaration {
   private func visit(isRoot: Bool) -> DeclSyntax {
     var cases = stored.map { property in
       let role = if case .attribute = property.kind { "attribute" } else { "toOne" }
-      let cache = property.isOrdered ? "_\(property.name).reference" : "_\(property.name)"
+      let cache = property.relationship.isOrdered ? "_\(property.name).reference" : "_\(property.name)"
       return "visitor.visit(\(role): property, &\(cache))"
     }
     cases += placed.map { "visitor.visit(attribute: property, &_\($0.name).place)" }

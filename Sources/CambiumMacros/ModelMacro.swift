@@ -155,7 +155,7 @@ extension ModelDeclaration {
   fileprivate var visit: DeclSyntax {
     let slots = stored.enumerated().map { slot, property in
       let role = if case .attribute = property.kind { "attribute" } else { "toOne" }
-      let cache = property.isOrdered ? "_\(property.name).reference" : "_\(property.name)"
+      let cache = property.relationship.isOrdered ? "_\(property.name).reference" : "_\(property.name)"
       return "case \(slot): visitor.visit(\(role): \(slot), &\(cache))"
     }
     let places = placed.enumerated().map { ordinal, property in
@@ -204,7 +204,7 @@ extension ModelProperty {
     switch kind {
     case .attribute: "Cached<\(attributeType)>"
     case .toOne(let target), .requiredToOne(let target):
-      "\(isOrdered ? "OrderedReference" : "ToOneReference")<\(target.trimmedDescription)>"
+      "\(relationship.isOrdered ? "OrderedReference" : "ToOneReference")<\(target.trimmedDescription)>"
     case .toMany(let element): "ToManyMembers<\(element.trimmedDescription)>"
     case .embedded: "EmbeddedCache<\(type.trimmedDescription)>"
     }
@@ -213,10 +213,10 @@ extension ModelProperty {
   /// The entry in the model's description.
   var description: String {
     switch kind {
-    case .attribute: attribute
-    case .toOne(let target): relationship("toOne", target)
-    case .requiredToOne(let target): relationship("requiredToOne", target)
-    case .toMany(let element): relationship("toMany", element)
+    case .attribute: attributeDescription
+    case .toOne(let target): relationshipDescription("toOne", target)
+    case .requiredToOne(let target): relationshipDescription("requiredToOne", target)
+    case .toMany(let element): relationshipDescription("toMany", element)
     case .embedded: ".init\(embeddedArguments),"
     }
   }
@@ -227,34 +227,40 @@ extension ModelProperty {
     return "(\"\(name)\", (\(type.trimmedDescription)).self\(originalName))"
   }
 
-  private var attribute: String {
+  private var attributeDescription: String {
     var arguments = ["\"\(name)\"", "(\(attributeType)).self"]
-    if let derivation { arguments.append("derived: \"\(derivation)\"") }
+    if let derivation = attribute.derivation { arguments.append("derived: \"\(derivation)\"") }
     if let defaultValue {
-      let value = wrapped(defaultValue)
-      arguments.append(isDefaultMadeEachTime ? "eachTime: { \(value) }" : "default: \(value)")
+      let value = wrapped(defaultValue.text)
+      arguments.append(defaultValue.isMadeEachTime ? "eachTime: { \(value) }" : "default: \(value)")
     }
     if let originalName { arguments.append("originalName: \"\(originalName)\"") }
-    if !rules.isEmpty { arguments.append("rules: [\(rules.joined(separator: ", "))]") }
-    if preservesValueOnDeletion { arguments.append("preservesValueOnDeletion: true") }
-    if isExternal { arguments.append("isExternal: true") }
-    if let perInsert {
+    if !attribute.rules.isEmpty {
+      arguments.append("rules: [\(attribute.rules.joined(separator: ", "))]")
+    }
+    if attribute.preservesValueOnDeletion { arguments.append("preservesValueOnDeletion: true") }
+    if attribute.isExternal { arguments.append("isExternal: true") }
+    if let perInsert = attribute.perInsert {
       arguments.append(
-        "perInsert: \(transformation == nil ? perInsert : "{ \(wrapped("(\(perInsert))()")) }")"
+        "perInsert: \(attribute.transformation == nil ? perInsert : "{ \(wrapped("(\(perInsert))()")) }")"
       )
     }
     return "._$attribute(\(arguments.joined(separator: ", "))),"
   }
 
-  private func relationship(_ function: String, _ target: TypeSyntax) -> String {
+  private func relationshipDescription(_ function: String, _ target: TypeSyntax) -> String {
     let destination =
-      entity.map { "to: \($0.trimmedDescription)" } ?? "\(target.trimmedDescription).self"
+      relationship.entity.map { "to: \($0.trimmedDescription)" } ?? "\(target.trimmedDescription).self"
     var arguments = ["\"\(name)\"", destination]
-    if let inverse { arguments.append("inverse: \"\(inverse)\"") }
-    if let deleteRule { arguments.append("deleteRule: \(deleteRule.trimmedDescription)") }
-    if isOrdered { arguments.append("isOrdered: true") }
-    if let minimumCount { arguments.append("minimumCount: \(minimumCount.trimmedDescription)") }
-    if let maximumCount { arguments.append("maximumCount: \(maximumCount.trimmedDescription)") }
+    if let inverse = relationship.inverse { arguments.append("inverse: \"\(inverse)\"") }
+    if let rule = relationship.deleteRule { arguments.append("deleteRule: \(rule.trimmedDescription)") }
+    if relationship.isOrdered { arguments.append("isOrdered: true") }
+    if let count = relationship.minimumCount {
+      arguments.append("minimumCount: \(count.trimmedDescription)")
+    }
+    if let count = relationship.maximumCount {
+      arguments.append("maximumCount: \(count.trimmedDescription)")
+    }
     if let originalName { arguments.append("originalName: \"\(originalName)\"") }
     return ".\(function)(\(arguments.joined(separator: ", "))),"
   }

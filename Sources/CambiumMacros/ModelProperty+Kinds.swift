@@ -2,31 +2,38 @@ import SwiftDiagnostics
 import SwiftSyntax
 
 extension ModelProperty {
+  /// Nil for mistakes, which are added to `diagnostics`.
+  ///
+  /// - Parameter type: the type of the property, where it is declared.
   static func kind(
     of type: TypeSyntax,
     _ variable: VariableDeclSyntax,
-    marked: (attribute: Bool, relationship: Bool),
+    isTransformed: Bool,
     _ diagnostics: inout [Diagnostic]
   ) -> Kind? {
+    if variable.attribute(named: "Embedded") != nil { return embedded(type, &diagnostics) }
+    if isTransformed { return .attribute }
+    let isAttribute = variable.attribute(named: "Attribute") != nil
+    let isRelationship = variable.attribute(named: "Relationship") != nil
     switch PropertyType(type.trimmed) {
-    case .single(let target): return marked.relationship ? .requiredToOne(target) : .attribute
-    case .optional(let target): return marked.relationship ? .toOne(target) : .attribute
+    case .single(let target): return isRelationship ? .requiredToOne(target) : .attribute
+    case .optional(let target): return isRelationship ? .toOne(target) : .attribute
     case .many(let element):
-      if marked.relationship { return .toMany(element) }
-      if marked.attribute { return .attribute }
+      if isRelationship { return .toMany(element) }
+      if isAttribute { return .attribute }
       diagnostics.append(unmarked(type, variable, isOptional: false))
     case .values:
-      if !marked.relationship { return .attribute }
+      if !isRelationship { return .attribute }
       diagnostics.append(ModelDiagnostic.relationshipToValues(type.trimmedDescription).at(type))
     case .optionalMany:
-      if marked.attribute { return .attribute }
-      guard marked.relationship else {
+      if isAttribute { return .attribute }
+      guard isRelationship else {
         diagnostics.append(unmarked(type, variable, isOptional: true))
         break
       }
       diagnostics.append(ModelDiagnostic.optionalToMany.at(type, fixIts: dropOptional(type)))
     case .bytes:
-      if marked.attribute { return .attribute }
+      if isAttribute { return .attribute }
       let hint = "'Data' is the type for bytes; write '@Attribute' before a list of small numbers"
       diagnostics.append(ModelDiagnostic.unsupported(type.trimmedDescription, hint).at(type))
     case .unsupported(let hint):
@@ -36,7 +43,7 @@ extension ModelProperty {
   }
 
   /// An embedded value, or an optional of one.
-  static func embedded(_ type: TypeSyntax, _ diagnostics: inout [Diagnostic]) -> Kind? {
+  private static func embedded(_ type: TypeSyntax, _ diagnostics: inout [Diagnostic]) -> Kind? {
     switch PropertyType(type.trimmed) {
     case .single, .optional: return .embedded
     default:

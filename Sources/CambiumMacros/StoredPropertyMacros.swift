@@ -26,7 +26,7 @@ enum StoredAttributeMacro: AccessorMacro, PeerMacro, WrittenMacro {
       }
       """ : nil
     let setter: AccessorDeclSyntax? =
-      property?.derivation == nil
+      property?.attribute.derivation == nil
       ? """
       set {
         _$willSet(\(raw: slot))
@@ -51,7 +51,7 @@ enum StoredAttributeMacro: AccessorMacro, PeerMacro, WrittenMacro {
     providingPeersOf declaration: some DeclSyntaxProtocol,
     in context: some MacroExpansionContext
   ) throws -> [DeclSyntax] {
-    StoredProperty.cache(declaration, node)
+    StoredProperty.cache(declaration)
   }
 }
 
@@ -65,7 +65,8 @@ enum StoredToOneMacro: AccessorMacro, PeerMacro, WrittenMacro {
       let property = StoredProperty.property(declaration)
     else { return [] }
     let (type, cache) =
-      property.isOrdered ? ("OrderedReference", "_\(name).reference") : ("ToOneReference", "_\(name)")
+      property.relationship.isOrdered
+      ? ("OrderedReference", "_\(name).reference") : ("ToOneReference", "_\(name)")
     let function = if case .requiredToOne = property.kind { "_$requiredToOne" } else { "_$toOne" }
     return [
       """
@@ -95,7 +96,7 @@ enum StoredToOneMacro: AccessorMacro, PeerMacro, WrittenMacro {
     providingPeersOf declaration: some DeclSyntaxProtocol,
     in context: some MacroExpansionContext
   ) throws -> [DeclSyntax] {
-    StoredProperty.cache(declaration, node)
+    StoredProperty.cache(declaration)
   }
 }
 
@@ -146,7 +147,7 @@ enum StoredToManyMacro: AccessorMacro, PeerMacro, WrittenMacro {
     providingPeersOf declaration: some DeclSyntaxProtocol,
     in context: some MacroExpansionContext
   ) throws -> [DeclSyntax] {
-    StoredProperty.cache(declaration, node)
+    StoredProperty.cache(declaration)
   }
 }
 
@@ -186,7 +187,7 @@ enum StoredEmbeddedMacro: AccessorMacro, PeerMacro, WrittenMacro {
     providingPeersOf declaration: some DeclSyntaxProtocol,
     in context: some MacroExpansionContext
   ) throws -> [DeclSyntax] {
-    StoredProperty.cache(declaration, node)
+    StoredProperty.cache(declaration)
   }
 }
 
@@ -218,7 +219,7 @@ private enum StoredProperty {
     return ModelProperty(variable, diagnostics: &ignored)
   }
 
-  static func cache(_ declaration: some DeclSyntaxProtocol, _ node: AttributeSyntax) -> [DeclSyntax] {
+  static func cache(_ declaration: some DeclSyntaxProtocol) -> [DeclSyntax] {
     guard let property = property(declaration) else { return [] }
     return (property.transformer.map { [$0] } ?? []) + [
       "@exclusivity(unchecked) nonisolated private final var _\(raw: property.name): GraphContext.\(raw: property.cacheType)\(raw: property.isMadeLater ? " = .init()" : "")"

@@ -23,11 +23,11 @@ open class ConcurrentOperation: Operation, @unchecked Sendable {
 
   /// The states of an operation, in their order.
   public enum State: Int, Sendable {
-    /// It has not been started.
+    /// The operation has not been started.
     case ready
-    /// It is executing.
+    /// The operation is executing.
     case executing
-    /// It has finished, or was cancelled before it was started.
+    /// The operation has finished, or was cancelled before it was started.
     case finished
   }
 
@@ -61,7 +61,7 @@ open class ConcurrentOperation: Operation, @unchecked Sendable {
   /// Makes an operation that is not in a queue.
   public override init() { super.init() }
 
-  // MARK: What a subclass does
+  // MARK: Work of a subclass
 
   /// Does the work, and calls ``finish()`` when it is done. Called once, on a thread of the queue; it may check
   /// `isCancelled` from time to time. A ``RetryingOperation`` calls it for each attempt.
@@ -141,7 +141,7 @@ open class ConcurrentOperation: Operation, @unchecked Sendable {
     "\(type(of: self))(name: '\(name ?? "nil")', state: \(state.rawValue))"
   }
 
-  // MARK: What it tells
+  // MARK: State
 
   /// The state.
   public final var state: State { core.withLock(\.state) }

@@ -12,7 +12,7 @@ public final class GroupChainOperation: ResultOperation<Void>, ConsumesResult, @
   @ResultSlot public var input: Result<Void, any Error> = .success(())
   private let last: Operation
   private let chainProgress: ObservableProgress?
-  /// Whether the operations of the chain were put into a queue.
+  /// True if the operations of the chain were put into a queue.
   private let isChainEnqueued = Mutex(false)
 
   init(_ last: Operation, collatesProgress: Bool) {

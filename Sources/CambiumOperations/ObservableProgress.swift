@@ -164,8 +164,8 @@ extension ObservableProgress {
   }
 }
 
-/// Keeps a closure that observes a progress, and the progress. The observation ends when the program releases this
-/// object.
+/// An object that keeps a closure that observes a progress, and the progress. The observation ends when the program
+/// releases this object.
 public final class ProgressObservation: Sendable {
   private let end: @Sendable () -> Void
 

@@ -3,14 +3,15 @@ import Foundation
 // The notifications and hooks of an operation's steps.
 
 extension Notification.Name {
-  /// Posted by a ``ConcurrentOperation`` before it starts. The object is the operation; `userInfo` has its `name`
-  /// and that of its `queue`, where they have one.
+  /// The notification that a ``ConcurrentOperation`` posts before it starts. The object is the operation; `userInfo`
+  /// has its `name` and that of its `queue`, where they have one.
   public static let operationWillStart = Notification.Name("CambiumOperations.willStart")
-  /// Posted when the operation has a start date, before it works.
+  /// The notification that is posted when the operation has a start date, before it works.
   public static let operationDidStart = Notification.Name("CambiumOperations.didStart")
-  /// Posted when the work is done. An operation that is cancelled before it was started posts this, too.
+  /// The notification that is posted when the work is done. An operation that is cancelled before it was started posts
+  /// this, too.
   public static let operationWillFinish = Notification.Name("CambiumOperations.willFinish")
-  /// Posted when the operation has a finish date.
+  /// The notification that is posted when the operation has a finish date.
   public static let operationDidFinish = Notification.Name("CambiumOperations.didFinish")
 }
 

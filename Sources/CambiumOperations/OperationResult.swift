@@ -49,10 +49,10 @@ extension ConsumesMultipleResults {
 
   private let storage: Storage
 
-  /// A property that has no result yet.
+  /// Makes a property that has no result yet.
   public init() { self.init(wrappedValue: .failure(ResultError.noResult)) }
 
-  /// A property with a result.
+  /// Makes a property with a result.
   public init(wrappedValue: Result<Value, any Error>) { storage = Storage(wrappedValue) }
 
   /// The result.

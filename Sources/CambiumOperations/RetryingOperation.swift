@@ -3,7 +3,7 @@ import Synchronization
 
 /// A rule that decides after a failure whether to try again.
 public struct RetryStrategy: Sendable {
-  /// Returns whether to try again, after this many failures, the last with this error.
+  /// The closure that returns whether to try again, after this many failures, the last with this error.
   public let retries: @Sendable (_ failureCount: Int, _ error: any Error) -> Bool
 
   /// Makes a rule.
@@ -11,7 +11,7 @@ public struct RetryStrategy: Sendable {
     self.retries = retries
   }
 
-  /// Never tries again.
+  /// A rule that never tries again.
   public static let none = RetryStrategy { _, _ in false }
 
   /// Tries again up to this number of times: the work is done at most `times` + 1 times.
@@ -78,7 +78,7 @@ open class RetryingOperation<Output: Sendable>: ResultOperation<Output>, @unchec
     if !waits { beginNextAttempt() }
   }
 
-  /// True between attempts. A cancelled operation has no next attempt, so it doesn't wait for the return of
+  /// Returns true between attempts. A cancelled operation has no next attempt, so it doesn't wait for the return of
   /// `execute()`.
   private func isHeldBack() -> Bool {
     let isCancelled = isCancelled

@@ -1,7 +1,8 @@
 import Foundation
 import Synchronization
 
-/// An operation that runs asynchronous code, for chains that have other operations in them. Cancelling the operation cancels the code's task.
+/// An operation that runs asynchronous code, for chains that have other operations in them. Cancelling the operation
+/// cancels the code's task.
 public final class TaskOperation<Output: Sendable>: RetryingOperation<Output>, @unchecked Sendable {
   // Safety: the task has a lock, and the closure never changes.
   private let body: @Sendable () async throws -> Output

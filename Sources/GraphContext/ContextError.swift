@@ -2,8 +2,8 @@ import Predicates
 
 /// A failure of a container or a context: what kind, of which objects and properties, and what lies below it.
 ///
-/// Decide on ``code``; ``description`` is for people. A save that throws has changed nothing, neither in the store nor in
-/// the context.
+/// Decide on ``code``; ``description`` is for people. A save that throws has changed nothing, neither in the store nor
+/// in the context.
 public struct ContextError: Error, Sendable {
   /// What kind of failure this is.
   public let code: Code
@@ -110,17 +110,17 @@ public struct ContextError: Error, Sendable {
   public var refusal: SchemaRefusal? { details.refusal }
   /// The mistake in the query, when `code` is ``Code/invalidQuery``.
   public var queryError: QueryError? { details.queryError }
-  /// Everything that was found wrong with the objects of a save: conflicts, missing values, broken rules, values that are not unique, references to objects that
-  /// don't exist, denied deletions, indexed values that are too long. At most 1,000. The first is this error itself, without the
-  /// others; of any other error it is the only one.
+  /// Everything that was found wrong with the objects of a save: conflicts, missing values, broken rules, values that
+  /// are not unique, references to objects that don't exist, denied deletions, indexed values that are too long. At
+  /// most 1,000. The first is this error itself, without the others; of any other error it is the only one.
   public var failures: [ContextError] { details.failures.isEmpty ? [self] : details.failures }
-  /// The error that code of the program threw: of the pass, when `code` is ``Code/stageFailed``; of the object's validation, when it is
-  /// ``Code/validationFailed``.
+  /// The error that code of the program threw: of the pass, when `code` is ``Code/stageFailed``; of the object's
+  /// validation, when it is ``Code/validationFailed``.
   public var underlyingError: (any Error)? { details.underlyingError }
   /// The oldest place from which the history can be read, when ``code`` is ``Code/historyExpired``.
   public var oldestHistoryToken: HistoryToken? { details.oldestHistoryToken }
-  /// The objects of the chunks that a batch with a `chunkSize` had committed before it failed: what the call would have returned of them. They stay
-  /// inserted, changed or deleted. Empty for any other error.
+  /// The objects of the chunks that a batch with a `chunkSize` had committed before it failed: what the call would have
+  /// returned of them. They stay inserted, changed or deleted. Empty for any other error.
   public var committedIDs: [ManagedObjectID] { details.committedIDs }
 }
 
@@ -251,8 +251,8 @@ extension ContextError {
     public static let store = Code("store")
     /// A required attribute or relationship has no value.
     public static let missingValue = Code("missingValue")
-    /// A value breaks a rule of its attribute; or a derived value would be a number that its attribute can't hold; or an object's validation refuses to save it:
-    /// then ``ContextError/underlyingError`` is what it threw.
+    /// A value breaks a rule of its attribute; or a derived value would be a number that its attribute can't hold; or
+    /// an object's validation refuses to save it: then ``ContextError/underlyingError`` is what it threw.
     public static let validationFailed = Code("validationFailed")
     /// `willSave` of models, or a listener of a context, goes on changing objects before a save.
     public static let unsettledChanges = Code("unsettledChanges")
@@ -274,15 +274,15 @@ extension ContextError {
     public static let abstractClass = Code("abstractClass")
     /// A record has no attribute, or no relationship, of the name that was given.
     public static let unknownProperty = Code("unknownProperty")
-    /// A value is of another kind than its attribute, out of its range, or can't be encoded, or is not what the whole object allows; or an attribute was read as
-    /// another type.
+    /// A value is of another kind than its attribute, out of its range, or can't be encoded, or is not what the whole
+    /// object allows; or an attribute was read as another type.
     public static let wrongValue = Code("wrongValue")
     /// A record's attribute was to be set that the store makes of other values.
     public static let derivedValue = Code("derivedValue")
     /// A record's relationship was to lead to an object of another entity than its destination.
     public static let wrongDestination = Code("wrongDestination")
-    /// An object is in another context than the one that was to insert, link or delete it, or a record to be linked is in none. Send its
-    /// ID instead.
+    /// An object is in another context than the one that was to insert, link or delete it, or a record to be linked is
+    /// in none. Send its ID instead.
     public static let otherContext = Code("otherContext")
     /// An object was to be inserted, changed, deleted or saved in a context that only reads.
     public static let readOnlyContext = Code("readOnlyContext")
@@ -300,14 +300,16 @@ extension ContextError {
     public static let corrupt = Code("corrupt")
     /// A store was to be opened at a URL, or copied to one, that isn't a file's.
     public static let invalidURL = Code("invalidURL")
-    /// The task that a query ran in, or that waited for it, was cancelled; or a change of the schema, or of records, by its monitor.
+    /// The task that a query ran in, or that waited for it, was cancelled; or that of `setBlob(_:of:from:)`, while the
+    /// chunks came; or a monitor has cancelled a change of the schema or of records.
     public static let cancelled = Code("cancelled")
     /// The container is closed.
     public static let closed = Code("closed")
     /// A custom stage of a migration failed; the store has the schema that it had before the stage.
     public static let stageFailed = Code("stageFailed")
-    /// A graph that a custom stage works with was saved where that is not allowed; a hook, a validation, a merge policy or a listener that a save calls saved the
-    /// context whose save runs it; or a block of `write` waits for another one.
+    /// A graph that a custom stage works with was saved where that is not allowed; a hook, a validation, a merge policy
+    /// or a listener that a save calls saved the context whose save runs it; or a block of `write` waits for another
+    /// one.
     public static let saveNotAllowed = Code("saveNotAllowed")
     /// The store keeps no history.
     public static let noHistory = Code("noHistory")

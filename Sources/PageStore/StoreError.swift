@@ -11,11 +11,13 @@ public struct StoreError: Error, Sendable {
     let message: String
     let context: Context
     let systemError: SystemError?
+    let cause: (any Error)?
 
-    init(message: String, context: Context, systemError: SystemError?) {
+    init(message: String, context: Context, systemError: SystemError?, cause: (any Error)? = nil) {
       self.message = message
       self.context = context
       self.systemError = systemError
+      self.cause = cause
     }
   }
 
@@ -23,12 +25,20 @@ public struct StoreError: Error, Sendable {
   @_spi(Testing)
   public init(_ code: Code, _ message: String, context: Context = Context(), systemError: SystemError? = nil)
   {
-    self.code = code
-    self.details = Details(message: message, context: context, systemError: systemError)
+    self.init(code, Details(message: message, context: context, systemError: systemError))
   }
 
-  /// Returns an error that says that the store is closed.
-  package static func closed(_ message: String) -> StoreError { StoreError(.closed, message) }
+  private init(_ code: Code, _ details: Details) {
+    self.code = code
+    self.details = details
+  }
+
+  /// Returns an error that says that a layer above has closed the store to the caller.
+  ///
+  /// - Parameter cause: the error of that layer.
+  package static func closed(by cause: any Error, _ message: String) -> StoreError {
+    StoreError(.closed, Details(message: message, context: Context(), systemError: nil, cause: cause))
+  }
 
   /// A sentence about the failure, and what to do about it if something can be done.
   public var message: String { details.message }
@@ -36,6 +46,8 @@ public struct StoreError: Error, Sendable {
   public var context: Context { details.context }
   /// The failed system call, if there is one.
   public var systemError: SystemError? { details.systemError }
+  /// The error of a layer above that has led to this one; nil if the store itself has failed.
+  package var cause: (any Error)? { details.cause }
 }
 
 extension StoreError {
@@ -77,7 +89,10 @@ extension StoreError {
   package func adding(_ fill: (inout Context) -> Void) -> StoreError {
     var context = self.context
     fill(&context)
-    return StoreError(code, message, context: context, systemError: systemError)
+    return StoreError(
+      code,
+      Details(message: message, context: context, systemError: systemError, cause: cause)
+    )
   }
 }
 

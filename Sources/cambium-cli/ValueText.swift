@@ -44,23 +44,11 @@ enum ValueText {
     }
   }
 
-  /// A JSON string (RFC 8259): quotes, backslashes and control characters are escaped.
+  /// A JSON string.
   static func quoted(_ text: String) -> String {
-    var result = "\""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\"": result += "\\\""
-      case "\\": result += "\\\\"
-      case "\n": result += "\\n"
-      case "\r": result += "\\r"
-      case "\t": result += "\\t"
-      case _ where scalar.value < 0x20:
-        let digits = String(scalar.value, radix: 16)
-        result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-      default: result.unicodeScalars.append(scalar)
-      }
-    }
-    return result + "\""
+    var json = ""
+    JSONString.append(text, to: &json, hasShortEscapes: true)
+    return json
   }
 
   /// ISO 8601 in UTC, rounded to milliseconds, which are written if they aren't 0. A predicate can read this form.

@@ -52,14 +52,15 @@ struct Noting: Middleware {
     #expect(notes.all == ["a sees 5 at 10", "b sees 5 at 10", "reduces", "b after 15", "a after 15"])
   }
 
-  @Test func outputsComeAfterWhatWaits() async {
+  @Test @MainActor func outputsComeAfterWhatWaits() async {
     let notes = Notes()
     let middleware = EffectMiddleware<Int, Int, Int> { action, _, _ in action == 1 ? .just(100) : .doNothing }
     let reducer = Reducer<Int, Int> { action, state in
       notes.add("\(action)")
       state += action
     }
-    let store = FlowStore(0, reducer: reducer, middleware: middleware)
+    // The test has the store's actor until both actions wait.
+    let store = FlowStore(0, reducer: reducer, middleware: middleware, on: MainActor.shared)
     store.dispatch(1)
     store.dispatch(2)
     for await state in store.states() where state == 103 { break }

@@ -202,7 +202,7 @@ struct InputTests {
     }
   }
 
-  /// SwiftCSV reads characters, and takes all line breaks of Unicode for ends of rows.
+  /// A combining mark hides no delimiter or quote, and line breaks of Unicode end no row.
   @Test(arguments: ["\u{301}", "\u{FE0F}", "\u{200D}", "\u{2028}", "\u{85}", "\u{B}", "\u{C}", "\u{FEFF}"])
   func csvOfOthersIsReadByScalars(_ piece: String) throws {
     let text = "a\(piece),b\n\(piece)1\(piece)2\(piece),\"\(piece)3\"\n4,\(piece)5\n"

@@ -91,6 +91,18 @@ struct HierarchyTests {
     )
   }
 
+  /// The macro writes the hooks that a root lacks, and doesn't see whether a condition holds.
+  @Test func aHookOfARootDependsOnNoCondition() {
+    let message =
+      "subclasses override 'willSave', so it can't depend on '#if': write the '#if' into its body"
+    let expansion = root("#if A\n#if B\nfunc willSave() {}\n#endif\n#endif")
+    #expect(expansion.mistakes == ["4:6: \(message)"])
+    #expect(!expansion.text.contains("nonisolated func willSave() {}"))
+    #expect(expansion.text.contains("nonisolated func didSave() {}"))
+    #expect(root("#if A\nfunc play() {}\n#endif").mistakes.isEmpty)
+    #expect(subclass("#if A\noverride func willSave() {}\n#endif\ninit() {}").mistakes.isEmpty)
+  }
+
   @Test func anIndexIsOverParts() {
     let text = subclass("#Index<Dog>([\\.home?.city])\n@Embedded var home: Address?\ninit() {}").text
     #expect(text.contains("GraphContext.IndexDescription([\"home.city\"], isUnique: false),"))

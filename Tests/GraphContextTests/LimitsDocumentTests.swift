@@ -14,7 +14,7 @@ struct LimitsDocumentTests {
     "SchemaLimits.indexCount": UInt64(SchemaLimits.indexCount),
     "SchemaLimits.classCount": UInt64(SchemaLimits.classCount),
     "ObjectState.maximumSlotCount": UInt64(ObjectState.maximumSlotCount),
-    "SchemaTree.maximumLayoutCount": UInt64(SchemaTree.maximumLayoutCount),
+    "CataloguedEntity.maximumLayoutCount": UInt64(CataloguedEntity.maximumLayoutCount),
     "ObjectNumber.greatestSequence": ObjectNumber.greatestSequence,
     "StoreLimits.valueByteCount": UInt64(StoreLimits.valueByteCount),
     "BlobKey.inlineByteCount": UInt64(BlobKey.inlineByteCount),

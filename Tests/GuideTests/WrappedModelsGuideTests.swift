@@ -101,7 +101,7 @@ struct WrappedModelsGuideTests {
       try review.setObject("film", to: film)
       try review.add(context.findOrInsert(entity: "Tag", with: ["word": .string("comedy")]), to: "tags")
       try context.save()
-      print(try review.value(at: "film.title"), try review.dictionary(of: ["stars", "written"]))
+      print(try review.value(forKeyPath: "film.title"), try review.dictionary(of: ["stars", "written"]))
       print(try review.object("film", as: Film.self)?.minutes ?? 0)
       let liked = try PredicateTree(format: "stars > 3 AND ANY tags.word == 'comedy'")
       for review in try context.fetch(DynamicQuery("Review", where: liked)) { print(try review["text"]) }
@@ -112,7 +112,7 @@ struct WrappedModelsGuideTests {
     try await films.performBackgroundTask { context in
       let review = try #require(try context.fetch(DynamicQuery("Review")).first)
       let film = try #require(try review.object("film", as: Film.self))
-      let title = try review.value(at: "film.title")
+      let title = try review.value(forKeyPath: "film.title")
       #expect(title == .string("Playtime") && film.minutes == 90)
     }
     #expect(try await films.verify().isEmpty)

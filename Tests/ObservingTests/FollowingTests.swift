@@ -19,6 +19,38 @@ struct FollowingTests {
     }
   }
 
+  /// Contexts that a container has made can be used until the last container on the file is closed, but a closed
+  /// container makes no new ones.
+  @Test(.timeLimit(.minutes(60)), arguments: [FollowingPlace.store, .viewContext])
+  func aClosedContainerFollowsNothing(_ place: FollowingPlace) async throws {
+    let folder = try TemporaryFolder()
+    let url = URL(fileURLWithPath: folder.file("airport"))
+    let (closed, open) = (try await Airport.open(.file(url)), try await Airport.open(.file(url)))
+    try await closed.close()
+    var iterator = closed.follow(From<Departure>(), in: place) { $0.minute }.makeAsyncIterator()
+    let error = await #expect(throws: ContextError.self) { try await iterator.next() }
+    #expect(error?.code == .closed)
+    try await open.close()
+  }
+
+  /// What isn't saved in the view context is followed there, and saves of other contexts are, too.
+  @Test(.timeLimit(.minutes(60))) @MainActor func theViewContextIsFollowedWithUnsavedObjects() async throws {
+    let container = try await Airport.open()
+    let view = container.viewContext
+    view.insert(Departure(2, "unsaved"))
+    let updates = container.follow(From<Departure>().orderBy(\.minute), in: .viewContext) { $0.minute }
+    var iterator = updates.makeAsyncIterator()
+    var minutes: [Int] = []
+    try await iterator.next()?.apply(to: &minutes)
+    #expect(minutes == [2])
+    try await insert([1], in: container)
+    try await iterator.next()?.apply(to: &minutes)
+    #expect(minutes == [1, 2] && view.hasChanges)
+    view.insert(Departure(3, "unsaved"))
+    try await iterator.next()?.apply(to: &minutes)
+    #expect(minutes == [1, 2, 3])
+  }
+
   /// A container has its store from the beginning, so no list is made before its store is there.
   @Test func aListOfAContainerThatWasJustOpenedIsWhole() async throws {
     let folder = try TemporaryFolder()
@@ -117,11 +149,12 @@ struct FollowingTests {
 
   /// If a difference can't be made, later differences would belong to a state that the consumer doesn't have. The
   /// consumer gets the error, and nothing after it.
-  @Test(.timeLimit(.minutes(60))) func aFailedDifferenceIsTheLastOne() async throws {
+  @Test(.timeLimit(.minutes(60)), arguments: [FollowingPlace.store, .viewContext])
+  func aFailedDifferenceIsTheLastOne(_ place: FollowingPlace) async throws {
     let container = try await Airport.open()
     try await insert([1], in: container)
     let made = Counter()
-    let updates = container.follow(From<Departure>().orderBy(\.minute)) { flight in
+    let updates = container.follow(From<Departure>().orderBy(\.minute), in: place) { flight in
       made.add()
       if flight.minute == 2 { throw Refusal() }
       return flight.minute
@@ -146,9 +179,10 @@ struct FollowingTests {
     func add() { value.add(1, ordering: .relaxed) }
   }
 
-  @Test(.timeLimit(.minutes(60))) func aMistakeEndsTheSequence() async throws {
+  @Test(.timeLimit(.minutes(60)), arguments: [FollowingPlace.store, .viewContext])
+  func aMistakeEndsTheSequence(_ place: FollowingPlace) async throws {
     let container = try await Airport.open()
-    let updates = container.follow(From<Departure>().limit(-1))
+    let updates = container.follow(From<Departure>().limit(-1), in: place)
     await #expect(throws: ContextError.self) { for try await _ in updates {} }
   }
 
@@ -167,10 +201,11 @@ struct FollowingTests {
     try await container.close()
   }
 
-  @Test(.timeLimit(.minutes(60))) func valuesThatCouldNotBeReadAreNotTold() async throws {
+  @Test(.timeLimit(.minutes(60)), arguments: [FollowingPlace.store, .viewContext])
+  func valuesThatCouldNotBeReadAreNotTold(_ place: FollowingPlace) async throws {
     let container = try await Airport.open(count: 1)
     // The closure fails like a getter that reads a damaged record.
-    let updates = container.follow(From<Departure>()) { flight -> Int in
+    let updates = container.follow(From<Departure>(), in: place) { flight -> Int in
       (flight._$state.host as? ManagedObjectContext)?.deferred.note(ContextError(.corrupt, "damaged"))
       return flight.minute
     }

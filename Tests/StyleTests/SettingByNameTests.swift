@@ -53,7 +53,9 @@ struct SettingByNameTests {
       #expect(tool.state == .used)
       #expect(tool.spot.shelf == 7)
       #expect(tool.tags == ["sharp", "old"])
-      return try [tool.value(at: "name"), tool.value(at: "weight"), tool.value(at: "folded")]
+      return try [
+        tool.value(forKeyPath: "name"), tool.value(forKeyPath: "weight"), tool.value(forKeyPath: "folded"),
+      ]
     }
     #expect(shown == [.string("Axe"), .double(2.5), .string("axe")])
     try await container.write { try $0.object(Tool.self, with: id).setValue(.null, forKey: "weight") }

@@ -22,11 +22,47 @@ enum StaggeredReadersTrial {
     let besideReaders = 2 * live + OneRowTrial.constantBytes + (16 << 20)
     // The limit of the options, pages that snapshots hold before they are spilled, and the branches.
     let memoryBytes = options.cacheBytes + options.dirtyMemoryBytes / 4 * 5 + (8 << 20)
+    let peaks = try change(subject, entryCount, live, arguments)
+    try subject.checkNewest()
+    try subject.store.compact()
+    return [
+      Figure("live bytes", live),
+      Figure(
+        "file and spilled bytes at any moment",
+        peaks.stored,
+        atMost: readerCount * live + besideReaders
+      ),
+      Figure("the same without a copy for each reader", peaks.besideReaders, atMost: besideReaders),
+      Figure("bytes of pages in memory at any moment", peaks.resident, atMost: memoryBytes),
+      Figure("spilled bytes in the end", try subject.store.statistics.spilledBytes, atMost: 0),
+      Figure(
+        "file to live bytes after compaction",
+        share: Double(subject.fileBytes) / Double(live),
+        .atMost(1.25)
+      ),
+    ]
+  }
+
+  /// The greatest numbers of bytes at any moment.
+  private struct Peaks {
+    /// Pages in memory.
+    var resident: UInt64 = 0
+    /// The file, and pages that were spilled.
+    var stored = 0
+    /// The same without a copy of the store for each reader.
+    var besideReaders = 0
+  }
+
+  /// Changes entries at random while readers come and go, and checks what each reader sees.
+  private static func change(
+    _ subject: MeasuredStore,
+    _ entryCount: Int,
+    _ live: Int,
+    _ arguments: Arguments
+  ) throws -> Peaks {
     var generator = SeededGenerator(seed: arguments.seed)
     var readers: [(snapshot: Snapshot, digest: Digest)] = []
-    var mostResident: UInt64 = 0
-    var mostStored = 0
-    var mostBesideReaders = 0
+    var peaks = Peaks()
     let commitCount = arguments.updateCount / 100
     let interval = commitCount / (2 * readerCount)
     var taken = 0
@@ -37,10 +73,12 @@ enum StaggeredReadersTrial {
       )
       let statistics = try subject.store.statistics
       let stored = subject.fileBytes + Int(statistics.spilledBytes)
-      mostResident = max(mostResident, statistics.residentBytes)
-      mostStored = max(mostStored, stored)
+      peaks.resident = max(peaks.resident, statistics.residentBytes)
+      peaks.stored = max(peaks.stored, stored)
       // The file keeps its length when readers end.
-      if readers.count == taken { mostBesideReaders = max(mostBesideReaders, stored - taken * live) }
+      if readers.count == taken {
+        peaks.besideReaders = max(peaks.besideReaders, stored - taken * live)
+      }
       guard commit % interval == 0 else { continue }
       if taken < readerCount {
         readers.append((try subject.store.snapshot(), subject.digest))
@@ -51,20 +89,6 @@ enum StaggeredReadersTrial {
       }
     }
     for reader in readers { try subject.check(reader.snapshot, shows: reader.digest) }
-    readers.removeAll()
-    try subject.checkNewest()
-    try subject.store.compact()
-    return [
-      Figure("live bytes", live),
-      Figure("file and spilled bytes at any moment", mostStored, atMost: readerCount * live + besideReaders),
-      Figure("the same without a copy for each reader", mostBesideReaders, atMost: besideReaders),
-      Figure("bytes of pages in memory at any moment", mostResident, atMost: memoryBytes),
-      Figure("spilled bytes in the end", try subject.store.statistics.spilledBytes, atMost: 0),
-      Figure(
-        "file to live bytes after compaction",
-        share: Double(subject.fileBytes) / Double(live),
-        .atMost(1.25)
-      ),
-    ]
+    return peaks
   }
 }

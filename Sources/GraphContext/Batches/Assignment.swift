@@ -67,7 +67,7 @@ struct ResolvedAssignment: Sendable {
 }
 
 extension Schema {
-  /// - Throws: `keyPath` for a derived attribute.
+  /// Throws `keyPath` for a derived attribute.
   func checkSettable(_ attribute: String, of entity: String) throws(QueryError) {
     guard self.entity(named: entity)?.attribute(named: attribute)?.derivation != nil else { return }
     throw QueryError(

@@ -1,6 +1,6 @@
 import Predicates
 
-/// Encodes the rows of an insertion by batch as records.
+/// An encoder of the rows of an insertion by batch as records.
 struct BatchInsertion<Row> {
   private let coordinator: StoreCoordinator
   private let entity: StoredEntity

@@ -1,9 +1,9 @@
 import Predicates
 
-/// Makes the objects of an insertion by batch the last ones of the ordered lists that they join, as linking an object
-/// does. By itself, a row's object has the place of its number, which isn't the last one in a list whose members were
-/// moved to its end. An existing object that a row was settled with, and that is in the row's list already, stays where
-/// it is.
+/// The placing of the objects of an insertion by batch as the last ones of the ordered lists that they join, as linking
+/// an object does. By itself, a row's object has the place of its number, which isn't the last one in a list whose
+/// members were moved to its end. An existing object that a row was settled with, and that is in the row's list
+/// already, stays where it is.
 struct BatchOrder {
   let changes: EntityChanges
   let source: any ObjectSource
@@ -16,18 +16,18 @@ struct BatchOrder {
     let isInserted: Bool
   }
 
-  /// O(rows + owners · log n).
+  /// Gives the objects their places in the lists. O(rows + owners · log n).
   func place() throws(ContextError) {
     for toOne in changes.entity.toOnes {
       if let list = toOne.list { try place(in: list) }
     }
-    changes.updated.removeAll { $0.slots == 0 }
+    changes.updated.removeAll(where: \.slots.isEmpty)
   }
 
   private func place(in list: ReferenceList) throws(ContextError) {
     // Without a new reference, the place is that of the row's number.
-    for (index, patch) in changes.updated.enumerated() where patch.slots & list.slots.referenceBit == 0 {
-      changes.updated[index].slots &= ~list.slots.placeBit
+    for (index, patch) in changes.updated.enumerated() where !patch.slots.contains(list.slots.reference) {
+      changes.updated[index].slots.remove(list.slots.place)
     }
     for (owner, members) in members(of: list) {
       let members = members.sorted { $0.entry < $1.entry }
@@ -55,7 +55,7 @@ struct BatchOrder {
     for (index, new) in changes.inserted.enumerated() {
       add(new.number, view(UnsafeRawBufferPointer(new.bytes)), at: index, isInserted: true)
     }
-    for (index, patch) in changes.updated.enumerated() where patch.slots & list.slots.referenceBit != 0 {
+    for (index, patch) in changes.updated.enumerated() where patch.slots.contains(list.slots.reference) {
       add(patch.number, view(patch.bytes), at: index, isInserted: false)
     }
     return members
@@ -80,7 +80,7 @@ struct BatchOrder {
       changes.inserted[index] = .init(number: member.entry.number, bytes: bytes)
     } else {
       changes.updated[index].bytes = UnsafeRawBufferPointer(bytes)
-      changes.updated[index].slots |= list.slots.placeBit
+      changes.updated[index].slots.insert(list.slots.place)
     }
   }
 }

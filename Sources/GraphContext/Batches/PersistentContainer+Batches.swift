@@ -16,11 +16,12 @@ extension PersistentContainer {
   ///   - request: the objects; its order matters only with a limit.
   ///   - chunkSize: the number of objects in a commit, at least 1; nil for one commit with all of them. With chunks,
   ///     the objects are determined at the start, and each chunk deletes those that still meet the condition in its
-  ///     turn; other writers have turns in between. If a chunk fails, those before it are stored, and
+  ///     turn; other writers have turns in between. If a chunk fails, the chunks before it are stored, and
   ///     ``ContextError/committedIDs`` has their objects.
   ///   - durability: when a commit counts as done, if not as the container's options say.
-  ///   - author: who makes the changes, for the history.
+  ///   - author: the author of the changes, for the history.
   /// - Returns: the IDs of the objects that the query describes, ascending; not those that rules have deleted as well.
+  ///   With chunks, an object that the rules of an earlier chunk have deleted is one of the latter.
   /// - Throws: `invalidQuery`, and what a save throws: `deletionDenied`, `missingValue`, `store`.
   @discardableResult
   public func batchDelete<Root: ManagedObject>(
@@ -35,10 +36,10 @@ extension PersistentContainer {
     }
   }
 
-  /// Deletes every object of a model, in one commit, and what delete rules take along:
+  /// Deletes every object of a model, in one commit, and the objects that delete rules delete with them:
   /// ``batchDelete(_:chunkSize:durability:author:)`` without a condition.
   ///
-  /// - Returns: how many objects of the model were deleted.
+  /// - Returns: the number of deleted objects of the model.
   @discardableResult
   public func deleteAll<Root: ManagedObject>(
     _ model: Root.Type,
@@ -51,14 +52,14 @@ extension PersistentContainer {
   /// Deletes every object of every entity, in one commit. The store keeps its ID and its schema, and no ID is used
   /// again.
   ///
-  /// Contexts learn of the deletions as of any save by another context; unsaved changes of theirs to the objects are in
+  /// Contexts learn of the deletions as of any save by another context; their unsaved changes to the objects are in
   /// conflict. No hooks are called.
   ///
   /// O(objects · log n); other writers wait meanwhile.
   ///
   /// - Parameters:
   ///   - durability: when the commit counts as done, if not as the container's options say.
-  ///   - author: who makes the changes, for the history.
+  ///   - author: the author of the changes, for the history.
   public func resetStore(durability: Durability? = nil, author: String? = nil) async throws(ContextError) {
     try handle.checkOpen()
     let (schema, storeID) = (schema, storeID)
@@ -92,13 +93,13 @@ extension PersistentContainer {
   ///   - assignments: the new values. Of two for one attribute the last counts.
   ///   - chunkSize: the number of objects in a commit, at least 1; nil for one commit with all of them. With chunks,
   ///     the objects are determined at the start, and each chunk changes those that still meet the condition in its
-  ///     turn; other writers have turns in between. If a chunk fails, those before it are stored, and
+  ///     turn; other writers have turns in between. If a chunk fails, the chunks before it are stored, and
   ///     ``ContextError/committedIDs`` has their objects.
   ///   - durability: when a commit counts as done, if not as the container's options say.
-  ///   - author: who makes the changes, for the history.
+  ///   - author: the author of the changes, for the history.
   /// - Returns: the IDs of the objects that the query describes, ascending.
   /// - Throws: `invalidQuery`, and what a save throws: `missingValue` for nil where a value is required, `wrongValue`
-  ///   for one that the attribute can't have, `validationFailed`, `notUnique`, `store`.
+  ///   for a value that the attribute can't have, `validationFailed`, `notUnique`, `store`.
   @discardableResult
   public func batchUpdate<Root: ManagedObject>(
     _ request: From<Root>,
@@ -116,7 +117,8 @@ extension PersistentContainer {
     )
   }
 
-  /// ``batchUpdate(_:_:chunkSize:durability:author:)-(_,Assignment<Root>...,_,_,_)`` with the new values in an array.
+  /// Sets attributes like ``batchUpdate(_:_:chunkSize:durability:author:)-(_,Assignment<Root>...,_,_,_)``, with the new
+  /// values in an array.
   @discardableResult
   public func batchUpdate<Root: ManagedObject>(
     _ request: From<Root>,
@@ -158,10 +160,11 @@ extension PersistentContainer {
   ///   - rows: any values. They are iterated once, on a background queue.
   ///   - columns: the value of each property of a row's object. Of two for one property the last counts.
   ///   - chunkSize: the number of rows in a commit, at least 1; nil for one commit with all of them. If a chunk fails,
-  ///     those before it are stored, and none after it; ``ContextError/committedIDs`` has their objects.
-  ///   - policy: what happens to rows with unique values of existing objects, if not what each constraint declares.
+  ///     the chunks before it are stored, and none after it; ``ContextError/committedIDs`` has their objects.
+  ///   - policy: the treatment of rows with unique values of existing objects, if not the one that each constraint
+  ///     declares.
   ///   - durability: when a commit counts as done, if not as the container's options say.
-  ///   - author: who makes the changes, for the history.
+  ///   - author: the author of the changes, for the history.
   /// - Returns: the IDs of the rows' objects, in the order of the rows. Those of existing objects are among them where
   ///   a policy has settled rows with them.
   /// - Throws: `invalidQuery` for a column that can't be set, and what a save throws: `missingValue`, `wrongValue`,

@@ -7,6 +7,8 @@ struct StoreBatch {
   private let durability: Durability?
   private let author: String?
 
+  /// Makes a batch.
+  ///
   /// - Parameter author: the author of the changes, for the history.
   init(_ coordinator: StoreCoordinator, _ durability: Durability?, author: String?) {
     self.coordinator = coordinator
@@ -14,7 +16,7 @@ struct StoreBatch {
     self.author = author
   }
 
-  /// Deletes the objects of a query, and what delete rules take along.
+  /// Deletes the objects of a query, and the objects that delete rules delete with them.
   ///
   /// - Returns: the numbers of the query's objects, ascending.
   func delete(
@@ -50,9 +52,9 @@ struct StoreBatch {
     chunkSize: Int?
   ) throws(ContextError) -> [ObjectNumber] {
     let checks = RecordChecks(coordinator)
-    // In the order in which the encoder takes values of variable width.
+    // The assignments are in the order in which the encoder takes values of variable width.
     let assignments = entity.slotsByPlace.flatMap { slot in assignments.filter { $0.slot == slot } }
-    let slots = assignments.reduce(UInt64(0)) { $0 | 1 << UInt64($1.slot) }
+    let slots = SlotSet(assignments.map(\.slot))
     let program = try ContextError.resolving { () throws(QueryError) in
       try ExpressionProgram(
         compiling: assignments.map(\.expression),
@@ -82,7 +84,9 @@ struct StoreBatch {
         checks.check(new, refused: refused, row.number, entity, in: slots, &request.failures)
         let stored = RecordView(validated: record, layout: entity.layout)
         let changed = source.slots(in: slots, of: new, thatDifferFrom: stored, entity)
-        if changed != 0 { changes.updated.append(.init(number: row.number, bytes: patch, slots: changed)) }
+        if !changed.isEmpty {
+          changes.updated.append(.init(number: row.number, bytes: patch, slots: changed))
+        }
       }
     }
   }
@@ -94,7 +98,7 @@ struct StoreBatch {
   /// - Throws: `objectNotFound` if there is no such object.
   @discardableResult
   func set(
-    _ content: BlobWriter.Content,
+    _ content: NewBlob,
     at slot: Int,
     of number: ObjectNumber,
     _ entity: StoredEntity
@@ -106,7 +110,7 @@ struct StoreBatch {
         let context = ContextError.Context(entity: entity.name, objectID: id)
         throw ContextError(.objectNotFound, "there is no \(entity.name) \(number)", context: context)
       }
-      if let member = entity.storedClass(of: number), member.foreignSlots & 1 << UInt64(slot) != 0 {
+      if let member = entity.storedClass(of: number), member.foreignSlots.contains(slot) {
         let name = entity.schema.stored[slot].name
         let message = "\(entity.name).\(name) is no property of \(member.name), the class of object \(number)"
         throw ContextError(.wrongValue, message, context: .init(entity: member.name, properties: [name]))
@@ -122,8 +126,8 @@ struct StoreBatch {
         RecordView(validated: patch, layout: entity.layout),
         RecordView(validated: stored, layout: entity.layout)
       )
-      let changed = source.slots(in: 1 << UInt64(slot), of: new, thatDifferFrom: old, entity)
-      isNew = changed != 0
+      let changed = source.slots(in: SlotSet(slot), of: new, thatDifferFrom: old, entity)
+      isNew = !changed.isEmpty
       if isNew { changes.updated.append(.init(number: number, bytes: patch, slots: changed)) }
       return []
     }

@@ -25,7 +25,7 @@ extension ObjectSource {
     at slot: Int,
     _ entity: StoredEntity
   ) throws(ContextError) -> AttributeValue {
-    guard entity.externalSlots & 1 << UInt64(slot) != 0, !record.isNull(slot) else {
+    guard entity.externalSlots.contains(slot), !record.isNull(slot) else {
       return record.value(slot)
     }
     switch record.external(slot) {
@@ -41,13 +41,13 @@ extension ObjectSource {
   /// a value itself, and the other refers to a value of the same length, that value is read. If both refer to values
   /// of the same length and hash, both values are read. A value that can't be read counts as different.
   func slots(
-    in mask: UInt64,
+    in mask: SlotSet,
     of record: RecordView,
     thatDifferFrom other: RecordView,
     _ entity: StoredEntity
-  ) -> UInt64 {
+  ) -> SlotSet {
     var different = record.slots(in: mask, thatDifferFrom: other)
-    for slot in entity.slots(entity.externalSlots & different) {
+    for slot in entity.externalSlots.intersection(different) {
       let isEqual =
         switch (record.external(slot), other.external(slot)) {
         case (.inline(let bytes), .reference(let reference)), (.reference(let reference), .inline(let bytes)):
@@ -55,7 +55,7 @@ extension ObjectSource {
         case (.reference(let one), .reference(let other)): areEqual(one, other, at: slot, entity)
         default: false
         }
-      if isEqual { different &= ~(1 << UInt64(slot)) }
+      if isEqual { different.remove(slot) }
     }
     return different
   }
@@ -83,8 +83,9 @@ extension ObjectSource {
       let second = try? contents(of: other, at: slot, of: entity)
     else { return false }
     // In pieces: the values may be longer than what fits into memory.
-    return stride(from: 0, to: one.byteCount, by: BlobKey.partByteCount).allSatisfy { start in
-      let range = start..<min(start + BlobKey.partByteCount, one.byteCount)
+    let step = 1 << 20
+    return stride(from: 0, to: one.byteCount, by: step).allSatisfy { start in
+      let range = start..<min(start + step, one.byteCount)
       guard let bytes = try? first.read(range) else { return false }
       return (try? second.read(range)) == bytes
     }
@@ -94,16 +95,16 @@ extension ObjectSource {
   /// all values already.
   ///
   /// - Parameters:
-  ///   - slots: bits of the slots to load.
+  ///   - slots: the slots to load.
   ///   - encoder: owns the copy.
   func loaded(
     _ record: RecordView,
-    in slots: UInt64,
+    in slots: SlotSet,
     of entity: StoredEntity,
     _ encoder: inout RecordEncoder
   ) throws(ContextError) -> UnsafeRawBufferPointer? {
     var values: [Int: AttributeValue] = [:]
-    for slot in entity.slots(entity.externalSlots & slots) where record.externalReference(slot) != nil {
+    for slot in entity.externalSlots.intersection(slots) where record.externalReference(slot) != nil {
       values[slot] = try value(of: record, at: slot, entity)
     }
     if values.isEmpty { return nil }
@@ -120,20 +121,18 @@ extension ObjectSource {
 }
 
 extension StoredEntity {
-  /// Returns the slots of a mask, ascending.
-  func slots(_ mask: UInt64) -> [Int] {
-    mask == 0 ? [] : schema.stored.indices.filter { mask & 1 << UInt64($0) != 0 }
-  }
+  /// Returns the slots of a set that the entity has.
+  func slots(_ slots: SlotSet) -> SlotSet { slots.intersection(SlotSet(first: schema.stored.count)) }
 }
 
 extension RecordEncoder {
   /// Sets all values of a record to those of an object. A value that lies elsewhere and wasn't changed is not read.
   mutating func setValues(of object: any ManagedObject, _ entity: StoredEntity) {
     let isStored = object._$state.phase == .persistent || object._$state.phase == .deleted
-    let kept = isStored ? entity.externalSlots & ~object._$state.changed : 0
-    let record = kept == 0 ? nil : object.findRecord()
+    let kept = isStored ? entity.externalSlots.subtracting(object._$state.changed) : .empty
+    let record = kept.isEmpty ? nil : object.findRecord()
     for slot in entity.slotsByPlace {
-      if let record, kept & 1 << UInt64(slot) != 0 {
+      if let record, kept.contains(slot) {
         copy(slot, from: RecordView(validated: record, layout: entity.layout))
       } else {
         // A value that doesn't fit its kind is left nil here; the save will refuse it.

@@ -129,7 +129,7 @@ extension PersistentContainer {
     let names = try ContextError.resolving { () throws(QueryError) in try Root.predicatePath(of: attribute) }
     let name = names.joined(separator: ".")
     guard let slot = entity.schema.storedProperty(named: name)?.slot,
-      entity.externalSlots & 1 << UInt64(slot) != 0,
+      entity.externalSlots.contains(slot),
       !coordinator.checks[entity.ordinal].contains(where: { $0.slot == slot })
     else {
       let message = "\(name) must be an externally stored attribute of \(entity.name) that has no rules"

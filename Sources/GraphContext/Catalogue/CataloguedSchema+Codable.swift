@@ -23,7 +23,7 @@ extension CataloguedSchema: Codable {
 extension CataloguedEntity: Codable {
   private enum CodingKeys: CodingKey { case number, name, firstName, tree, properties, indexes, classes }
 
-  /// Without the layouts.
+  /// Decodes a schema without the layouts.
   package init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     number = try container.decode(EntityNumber.self, forKey: .number)
@@ -36,7 +36,7 @@ extension CataloguedEntity: Codable {
     classes = try container.decodeIfPresent([CataloguedClass].self, forKey: .classes) ?? []
   }
 
-  /// Without the layouts.
+  /// Encodes the schema without the layouts.
   package func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(number, forKey: .number)

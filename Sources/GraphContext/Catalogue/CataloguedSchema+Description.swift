@@ -3,7 +3,7 @@ import Predicates
 // Conversions between the catalogue's schema and the plain description that users see.
 
 extension CataloguedSchema {
-  /// A catalogue for a store without objects: numbers in the order of the description.
+  /// Makes a catalogue for a store without objects: numbers in the order of the description.
   package init(_ schema: Schema) {
     self = SchemaChange(from: CataloguedSchema(), to: schema).target
   }

@@ -15,7 +15,7 @@ extension CataloguedSchema {
     }
     if entities.count > SchemaLimits.entityCount { return "there are \(entities.count) entities" }
     var numbers: Set<UInt32> = []
-    var trees: Set<String> = [SchemaTree.name, HistoryTree.name]
+    var trees = ReservedTree.names
     let sound = entities.map(SoundEntity.init)
     let byNumber = sound.dictionary(by: \.entity.number)
     for entity in sound {
@@ -94,7 +94,8 @@ private struct SoundEntity {
     return isListed == (relationship.tree == nil) ? nil : "\(name).\(property.name) has a wrong tree"
   }
 
-  /// A place belongs to a to-one relationship, and an index has the two.
+  /// The problem of the places; nil if there is none. A place belongs to a to-one relationship, and an index has the
+  /// two.
   private var placeProblem: String? {
     let places = entity.properties.filter { $0.storedKind == .place }
     if places.isEmpty { return nil }

@@ -7,7 +7,7 @@ package struct CataloguedSchema: Sendable, Hashable {
   package var nextNumber: UInt32 = 1
   /// The version of the schema, if the app declares one.
   package var version: Schema.Version?
-  /// Sorted by name.
+  /// The entities, sorted by name.
   package var entities: [CataloguedEntity] = []
 
   package init() {}
@@ -68,6 +68,10 @@ package struct CataloguedSchema: Sendable, Hashable {
 
 /// One entity of a ``CataloguedSchema``.
 package struct CataloguedEntity: Sendable, Hashable {
+  /// The number of layouts that an entity can have. All of them are read when a store is opened, and a change that
+  /// would make one more is refused.
+  static let maximumLayoutCount: UInt32 = 1 << 12
+
   package let number: EntityNumber
   package var name: String
   package var firstName: String?
@@ -133,7 +137,7 @@ package struct CataloguedClass: Sendable, Hashable, Codable {
   /// The class tag in the numbers of its objects: 0 is the root's.
   package let tag: UInt16
   package var name: String
-  /// Nil for the root: the entity has its first name.
+  /// The first name of the class; nil for the root: the entity has the root's first name.
   package var firstName: String?
   /// The tag of the class that it inherits from, which is less than its own; nil for the root.
   package var parent: UInt16?
@@ -198,7 +202,7 @@ package struct CataloguedProperty: Sendable, Hashable {
 
 /// The entry of a derived attribute in the catalogue.
 package struct CataloguedDerivation: Sendable, Hashable, Codable {
-  /// Nil for a count, and for a folded copy.
+  /// The aggregate function; nil for a count, and for a folded copy.
   var function: AttributeDerivation.Function?
   /// The to-many relationship of the entity; nil for a folded copy.
   var relationship: PropertyNumber?

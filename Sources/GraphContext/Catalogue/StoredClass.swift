@@ -10,10 +10,10 @@ package struct StoredClass: Sendable {
   package let label: EntityLabel
   /// Its own tag and those of the classes below it, ascending.
   package let tags: [UInt16]
-  /// Bits of the slots for which its objects need values, and which other objects may lack.
-  package let requiredSlots: UInt64
-  /// Bits of the slots of other classes' properties, in which its objects have nil.
-  package let foreignSlots: UInt64
+  /// The slots for which its objects need values, and which other objects may lack.
+  package let requiredSlots: SlotSet
+  /// The slots of other classes' properties, in which its objects have nil.
+  package let foreignSlots: SlotSet
   /// The to-many relationships of other classes, of which its objects have none.
   let foreignToManys: Set<String>
 }
@@ -23,25 +23,26 @@ extension StoredClass {
   ///
   /// - Parameter slots: the properties of the slots.
   static func classes(of entity: CataloguedEntity, _ slots: [CataloguedProperty]) -> [StoredClass] {
-    func bits(_ numbers: [PropertyNumber]) -> UInt64 {
-      slots.indices.reduce(0) { numbers.contains(slots[$1].number) ? $0 | 1 << UInt64($1) : $0 }
+    func slotSet(_ numbers: [PropertyNumber]) -> SlotSet {
+      SlotSet(slots.indices.filter { numbers.contains(slots[$0].number) })
     }
     let toManys = entity.properties.filter(\.isToMany)
-    var own: [UInt64] = []
+    var own: [SlotSet] = []
     var ownToManys: [Set<String>] = []
-    var required: [UInt64] = []
+    var required: [SlotSet] = []
     var tags = entity.classes.map { [$0.tag] }
     for member in entity.classes {
       let inherited = member.parent.map(Int.init)
-      own.append(bits(withPlaces(member.properties, of: entity)) | (inherited.map { own[$0] } ?? 0))
+      let declared = slotSet(withPlaces(member.properties, of: entity))
+      own.append(declared.union(inherited.map { own[$0] } ?? .empty))
       let names = toManys.filter { member.properties.contains($0.number) }.map(\.name)
       ownToManys.append(Set(names).union(inherited.map { ownToManys[$0] } ?? []))
-      required.append(bits(member.required) | (inherited.map { required[$0] } ?? 0))
+      required.append(slotSet(member.required).union(inherited.map { required[$0] } ?? .empty))
     }
     for member in entity.classes.reversed() {
       if let parent = member.parent { tags[Int(parent)] += tags[Int(member.tag)] }
     }
-    let all = slots.isEmpty ? 0 : UInt64.max >> UInt64(64 - slots.count)
+    let all = SlotSet(first: slots.count)
     return entity.classes.enumerated().map { place, member in
       let nameTag = NameTags.tag(of: member.name)
       return StoredClass(
@@ -51,7 +52,7 @@ extension StoredClass {
         label: .known(EntityIdentity(number: entity.number.rawValue, nameTag: nameTag)),
         tags: tags[place].sorted(),
         requiredSlots: required[place],
-        foreignSlots: all & ~own[place],
+        foreignSlots: all.subtracting(own[place]),
         foreignToManys: Set(toManys.map(\.name)).subtracting(ownToManys[place])
       )
     }
@@ -81,10 +82,11 @@ extension StoredEntity {
       ? number.classTag == 0 : storedClass(of: number).map { !$0.isAbstract } ?? false
   }
 
-  /// Returns bits of the slots that objects of this number's class have; all slots if no class inherits from
+  /// Returns the slots that objects of this number's class have; all slots if no class inherits from
   /// another. O(1).
-  func ownSlots(of number: ObjectNumber) -> UInt64 {
-    classes.isEmpty ? .max : storedClass(of: number).map { ~$0.foreignSlots } ?? 0
+  func ownSlots(of number: ObjectNumber) -> SlotSet {
+    if classes.isEmpty { return .all }
+    return storedClass(of: number).map { SlotSet.all.subtracting($0.foreignSlots) } ?? .empty
   }
 
   /// Returns whether objects of the class of this number have a to-many relationship. O(1).
@@ -101,9 +103,9 @@ extension StoredEntity {
   /// Returns the label of the entity in the ID of an object of this number. O(1).
   package func label(of number: ObjectNumber) -> EntityLabel { storedClass(of: number)?.label ?? label }
 
-  /// Bits of the slots that must not be nil in an object of this number. O(1).
-  package func requiredSlots(of number: ObjectNumber) -> UInt64 {
-    classes.isEmpty ? requiredSlots : requiredSlots | (storedClass(of: number)?.requiredSlots ?? 0)
+  /// Returns the slots that must not be nil in an object of this number. O(1).
+  package func requiredSlots(of number: ObjectNumber) -> SlotSet {
+    classes.isEmpty ? requiredSlots : requiredSlots.union(storedClass(of: number)?.requiredSlots ?? .empty)
   }
 }
 
@@ -117,7 +119,7 @@ extension CataloguedEntity {
   func subclasses(of entity: EntitySchema) -> [EntitySchema] {
     let known = schemaClasses(of: entity)
     return storedClasses(of: entity).dropFirst().map { member in
-      entity.restricted(to: member.name, known, hiding: member.foreignSlots, member.foreignToManys)
+      entity.restricted(to: member.name, known, hiding: member.foreignSlots.rawValue, member.foreignToManys)
     }
   }
 

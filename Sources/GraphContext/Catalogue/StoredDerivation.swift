@@ -4,7 +4,7 @@ import Predicates
 /// A derived attribute, resolved: the slot of its value, and the values that it is computed from.
 struct StoredDerivation: Sendable {
   let slot: Int
-  /// How the value is stored.
+  /// The kind in which the value is stored.
   let kind: AttributeKind
   let source: Source
 
@@ -13,8 +13,6 @@ struct StoredDerivation: Sendable {
     case folded(slot: Int, StringOptions)
     case aggregate(StoredAggregate)
   }
-
-  var bit: UInt64 { 1 << UInt64(slot) }
 
   var aggregate: StoredAggregate? { if case .aggregate(let aggregate) = source { aggregate } else { nil } }
 
@@ -34,7 +32,7 @@ struct StoredAggregate: Sendable {
   /// The position of the relationship among the entity's to-many relationships.
   let position: Int
   let relationship: StoredToMany
-  /// Nil for the count of the members.
+  /// The aggregated value; nil for the count of the members.
   let value: Value?
 
   struct Value: Sendable {
@@ -44,7 +42,7 @@ struct StoredAggregate: Sendable {
     let kind: AttributeKind
   }
 
-  /// True if it is a number for an object without members, too.
+  /// True if the aggregate is a number for an object without members, too.
   var isTotal: Bool { value.map { $0.function == .sum } ?? true }
 }
 
@@ -68,7 +66,7 @@ extension StoredSchemaBuilder {
     }
   }
 
-  /// Nil for a form that a schema refuses.
+  /// Returns the source of the values of a form; nil for a form that a schema refuses.
   private func source(
     of form: AttributeDerivation.Form,
     _ entity: EntityNames,

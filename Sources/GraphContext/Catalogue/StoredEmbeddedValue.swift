@@ -5,19 +5,18 @@ import Predicates
 struct StoredEmbeddedValue: Sendable {
   /// The slot of the flag. The flag is nil if the value is nil.
   let flag: Int
-  /// Bits of the slots of the parts.
-  private(set) var parts: UInt64 = 0
-  /// Bits of the parts that are nil only if the whole value is nil.
-  private(set) var required: UInt64 = 0
+  /// The slots of the parts.
+  private(set) var parts = SlotSet.empty
+  /// The slots of the parts that are nil only if the whole value is nil.
+  private(set) var required = SlotSet.empty
 
-  var flagBit: UInt64 { 1 << UInt64(flag) }
-  /// Bits of the flag and the parts.
-  var slots: UInt64 { flagBit | parts }
+  /// The slots of the flag and the parts.
+  var slots: SlotSet { parts.union(SlotSet(flag)) }
 
   /// Returns whether two sets of changes both change the value, and at least one of them sets it to nil or from nil.
   /// Then a merge can't combine their parts: it takes the whole value from one of them.
-  func isWhole(in one: UInt64, _ other: UInt64) -> Bool {
-    one & slots != 0 && other & slots != 0 && (one | other) & flagBit != 0
+  func isWhole(in one: SlotSet, _ other: SlotSet) -> Bool {
+    !one.isDisjoint(with: slots) && !other.isDisjoint(with: slots) && one.union(other).contains(flag)
   }
 
   /// Returns the embedded values of an entity.
@@ -29,8 +28,8 @@ struct StoredEmbeddedValue: Sendable {
       guard let flag = part.flag(among: properties) else { continue }
       let place = values.firstIndex { $0.flag == flag } ?? values.endIndex
       if place == values.endIndex { values.append(StoredEmbeddedValue(flag: flag)) }
-      values[place].parts |= 1 << UInt64(slot)
-      if part.isRequiredPart { values[place].required |= 1 << UInt64(slot) }
+      values[place].parts.insert(slot)
+      if part.isRequiredPart { values[place].required.insert(slot) }
     }
     return values
   }
@@ -47,29 +46,30 @@ extension CataloguedProperty {
 }
 
 extension StoredEntity {
-  /// Returns bits of the slots of embedded values that two sets of changes both touch, if one of the sets changes
+  /// Returns the slots of embedded values that two sets of changes both touch, if one of the sets changes
   /// the value to nil or from nil.
-  func wholeSlots(in one: UInt64, _ other: UInt64) -> UInt64 {
-    embeddedValues.reduce(0) { $1.isWhole(in: one, other) ? $0 | $1.slots : $0 }
+  func wholeSlots(in one: SlotSet, _ other: SlotSet) -> SlotSet {
+    embeddedValues.reduce(SlotSet.empty) { $1.isWhole(in: one, other) ? $0.union($1.slots) : $0 }
   }
 
-  /// Returns bits of the slots that two sets of changes both touch, with all slots of an embedded value that they
+  /// Returns the slots that two sets of changes both touch, with all slots of an embedded value that they
   /// touch as a whole.
-  func slotsInBoth(_ one: UInt64, _ other: UInt64) -> UInt64 {
-    one & other | (one | other) & wholeSlots(in: one, other)
+  func slotsInBoth(_ one: SlotSet, _ other: SlotSet) -> SlotSet {
+    let touchedAsWhole = one.union(other).intersection(wholeSlots(in: one, other))
+    return one.intersection(other).union(touchedAsWhole)
   }
 
-  /// Returns bits of the parts of embedded values that are nil in an object, except the embedded values that a
+  /// Returns the slots of the parts of embedded values that are nil in an object, except the embedded values that a
   /// change of `slots` sets.
-  func partsOfNil(in object: any ManagedObject, setting slots: UInt64) -> UInt64 {
-    embeddedValues.reduce(0) { parts, value in
-      let isNil = slots & value.flagBit == 0 && object.attributeValue(at: value.flag).isNull
-      return isNil ? parts | value.parts : parts
+  func partsOfNil(in object: any ManagedObject, setting slots: SlotSet) -> SlotSet {
+    embeddedValues.reduce(SlotSet.empty) { parts, value in
+      let isNil = !slots.contains(value.flag) && object.attributeValue(at: value.flag).isNull
+      return isNil ? parts.union(value.parts) : parts
     }
   }
 
   /// Returns whether the slot is a part of an embedded value that is nil in the record.
   func isPartOfNil(_ slot: Int, _ record: RecordView) -> Bool {
-    embeddedValues.contains { $0.parts & 1 << UInt64(slot) != 0 && record.isNull($0.flag) }
+    embeddedValues.contains { $0.parts.contains(slot) && record.isNull($0.flag) }
   }
 }

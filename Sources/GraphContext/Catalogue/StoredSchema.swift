@@ -32,18 +32,18 @@ package final class StoredSchema: Sendable {
     ordinalsByNumber = entities.dictionary(by: \.number).mapValues(\.ordinal)
   }
 
-  /// The schema in the order in which the store has it.
+  /// Makes the schema in the order in which the store has it.
   ///
   /// - Throws: `corrupt` when the catalogue has something that can't be declared.
   package convenience init(_ catalogue: CataloguedSchema) throws(ContextError) {
     let schema: Schema
     do throws(SchemaError) { schema = try catalogue.schema() } catch {
-      throw SchemaTree.damaged("the schema (\(error))")
+      throw ContextError.damaged("the schema (\(error))")
     }
     try self.init(catalogue, as: schema)
   }
 
-  /// The schema that a new store gets.
+  /// Makes the schema that a new store gets.
   package convenience init(_ schema: Schema) throws(ContextError) {
     try self.init(CataloguedSchema(schema), as: schema)
   }
@@ -86,7 +86,7 @@ package final class StoredSchema: Sendable {
 
   package subscript(id: EntityID) -> StoredEntity { entities[id.ordinal] }
 
-  /// The to-many relationship, and the entity that has it.
+  /// Returns the to-many relationship, and the entity that has it.
   package subscript(id: ToManyID) -> (relationship: StoredToMany, entity: StoredEntity) {
     let entity = self[id.entity]
     return (entity.toManys[id.ordinal], entity)
@@ -105,7 +105,7 @@ package final class StoredEntity: Sendable {
   package let label: EntityLabel
   package let schema: EntitySchema
   package let layout: RecordLayout
-  /// How records of the layouts before ``layout`` are read, by the layout's number.
+  /// The translations of records of the layouts before ``layout``, by the layout's number.
   private let translations: [LayoutTranslation?]
   /// The values from which ``translations`` were made: the layouts before ``layout``, and the properties of the
   /// slots.
@@ -122,25 +122,25 @@ package final class StoredEntity: Sendable {
   package let toOnes: [StoredToOne]
   /// To-many relationships, in the order of their declaration.
   package let toManys: [StoredToMany]
-  /// To-one relationships that lead here, of every entity.
+  /// To-one relationships of every entity that lead to this entity.
   package let incoming: [IncomingToOne]
   /// True if relationships in the store can lead to an object of the entity: to-one relationships, of this entity
   /// or of others, or links of many-to-many relationships.
   package let canBeReferredTo: Bool
-  /// Bits of the slots that must not be nil.
-  package let requiredSlots: UInt64
-  /// Bits of the slots of to-one relationships.
-  package let referenceSlots: UInt64
-  /// Bits of the slots with the places of the object in ordered relationships.
-  let placeSlots: UInt64
-  /// Bits of the slots of attributes that are stored externally.
-  package let externalSlots: UInt64
+  /// The slots that must not be nil.
+  package let requiredSlots: SlotSet
+  /// The slots of to-one relationships.
+  package let referenceSlots: SlotSet
+  /// The slots with the places of the object in ordered relationships.
+  let placeSlots: SlotSet
+  /// The slots of attributes that are stored externally.
+  package let externalSlots: SlotSet
   /// The classes of the objects, by tag; empty where no class inherits from another.
   package let classes: [StoredClass]
   /// The derived attributes, in slot order.
   let derivations: [StoredDerivation]
-  /// Bits of their slots.
-  let derivedSlots: UInt64
+  /// The slots of the derived attributes.
+  let derivedSlots: SlotSet
   /// The embedded values that may be nil.
   let embeddedValues: [StoredEmbeddedValue]
 
@@ -154,7 +154,7 @@ package final class StoredEntity: Sendable {
     derivations: [StoredDerivation]
   ) {
     self.derivations = derivations
-    derivedSlots = derivations.reduce(0) { $0 | $1.bit }
+    derivedSlots = SlotSet(derivations.map(\.slot))
     self.ordinal = ordinal
     self.number = catalogued.number
     self.label = .known(catalogued.identity)
@@ -180,10 +180,10 @@ package final class StoredEntity: Sendable {
     canBeReferredTo =
       !incoming.isEmpty
       || toManys.contains { if case .pairs = $0.storage { true } else { false } }
-    self.referenceSlots = toOnes.reduce(0) { $0 | 1 << UInt64($1.slot) }
-    placeSlots = toOnes.reduce(0) { $0 | ($1.list?.slots.placeBit ?? 0) }
-    self.externalSlots = slots.indices.reduce(0) { slots[$1].blobTree == nil ? $0 : $0 | 1 << UInt64($1) }
-    self.requiredSlots = schema.stored.reduce(0) { $1.isOptional ? $0 : $0 | 1 << UInt64($1.slot) }
+    self.referenceSlots = SlotSet(toOnes.map(\.slot))
+    placeSlots = SlotSet(toOnes.compactMap(\.list?.slots.place))
+    self.externalSlots = SlotSet(slots.indices.filter { slots[$0].blobTree != nil })
+    self.requiredSlots = SlotSet(schema.stored.filter { !$0.isOptional }.map(\.slot))
   }
 
   package var id: EntityID { schema.id }
@@ -194,25 +194,27 @@ package final class StoredEntity: Sendable {
   /// True if there may be records of other layouts than ``layout``.
   var hasEarlierLayouts: Bool { !translations.isEmpty }
 
-  /// How records of an earlier layout are read; nil if the entity never had it. O(1) for all slots, else O(slots).
+  /// Returns the translation of records of an earlier layout; nil if the entity never had that layout. O(1) for all
+  /// slots, else O(slots).
   ///
-  /// - Parameter wanted: bits of the slots that are read. The others are undefined.
-  func translation(from layout: UInt32, reading wanted: UInt64 = .max) -> LayoutTranslation? {
+  /// - Parameter wanted: the slots that are read. The others are undefined.
+  func translation(from layout: UInt32, reading wanted: SlotSet = .all) -> LayoutTranslation? {
     guard layout < translations.count else { return nil }
-    if wanted == .max { return translations[Int(layout)] }
+    if wanted == .all { return translations[Int(layout)] }
     return LayoutTranslation(earlierLayouts[Int(layout)], to: self.layout, slots: slots, reading: wanted)
   }
 
   /// Returns the number of the property at a slot. O(1).
   func propertyNumber(at slot: Int) -> PropertyNumber { slots[slot].number }
 
-  /// Returns bits of the places that belong to the to-one relationships among these slots.
-  func places(of slots: UInt64) -> UInt64 {
-    if placeSlots == 0 { return 0 }
-    return toOnes.reduce(0) { bits, toOne in
-      guard let places = toOne.list?.slots, slots & places.referenceBit != 0 else { return bits }
-      return bits | places.placeBit
+  /// Returns the slots of the places that belong to the to-one relationships among these slots.
+  func places(of slots: SlotSet) -> SlotSet {
+    if placeSlots.isEmpty { return .empty }
+    var places = SlotSet.empty
+    for toOne in toOnes {
+      if let list = toOne.list?.slots, slots.contains(list.reference) { places.insert(list.place) }
     }
+    return places
   }
 
   /// Returns the tree of the long values of the attribute at a slot, which is stored externally. O(1).
@@ -243,14 +245,14 @@ package struct StoredToOne: Sendable {
     case none
     /// A to-one relationship: its slot.
     case toOne(Int)
-    /// A to-many relationship: its place among those of the destination.
+    /// A to-many relationship: its position among those of the destination.
     case toMany(Int)
   }
 }
 
 extension StoredEntity {
   /// Returns whether a relationship has an inverse that isn't hidden. To-one relationships are given by slot,
-  /// to-many relationships by a place after the slots.
+  /// to-many relationships by a position after the slots.
   func hasInverse(_ property: Int) -> Bool {
     let place = property - schema.stored.count
     if place < 0 { return toOne(slot: property).map { $0.inverse != .none } ?? false }
@@ -285,7 +287,8 @@ package struct StoredToMany: Sendable {
   let list: ListTable?
 }
 
-/// The two trees of a many-to-many relationship, seen from one end, and the place of the relationship at the other end.
+/// The two trees of a many-to-many relationship, seen from one end, and the position of the relationship at the other
+/// end.
 package struct PairTrees: Sendable {
   /// The relationship of the forward tree.
   let relationship: ChangeSet.Relationship

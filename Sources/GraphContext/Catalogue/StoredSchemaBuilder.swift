@@ -4,9 +4,9 @@ import Predicates
 struct StoredSchemaBuilder {
   private let schema: Schema
   let names: SchemaNames
-  /// The store's entities, by the entity's place in the schema; nil for an entity that the store doesn't have.
+  /// The store's entities, by the entity's position in the schema; nil for an entity that the store doesn't have.
   private let catalogued: [CataloguedEntity?]
-  /// The properties, by the entity's place and by name.
+  /// The properties, by the entity's position and by name.
   private let properties: [[String: CataloguedProperty]]
   var ordinals: [String: Int] { names.ordinals }
 
@@ -18,7 +18,7 @@ struct StoredSchemaBuilder {
     properties = catalogued.map { $0?.propertiesByName ?? [:] }
   }
 
-  /// O(entities, properties and indexes).
+  /// Makes the entities. O(entities, properties and indexes).
   func build() throws(ContextError) -> [StoredEntity] {
     var toOnes: [[StoredToOne]] = []
     var toManys: [[StoredToMany]] = []

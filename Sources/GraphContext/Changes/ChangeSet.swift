@@ -26,8 +26,8 @@ struct ChangeSet: Sendable {
   /// The new values of an object.
   struct Update: Sendable, Hashable {
     var number: ObjectNumber
-    /// Bits of the slots that have other values. The slots are those of the schema at the commit.
-    var slots: UInt64
+    /// The slots that have other values. The slots are those of the schema at the commit.
+    var slots: SlotSet
   }
 
   /// A many-to-many relationship, by the end that the change was made at.
@@ -165,7 +165,7 @@ extension ChangeSet.Objects {
   fileprivate mutating func merge(_ rules: RuleChanges.Objects) {
     var slots = Dictionary(uniqueKeysWithValues: updated.map { ($0.number, $0.slots) })
     for (number, mask) in rules.updated where !inserted.contains(number) {
-      slots[number, default: 0] |= mask
+      slots[number, default: .empty].formUnion(mask)
     }
     for number in rules.deleted { slots[number] = nil }
     // An object that the same commit has inserted was never in the store.

@@ -22,12 +22,8 @@ struct ObjectNumberRanges: Sendable, Hashable {
 
   /// O(log runs).
   func contains(_ number: ObjectNumber) -> Bool {
-    var (low, high) = (0, runs.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if runs[middle].upperBound < number.rawValue { low = middle + 1 } else { high = middle }
-    }
-    return low < runs.count && runs[low].contains(number.rawValue)
+    let place = runs.indices.partitionPoint { runs[$0].upperBound >= number.rawValue }
+    return place < runs.count && runs[place].contains(number.rawValue)
   }
 
   /// Returns the other numbers. O(count) if any of the given ones is here.

@@ -1,3 +1,5 @@
+import Predicates
+
 /// A sorted list in chunks. A copy shares the chunks that neither of the two changes. Finding a place, and inserting or
 /// removing an element there, are O(√elements).
 struct SortedChunks<Element> {
@@ -20,25 +22,16 @@ struct SortedChunks<Element> {
   /// Returns the number of leading elements that meet a condition. The elements after them don't meet it: the list is
   /// sorted.
   func prefixCount(where condition: (Element) -> Bool) -> Int {
-    let chunk = Self.firstPlace(in: chunks.count) { !condition(chunks[$0][chunks[$0].count - 1]) }
+    let chunk = chunks.indices.partitionPoint { !condition(chunks[$0][chunks[$0].count - 1]) }
     let before = chunks[..<chunk].reduce(0) { $0 + $1.count }
     if chunk == chunks.count { return before }
-    return before + Self.firstPlace(in: chunks[chunk].count) { !condition(chunks[chunk][$0]) }
+    return before + chunks[chunk].indices.partitionPoint { !condition(chunks[chunk][$0]) }
   }
 
   /// Returns the first place that meets a condition; the number of elements if none does. Each place after the first
   /// one meets it, too.
   func firstPlace(where condition: (_ place: Int) -> Bool) -> Int {
-    Self.firstPlace(in: count, where: condition)
-  }
-
-  private static func firstPlace(in count: Int, where condition: (Int) -> Bool) -> Int {
-    var (low, high) = (0, count)
-    while low < high {
-      let middle = (low + high) / 2
-      if condition(middle) { high = middle } else { low = middle + 1 }
-    }
-    return low
+    (0..<count).partitionPoint(where: condition)
   }
 
   /// Inserts an element at a place from 0 to the number of elements. The caller keeps the order.

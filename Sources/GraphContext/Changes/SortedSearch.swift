@@ -1,14 +1,11 @@
+import Predicates
+
 // Search in arrays that ascend by a key.
 
 extension Array {
   /// Returns the index of the first element whose key is not less than this one. O(log n).
   func insertionIndex<Key: Comparable>(sorted key: Key, by keyPath: (Element) -> Key) -> Int {
-    var (low, high) = (0, count)
-    while low < high {
-      let middle = (low + high) / 2
-      if keyPath(self[middle]) < key { low = middle + 1 } else { high = middle }
-    }
-    return low
+    indices.partitionPoint { keyPath(self[$0]) >= key }
   }
 
   /// Returns the index of the element of a key; nil if there is none. O(log n).
@@ -24,11 +21,6 @@ extension Array {
   /// Returns the number that is no element's key, and that has as many such numbers below it, from 0 on, as `place`
   /// says. O(log n).
   func number(ofGap place: Int, by keyPath: (Element) -> Int) -> Int {
-    var (low, high) = (0, count)
-    while low < high {
-      let middle = (low + high) / 2
-      if keyPath(self[middle]) - middle <= place { low = middle + 1 } else { high = middle }
-    }
-    return place + low
+    place + indices.partitionPoint { keyPath(self[$0]) - $0 > place }
   }
 }

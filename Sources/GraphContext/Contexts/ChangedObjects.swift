@@ -27,7 +27,9 @@ package struct ChangedObjects {
   private func isInserted(_ state: ObjectState) -> Bool {
     state.phase == .inserted && state.host.map { ObjectIdentifier($0) } == host
   }
-  private func isUpdated(_ state: ObjectState) -> Bool { state.phase == .persistent && state.changed != 0 }
+  private func isUpdated(_ state: ObjectState) -> Bool {
+    state.phase == .persistent && !state.changed.isEmpty
+  }
   private func isDeleted(_ state: ObjectState) -> Bool { state.phase == .deleted }
 
   mutating func noteInserted(_ object: any ManagedObject) { insertedEntries.append(object) }

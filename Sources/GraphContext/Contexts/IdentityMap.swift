@@ -14,7 +14,7 @@ import Predicates
 struct IdentityMap {
   private struct Entry {
     var number: ObjectNumber
-    /// Nil after the object was removed.
+    /// The object; nil after it was removed.
     var object: AnyObject?
   }
   private var entries: [Entry] = []
@@ -32,7 +32,7 @@ struct IdentityMap {
 
   private static let smallestSweepCount = 1_024
 
-  /// The object of this number. O(1).
+  /// Returns the object of this number. O(1).
   subscript(number: ObjectNumber) -> AnyObject? {
     guard count > 0, let place = place(of: number) else { return nil }
     return entries[Int(slots[place].entryPlace)].object

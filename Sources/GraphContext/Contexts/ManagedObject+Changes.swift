@@ -8,11 +8,12 @@ extension ManagedObject {
   public var context: ManagedObjectContext? { _$state.host as? ManagedObjectContext }
 
   /// The attributes and to-one relationships that were set since the object was inserted, read or saved, with their
-  /// current values, by name; for an object that was never saved, all of them. To-many relationships are not included:
-  /// their changes are changes of the objects at the other end, or, if many-to-many, of the links between both.
+  /// current values, by name. For an object that was never saved, all are included. To-many relationships are not
+  /// included: their changes are changes of the objects at the other end, or, if many-to-many, of the links between
+  /// both.
   public var changedValues: [String: AttributeValue] {
     switch _$state.phase {
-    case .inserted: values(in: ~0)
+    case .inserted: values(in: .all)
     case .persistent, .deleted: values(in: _$state.changed)
     case .new, .gone, .tracer: [:]
     }
@@ -24,7 +25,7 @@ extension ManagedObject {
   /// If the record can't be read, this is empty, and the context's next fetch or save throws.
   public var committedValues: [String: AttributeValue] {
     guard let context, _$state.phase != .inserted else { return [:] }
-    return context.committedValues(of: self, in: ~0)
+    return context.committedValues(of: self, in: .all)
   }
 
   /// True if a value of the object differs from the one in the context's snapshot. Setting a property to the value that
@@ -36,10 +37,10 @@ extension ManagedObject {
     return changedValues.contains { committed[$0.key] != $0.value } || context?.hasMoved(self) ?? false
   }
 
-  private func values(in slots: UInt64) -> [String: AttributeValue] {
+  private func values(in slots: SlotSet) -> [String: AttributeValue] {
     guard let properties = context?.entity(of: self).schema.stored else { return [:] }
     var values: [String: AttributeValue] = [:]
-    for slot in properties.indices where slots & 1 << UInt64(slot) != 0 && properties[slot].kind != .place {
+    for slot in properties.indices where slots.contains(slot) && properties[slot].kind != .place {
       values[properties[slot].name] = attributeValue(at: slot)
     }
     return values
@@ -50,7 +51,7 @@ extension ManagedObjectContext {
   /// Returns whether an object has another place in an ordered relationship than in the snapshot.
   fileprivate func hasMoved(_ object: some ManagedObject) -> Bool {
     let entity = entity(of: object)
-    if object._$state.changed & entity.placeSlots == 0 { return false }
+    if object._$state.changed.isDisjoint(with: entity.placeSlots) { return false }
     return deferringError(false) { () throws(ContextError) in
       guard let bytes = try source.record(object._$state.number, of: entity) else { return false }
       let record = RecordView(validated: bytes, layout: entity.layout)
@@ -60,17 +61,17 @@ extension ManagedObjectContext {
     }
   }
 
-  /// - Parameter slots: bits of the slots whose values are wanted.
+  /// - Parameter slots: the slots whose values are wanted.
   fileprivate func committedValues(
     of object: some ManagedObject,
-    in slots: UInt64
+    in slots: SlotSet
   ) -> [String: AttributeValue] {
     let entity = entity(of: object)
     return deferringError([:]) { () throws(ContextError) in
       guard let bytes = try source.record(object._$state.number, of: entity) else { return [:] }
       let record = RecordView(validated: bytes, layout: entity.layout)
       var values: [String: AttributeValue] = [:]
-      for slot in entity.slots(slots & ~entity.placeSlots) {
+      for slot in entity.slots(slots.subtracting(entity.placeSlots)) {
         values[entity.schema.stored[slot].name] = try source.value(of: record, at: slot, entity)
       }
       return values

@@ -12,8 +12,8 @@ extension ManagedObjectContext {
   /// process only; the save throws.
   ///
   /// If the object can't be inserted, the context inserts nothing, and its next fetch or save throws, until it is
-  /// rolled back: `otherContext` for an object that is in another context, `objectNotFound` for one that is gone
-  /// (it was deleted, or its context was reset), `unknownEntity` for a model that the container was made without;
+  /// rolled back. It throws `otherContext` for an object that is in another context, `objectNotFound` for one that is
+  /// gone (it was deleted, or its context was reset), `unknownEntity` for a model that the container was made without;
   /// `tooManyObjects` or what a save throws, when no number can be leased for the object. The same goes for a
   /// relationship that is set to such an object.
   public func insert(_ object: some ManagedObject) {
@@ -49,6 +49,12 @@ extension ManagedObjectContext {
     try entities[modelEntity(of: type).ordinal].changes.inserted(from: &position).compactMap { $0 as? Object }
   }
 
+  /// Returns the saved objects of a class that have unsaved changes of their own, and not of many-to-many links alone.
+  /// O(changed objects of the entity).
+  package func editedObjects<Object: ManagedObject>(of type: Object.Type) throws(ContextError) -> [Object] {
+    try entities[modelEntity(of: type).ordinal].changes.updated.compactMap { $0 as? Object }
+  }
+
   /// Makes the error for an object of another context.
   static func isOther(_ object: any ManagedObject, _ what: String) -> ContextError {
     let id = object.objectID
@@ -73,7 +79,7 @@ extension ManagedObjectContext {
     )
   }
 
-  // MARK: What there is to save
+  // MARK: Unsaved changes
 
   /// True if there is anything to save. O(unsaved changes).
   public var hasChanges: Bool {
@@ -94,7 +100,7 @@ extension ManagedObjectContext {
   /// Saved objects whose deletion is not saved yet.
   public var deletedObjects: [any ManagedObject] { entities.flatMap(\.changes.deleted) }
 
-  /// Saved objects of an entity with unsaved changes, by number.
+  /// Returns the saved objects of an entity with unsaved changes, by number.
   func updatedObjects(of ordinal: Int) -> [any ManagedObject] {
     let changed = entities[ordinal].changes.updated
     if !entities[ordinal].hasRelinks { return changed }

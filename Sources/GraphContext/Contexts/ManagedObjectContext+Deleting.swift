@@ -2,8 +2,9 @@ import Predicates
 
 extension ManagedObjectContext {
   /// Deletes an object; a save deletes it in the store. Delete rules are applied at once to all objects that the
-  /// context knows: with `cascade` the objects at the other end are deleted too, with `nullify` they no longer refer to
-  /// it. The save checks the rule `deny`, and everything that other contexts have saved in the meantime.
+  /// context knows. With `cascade` the objects at the other end are deleted too; with `nullify` they no longer refer to
+  /// the deleted object. The save checks the rule `deny`, and everything that other contexts have saved in the
+  /// meantime.
   ///
   /// An object that was never saved leaves the context: no rule can deny that, and nothing leads to it any more. An
   /// object in no context is left alone. So is an object of another context, and the next fetch or save throws
@@ -111,8 +112,6 @@ extension ManagedObjectContext {
     } else {
       for position in entity.toManys.indices {
         entities[entity.ordinal].pairs[position].forget(number)
-        entities[entity.ordinal].pairPlaces[position].forget(number)
-        entities[entity.ordinal].changeLists(ofPairs: position) { $0.forget(number) }
       }
       entities[entity.ordinal].known.remove(number)
       object.detach()
@@ -130,8 +129,8 @@ extension ManagedObjectContext {
   ) {
     let target = object.reference(at: toOne.slot)
     let number = object._$state.number
-    let decided = entities[entity.ordinal].decidedReferences[number]?.all ?? 0
-    let isDecided = decided & 1 << UInt64(toOne.slot) != 0
+    let decided = entities[entity.ordinal].decidedReferences[number]
+    let isDecided = decided?.all.contains(toOne.slot) == true
     let isSaved = object._$state.phase == .persistent
     if parent != nil, toOne.deleteRule != .nullify {
       entities[entity.ordinal].ruledReferences[number, default: [:]][toOne.slot] = target
@@ -196,7 +195,7 @@ extension ManagedObjectContext {
   private func isRequiredBack(by target: ObjectNumber, _ toOne: StoredToOne, _ owner: ObjectNumber) -> Bool {
     guard case .toOne(let slot) = toOne.inverse else { return false }
     let destination = entity(toOne.destination)
-    guard destination.requiredSlots(of: target) & 1 << UInt64(slot) != 0 else { return false }
+    guard destination.requiredSlots(of: target).contains(slot) else { return false }
     return object(target, of: destination).reference(at: slot) == owner
   }
 }
@@ -216,7 +215,7 @@ extension ManagedObjectContext.DeletionOrigin {
       return images[ObjectKey(entity: entity.ordinal, number: number)]?.leftReferences[toOne.slot] != target
     case .child(let request):
       let changes = request.entities[entity.ordinal]
-      return !changes.deletes(number) || (changes.followed[number] ?? 0) & 1 << UInt64(toOne.slot) != 0
+      return !changes.deletes(number) || changes.followed[number]?.contains(toOne.slot) == true
     }
   }
 
@@ -233,7 +232,7 @@ extension ManagedObjectContext.DeletionOrigin {
       guard let image = images[ObjectKey(entity: entity.ordinal, number: number)] else { return nil }
       var decided = DecidedReferences()
       for (slot, target) in image.leftReferences where object.reference(at: slot) == target {
-        decided.byReplay |= image.decidedReferences & 1 << UInt64(slot)
+        if image.decidedReferences.contains(slot) { decided.byReplay.insert(slot) }
       }
       return decided
     }
@@ -241,13 +240,13 @@ extension ManagedObjectContext.DeletionOrigin {
 }
 
 extension ManagedObjectContext {
-  /// Returns the bits of the references of a deleted object that led nowhere at its deletion, or that were decided on
+  /// Returns the slots of the references of a deleted object that led nowhere at its deletion, or that were decided on
   /// before.
-  func decidedReferences(ofDeleted object: any ManagedObject) -> UInt64 {
+  func decidedReferences(ofDeleted object: any ManagedObject) -> SlotSet {
     let entity = entity(of: object)
-    var decided = entities[entity.ordinal].decidedReferences[object._$state.number]?.all ?? 0
+    var decided = entities[entity.ordinal].decidedReferences[object._$state.number]?.all ?? .empty
     for toOne in entity.toOnes where object.reference(at: toOne.slot).isNone {
-      decided |= 1 << UInt64(toOne.slot)
+      decided.insert(toOne.slot)
     }
     return decided
   }

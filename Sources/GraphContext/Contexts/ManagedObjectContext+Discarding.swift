@@ -129,8 +129,8 @@ extension ManagedObjectContext {
       restoreReferences(to: number, incoming.toOne, of: self.entity(incoming.source))
     }
     restorePairs(of: object, entity)
-    forgetConflict(of: number, entity, in: ~entity.referenceSlots)
-    object._$state.forgetChanges(in: ~entity.referenceSlots)
+    forgetConflict(of: number, entity, in: .all.subtracting(entity.referenceSlots))
+    object._$state.forgetChanges(in: .all.subtracting(entity.referenceSlots))
     entities[entity.ordinal].forgetDerived()
   }
 
@@ -154,8 +154,10 @@ extension ManagedObjectContext {
     _ entity: StoredEntity,
     to target: ObjectNumber
   ) {
-    let bit: UInt64 = 1 << UInt64(toOne.slot)
-    if target.isNone { return forgetChanges(of: object, in: bit | entity.places(of: bit)) }
+    if target.isNone {
+      let reference = SlotSet(toOne.slot)
+      return forgetChanges(of: object, in: reference.union(entity.places(of: reference)))
+    }
     let destination = self.entity(toOne.destination)
     let other = self.object(target, of: destination)
     if other._$state.phase == .deleted { return object._$willSet(toOne.slot) }
@@ -177,8 +179,8 @@ extension ManagedObjectContext {
     let stored = storedReference(of: object._$state.number, entity, toOne)
     guard stored == object.reference(at: slot) else { return }
     // Linking has also given the object the last place in an ordered list: forget that change, too.
-    let bit: UInt64 = 1 << UInt64(slot)
-    forgetChanges(of: object, in: bit | entity.places(of: bit))
+    let reference = SlotSet(slot)
+    forgetChanges(of: object, in: reference.union(entity.places(of: reference)))
   }
 
   private func storedReference(
@@ -229,15 +231,14 @@ extension ManagedObjectContext {
     func isDeleted(_ element: ObjectNumber) -> Bool {
       knownObject(element, of: destination)?._$state.phase == .deleted
     }
-    let forward = entities[entity.ordinal].settledPairs[toMany.ordinal]
-    entities[entity.ordinal].settledPairs[toMany.ordinal] = forward.filter { owner, element, _ in
-      owner != number || isDeleted(element)
-    }
+    // `isDeleted` reads `entities`, so nothing changes them meanwhile.
+    var forward = entities[entity.ordinal].pairs[toMany.ordinal]
+    forward.filterSettled { owner, element in owner != number || isDeleted(element) }
+    entities[entity.ordinal].pairs[toMany.ordinal] = forward
     guard let inverse else { return }
-    let backward = entities[destination.ordinal].settledPairs[inverse]
-    entities[destination.ordinal].settledPairs[inverse] = backward.filter { owner, element, _ in
-      element != number || isDeleted(owner)
-    }
+    var backward = entities[destination.ordinal].pairs[inverse]
+    backward.filterSettled { owner, element in element != number || isDeleted(owner) }
+    entities[destination.ordinal].pairs[inverse] = backward
   }
 }
 
@@ -252,14 +253,14 @@ extension ManagedObjectContext {
   ) {
     guard let list = toMany.list, case .pairs(let places) = list.origin else { return }
     let (owner, position) = (object._$state.number, places.position)
-    guard let moved = entities[places.entity].pairPlaces[position].byOwner[owner] else { return }
+    guard let moved = entities[places.entity].pairs[position].places.byOwner[owner] else { return }
     let keeper = OrderKeeper(self, list)
     for number in moved.keys.sorted() {
       let stored = deferringError(nil) { () throws(ContextError) in
         try source.place(of: number, in: owner, places)
       }
       keeper.setPlace(of: self.object(number, of: destination), in: owner, stored)
-      entities[places.entity].pairPlaces[position].set(nil, of: number, in: owner)
+      entities[places.entity].pairs[position].setPlace(nil, of: number, in: owner)
     }
   }
 }
@@ -274,20 +275,21 @@ extension ManagedObjectContext {
     children.forEach { $0.parentWillChange(object._$state.number, entity.ordinal) }
     keepInChildren(object, entity.ordinal)
     tellChildrenOfConflict(of: object._$state.number, entity)
-    var kept: UInt64 = 0
-    for toOne in entity.toOnes where object._$state.changed & 1 << UInt64(toOne.slot) != 0 {
-      if !restoreReference(of: object, toOne, entity) { kept |= 1 << UInt64(toOne.slot) }
+    var kept = SlotSet.empty
+    for toOne in entity.toOnes where object._$state.changed.contains(toOne.slot) {
+      if !restoreReference(of: object, toOne, entity) { kept.insert(toOne.slot) }
     }
     // A place is kept or dropped with the reference that it was given for.
-    kept |= entity.places(of: kept)
+    kept.formUnion(entity.places(of: kept))
     let mayBeMissing = entities[entity.ordinal].mayBeMissing(object._$state.number)
     // If others have deleted the object and only a link keeps it here, it keeps all its changes: its values exist
     // nowhere else.
-    if mayBeMissing, kept != 0 { kept = object._$state.changed }
-    entities[entity.ordinal].forgetConflict(object._$state.number, in: ~kept)
-    object._$state.forgetChanges(in: ~kept)
+    if mayBeMissing, !kept.isEmpty { kept = object._$state.changed }
+    let forgotten = SlotSet.all.subtracting(kept)
+    entities[entity.ordinal].forgetConflict(object._$state.number, in: forgotten)
+    object._$state.forgetChanges(in: forgotten)
     entities[entity.ordinal].forgetDerived()
-    if mayBeMissing, kept == 0 {
+    if mayBeMissing, kept.isEmpty {
       entities[entity.ordinal].deletedInParent.remove(object._$state.number)
       leaveIfDeleted(object, entity.ordinal)
     }
@@ -306,7 +308,7 @@ extension ManagedObjectContext {
       if !new.isNone, knownObject(new, of: destination)?._$state.phase == .deleted { return false }
       guard old != new else { return true }
       if case .toOne(let inverse) = toOne.inverse, !old.isNone {
-        tellChildrenOfConflict(of: old, destination, in: 1 << UInt64(inverse))
+        tellChildrenOfConflict(of: old, destination, in: SlotSet(inverse))
       }
       object.setReference(at: toOne.slot, to: new)
       didSetToOne(of: object, slot: toOne.slot, from: old, to: new)
@@ -327,6 +329,6 @@ extension ManagedObjectContext {
     let partner = try source.reference(at: inverse, of: number, destination)
     guard !partner.isNone, object(partner, of: entity).reference(at: toOne.slot) == number else { return }
     relationships.set(object(number, of: destination), slot: inverse, to: partner)
-    entities[destination.ordinal].forgetConflict(number, in: 1 << UInt64(inverse))
+    entities[destination.ordinal].forgetConflict(number, in: SlotSet(inverse))
   }
 }

@@ -234,12 +234,12 @@ extension ManagedObjectContext {
     show(newest)
     for (entity, changes) in ruleChanges.objects {
       update(changes.updated.lazy.map { ($0.key, $0.value) }, of: entity)
-      update(changes.deleted.lazy.map { ($0, 0) }, of: entity)
+      update(changes.deleted.lazy.map { ($0, SlotSet.empty) }, of: entity)
     }
     for changes in changeSets {
       for (entity, objects) in changes.objects {
         update(objects.updated.lazy.map { ($0.number, $0.slots) }, of: entity)
-        update(objects.deleted.lazy.map { ($0, 0) }, of: entity)
+        update(objects.deleted.lazy.map { ($0, SlotSet.empty) }, of: entity)
       }
     }
     noteRevivals()
@@ -275,16 +275,17 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Called before an object loses its unsaved changes. If only these keep it here, because others have deleted it, it
-  /// leaves the context. A child that has changed the object keeps it, with the values that it shows now.
+  /// Makes the children that have changed an object keep it, with the values that it shows now, before it loses its
+  /// unsaved changes here. If only these changes keep the object here, because others have deleted it, it leaves the
+  /// context.
   func keepInChildren(_ object: any ManagedObject, _ ordinal: Int) {
     let number = object._$state.number
     guard entities[ordinal].mayBeMissing(number) else { return }
     children.forEach { $0.loadAttributesIfChanged(number, ordinal) }
   }
 
-  /// - Parameter changes: numbers of objects that the store has other values of, with bits of their slots.
-  private func update(_ changes: some Sequence<(ObjectNumber, UInt64)>, of entity: EntityNumber) {
+  /// - Parameter changes: numbers of objects that the store has other values of, with their slots.
+  private func update(_ changes: some Sequence<(ObjectNumber, SlotSet)>, of entity: EntityNumber) {
     // A context that knows no object of the entity has nothing to update.
     guard let entity = coordinator.schema.entity(entity), !entities[entity.ordinal].known.isEmpty else {
       return
@@ -300,12 +301,12 @@ extension ManagedObjectContext {
 
   /// Brings an object of the context up to date that was changed or removed below the context.
   ///
-  /// - Parameter slots: bits of the slots that the store has other values in.
+  /// - Parameter slots: the slots that the store has other values in.
   func update(
     _ number: ObjectNumber,
     _ entity: StoredEntity,
     changedBy origin: ChangeOrigin,
-    _ slots: UInt64 = 0
+    _ slots: SlotSet = .empty
   ) {
     let ordinal = entity.ordinal
     guard let object = knownObject(number, of: entity) else { return }
@@ -350,56 +351,40 @@ extension ManagedObjectContext {
     if tracksChanges { events.kept.insert(id(object._$state.number, entity)) }
   }
 
-  /// Forgets places of links that the source no longer has, and places that the source has too.
-  private func normalisePlaces() {
-    for ordinal in entities.indices {
-      entities[ordinal].forgetListsOfPairs()
-      for position in entities[ordinal].pairPlaces.indices {
-        var kept = entities[ordinal].pairPlaces[position]
-        if kept.isEmpty { continue }
-        let relationship = entity(ordinal).toManys[position]
-        guard case .pairs(let places)? = relationship.list?.origin else { continue }
-        let links = entities[ordinal].pairs[position]
-        deferringError(()) { () throws(ContextError) in
-          try kept.filter { owner, element, place throws(ContextError) in
-            if links.isLinked(owner, element) != nil { return true }
-            guard try source.isLinked(owner, element, in: relationship.links) else { return false }
-            let stored = try source.place(of: element, in: owner, places)
-            return ListEntry(place: stored, number: element).place != place
-          }
-        }
-        entities[ordinal].pairPlaces[position] = kept
-      }
-    }
-  }
-
-  /// Makes pending links the differences to what the source shows. A link that was added or removed below as well is no
-  /// difference; a child keeps it aside, because its parent may take the change back.
+  /// Makes pending links, and their places, the differences to what the source shows.
   func normalisePairs() {
+    // The source may ask the context, so nothing accesses `entities` meanwhile.
     for ordinal in entities.indices {
       for relationship in entity(ordinal).toManys {
         let position = relationship.ordinal
-        if entities[ordinal].pairs[position].isEmpty, entities[ordinal].settledPairs[position].isEmpty {
-          continue
-        }
-        var links = entities[ordinal].settledPairs[position]
-        links.merge(entities[ordinal].pairs[position])
-        if links.isEmpty { continue }
+        if entities[ordinal].pairs[position].isEmpty { continue }
+        var pairs = entities[ordinal].pairs[position]
         deferringError(()) { () throws(ContextError) in
-          var settled = PendingLinks()
-          entities[ordinal].pairs[position] = try links.filter {
-            owner,
-            element,
-            isAdded throws(ContextError) in
-            if try source.isLinked(owner, element, in: relationship.links) != isAdded { return true }
-            if parent != nil { settled.note(owner, element, isLinked: isAdded) }
-            return false
+          try pairs.normaliseLinks(keepsSettled: parent != nil) { owner, element throws(ContextError) in
+            try source.isLinked(owner, element, in: relationship.links)
           }
-          entities[ordinal].settledPairs[position] = settled
         }
+        entities[ordinal].pairs[position] = pairs
       }
     }
-    normalisePlaces()
+    for ordinal in entities.indices {
+      entities[ordinal].forgetListsOfPairs()
+      for relationship in entity(ordinal).toManys { normalisePlaces(of: relationship, entity(ordinal)) }
+    }
+  }
+
+  private func normalisePlaces(of relationship: StoredToMany, _ entity: StoredEntity) {
+    let position = relationship.ordinal
+    if entities[entity.ordinal].pairs[position].places.isEmpty { return }
+    guard case .pairs(let places)? = relationship.list?.origin else { return }
+    var pairs = entities[entity.ordinal].pairs[position]
+    deferringError(()) { () throws(ContextError) in
+      try pairs.normalisePlaces { owner, element throws(ContextError) in
+        guard try source.isLinked(owner, element, in: relationship.links) else { return nil }
+        return ListEntry(place: try source.place(of: element, in: owner, places), number: element)
+      }
+    }
+    entities[entity.ordinal].pairs[position] = pairs
   }
 }
 
@@ -407,7 +392,7 @@ extension ObjectState {
   /// Makes the object a saved one, with unsaved changes of everything but derived values, which are read again.
   mutating func becomeSaved(changedIn entity: StoredEntity) {
     becomeSaved()
-    for slot in entity.schema.stored.indices where entity.derivedSlots & 1 << UInt64(slot) == 0 {
+    for slot in entity.schema.stored.indices where !entity.derivedSlots.contains(slot) {
       didSet(slot)
     }
     forgetUnchangedValues(in: entity.derivedSlots)

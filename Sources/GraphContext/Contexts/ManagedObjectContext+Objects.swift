@@ -29,7 +29,7 @@ extension ManagedObjectContext {
     if entities[entity.ordinal].mayBeMissing(number) { return true }
     if let parent, parent.knownObject(number, of: entity)?._$state.phase == .deleted { return true }
     if let parent, parent.isKeptByChanges(number, entity) { return true }
-    if entities[entity.ordinal].pairs.contains(where: { $0.added[number] != nil }) { return true }
+    if entities[entity.ordinal].pairs.contains(where: { $0.links.added[number] != nil }) { return true }
     return entity.incoming.contains { pendingLinks(in: $0.toOne.links)?.added[number] != nil }
   }
 
@@ -53,7 +53,7 @@ extension ManagedObjectContext {
   /// Returns the object of a number of the entity of this ordinal, whose class is given.
   func object<Object: ManagedObject>(_ type: Object.Type, number: ObjectNumber, _ ordinal: Int) -> Object {
     guard isClass(of: number, type, ordinal) else { return missing(type, number, ordinal) }
-    // The map of an entity holds objects of its one class, or of that which the number says.
+    // The map of an entity holds objects of its one class, or of the class that the number gives.
     if let known = entities[ordinal].known[number] { return unsafeDowncast(known, to: type) }
     var state = ObjectState(fault: number, in: self)
     if let record = memberReading.record(number, of: ordinal) {
@@ -220,7 +220,7 @@ extension ManagedObjectContext {
     return entity
   }
 
-  /// - Throws: for an ID of another store, or one that names no object of any.
+  /// Throws an error for an ID of another store, or for one that names no object of any store.
   func check(_ id: ManagedObjectID, _ entity: StoredEntity) throws(ContextError) {
     if id.number.isNone { throw notFound(.none, entity) }
     try checkStore(of: id)

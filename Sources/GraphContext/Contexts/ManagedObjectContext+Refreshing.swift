@@ -14,13 +14,13 @@ extension ManagedObjectContext {
   /// - Parameters:
   ///   - object: an object of this context; any other is left alone.
   ///   - mergeChanges: whether unsaved changes of the object stay. If not, its attributes and to-one relationships are
-  ///     as the snapshot has them, and inverses follow; a relationship that led to an object which is deleted here
+  ///     as the snapshot has them, and inverses follow. A relationship that led to an object which is deleted here
   ///     stays as it is. An object that was inserted or deleted here is not affected: roll back, or delete it.
   public func refresh(_ object: some ManagedObject, mergeChanges: Bool = true) {
     guard object._$state.host === self, object._$state.phase == .persistent else { return }
-    let discarded = mergeChanges ? 0 : object._$state.changed
-    guard discarded == 0 || checkWritable() else { return }
-    noteChange(of: object, isEdited: discarded != 0, slots: discarded)
+    let discarded = mergeChanges ? .empty : object._$state.changed
+    guard discarded.isEmpty || checkWritable() else { return }
+    noteChange(of: object, isEdited: !discarded.isEmpty, slots: discarded)
     if !mergeChanges { tellingObservers { discardValues(of: object) } }
     // The values of an object that was deleted below exist nowhere else.
     guard object._$state.host === self,

@@ -49,9 +49,9 @@ public final class ManagedObjectContext: ObjectHost {
   /// The rule for objects that other contexts have changed in the store since this one read them: ``MergePolicy/error``
   /// unless it is set. A child's value has no effect: only the outermost context saves to the store.
   public var mergePolicy = MergePolicy.error
-  /// The IDs of new objects that saves of this context have settled with existing ones, and the IDs of those: see
-  /// ``UniquePolicy``. Those of the last save are all here; of earlier ones the last 10,000 stay. Empty again after a
-  /// reset.
+  /// The IDs of new objects that saves of this context have settled with existing ones, and the IDs of the existing
+  /// ones: see ``UniquePolicy``. Those of the last save are all here; of earlier ones the last 10,000 stay. Empty again
+  /// after a reset.
   public var aliases: [ManagedObjectID: ManagedObjectID] { settledIDs.aliases }
   var settledIDs = SettledIDs()
   /// True if the context only reads. Changes of objects are refused then: the next fetch or save throws
@@ -69,9 +69,9 @@ public final class ManagedObjectContext: ObjectHost {
   /// True for the context of a block that only reads.
   var isForReading = false
   /// The commit that the context stays at; nil for a context that can move to newer ones.
-  var pinnedCommit: PinnedCommit?
+  var pinnedCommit: (any HeldCommit)?
   /// True after code has tried to change an object of this read-only context or of one of its children.
-  private(set) var hasRefusedChange = false
+  var hasRefusedChange = false
   /// Owner whose deinit ends the context. A suspended save retains it.
   weak var holder: AnyObject?
 
@@ -88,10 +88,10 @@ public final class ManagedObjectContext: ObjectHost {
   /// The records of the members of the relationship that is read at this time.
   var memberReading = MemberReading()
   /// Objects that are in the context but whose relationships have yet to be looked at.
-  private var adopted: [any ManagedObject] = []
-  private var isAdopting = false
+  var adopted: [any ManagedObject] = []
+  var isAdopting = false
   /// Objects that are in the context but whose `awakeFromInsert` has yet to be called, in the order of their insertion.
-  private var asleep: [any ManagedObject] = []
+  var asleep: [any ManagedObject] = []
   /// The index of the next of them to be called.
   private var firstAsleep = 0
   /// Objects whose `prepareForDeletion` is running.
@@ -108,9 +108,10 @@ public final class ManagedObjectContext: ObjectHost {
   var tracksChanges = false
   /// True if it records which properties change, too: it, or a child, has listeners.
   var namesChanges = false
-  /// Rises with changes: it has another value if anything has changed since ``announceChanges()``.
+  /// A number that rises with changes: it has another value if anything has changed since ``announceChanges()``.
   var changeCount = 0
-  /// Called at the first change after an event. It schedules the next event for the end of the turn.
+  /// The closure that is called at the first change after an event. It schedules the next event for the end of the
+  /// turn.
   var scheduleEvent: (() -> Void)?
   /// The observers of the context's objects; nil where objects can't be observed.
   var observation: ContextObservation?
@@ -125,8 +126,7 @@ public final class ManagedObjectContext: ObjectHost {
   }
   /// The key of the objects whose entity was found last, the entity's ordinal, and what IDs say of the entity if it has
   /// one class.
-  @exclusivity(unchecked) private final var lastEntity:
-    (key: ObjectIdentifier, ordinal: Int, label: EntityLabel?)?
+  @exclusivity(unchecked) final var lastEntity: (key: ObjectIdentifier, ordinal: Int, label: EntityLabel?)?
 
   package convenience init(coordinator: StoreCoordinator) throws(ContextError) {
     self.init(coordinator, showing: try coordinator.engine.newestSource())
@@ -152,7 +152,7 @@ public final class ManagedObjectContext: ObjectHost {
 
   deinit { leaveAll() }
 
-  // MARK: What objects ask
+  // MARK: Calls by objects
 
   package override var storeID: UUID { ownStoreID }
 
@@ -230,8 +230,8 @@ public final class ManagedObjectContext: ObjectHost {
     }
   }
 
-  /// Called before an object with unsaved changes is changed, or one without them for the first time.
-  package override func willChange(_ object: any ManagedObject, slots: UInt64) {
+  /// Prepares for a change of an object: each change of one with unsaved changes, and the first of one without them.
+  package override func willChange(_ object: any ManagedObject, slots: SlotSet) {
     checkWritable()
     noteChange(of: object, slots: slots)
     if !object._$state.hasChanges { entities[entity(of: object).ordinal].changes.noteUpdated(object) }
@@ -252,7 +252,7 @@ public final class ManagedObjectContext: ObjectHost {
     _ isObserved: Bool
   ) { noteObserving(object, property, isObserved) }
 
-  override func willSet(_ slots: UInt64, of object: any ManagedObject) {
+  override func willSet(_ slots: SlotSet, of object: any ManagedObject) {
     tellObservers(of: object, willSet: slots)
   }
 
@@ -262,40 +262,6 @@ public final class ManagedObjectContext: ObjectHost {
 
   @discardableResult
   package override func adopt(_ object: any ManagedObject) -> Bool { adopt(object, numbered: nil) }
-
-  /// Enters a new object into the context.
-  ///
-  /// - Parameter given: its number, which no object has; nil for a fresh one.
-  @discardableResult
-  func adopt(_ object: any ManagedObject, numbered given: ObjectNumber?) -> Bool {
-    if let host = object._$state.host {
-      if host !== self { deferred.note(Self.isOther(object, "inserted or linked")) }
-      return host === self
-    }
-    guard object._$state.phase == .new else {
-      deferred.note(Self.isGone(object))
-      return false
-    }
-    guard checkWritable() else { return false }
-    let place = deferringError(nil) { () throws(ContextError) in
-      let entity = try modelEntity(of: object)
-      let tag = try coordinator.classTag(of: object, entity)
-      if let given { return (entity, number: given) }
-      let number = try coordinator.engine.takeNumber(of: entity, timeout: saveTimeout)
-      return (entity, number: number.tagged(tag))
-    }
-    guard let (entity, number) = place else { return false }
-    object.makeInsertionDefaults()
-    object._$state.enter(self, number: number)
-    register(object, number, entity.ordinal)
-    entities[entity.ordinal].changes.noteInserted(object)
-    entities[entity.ordinal].encoded?.noteStale(number)
-    noteEntry(of: object)
-    adopted.append(object)
-    asleep.append(object)
-    attachAdopted()
-    return true
-  }
 
   package override func awakeInserted() {
     if asleep.isEmpty { return }
@@ -307,14 +273,6 @@ public final class ManagedObjectContext: ObjectHost {
     }
     asleep.removeAll(keepingCapacity: true)
     firstAsleep = 0
-  }
-
-  /// Looks at the relationships of new objects one after the other, without recursion: a chain of them may be long.
-  private func attachAdopted() {
-    guard !isAdopting else { return }
-    isAdopting = true
-    defer { isAdopting = false }
-    while let object = adopted.popLast() { object.attachRelationships() }
   }
 
   package override func reach(_ object: any ManagedObject, by property: Int) {
@@ -414,82 +372,4 @@ public final class ManagedObjectContext: ObjectHost {
     of object: any ManagedObject,
     toMany: Int
   ) -> ListExtension { lists.extendListing(to: members, of: object, toMany: toMany) }
-
-  // MARK: Entities
-
-  /// Returns the entity of an object in this context.
-  package func entity(of object: any ManagedObject) -> StoredEntity {
-    guard let entity = knownEntity(object.entityKey) else { fatalError(Self.unknown(object).message) }
-    return entity
-  }
-
-  /// Returns the entity of the class of an object in this context.
-  package func entity(of type: any ManagedObject.Type) -> StoredEntity {
-    guard let entity = knownEntity(ObjectIdentifier(type)) else { fatalError(Self.unknown(type).message) }
-    return entity
-  }
-
-  /// Returns the entity of an object that is to enter the context.
-  ///
-  /// - Throws: `unknownEntity` when the container has no objects of this kind.
-  func modelEntity(of object: any ManagedObject) throws(ContextError) -> StoredEntity {
-    guard let entity = knownEntity(object.entityKey) else { throw Self.unknown(object) }
-    return entity
-  }
-
-  /// Returns the entity of a model class that a caller gives as an argument.
-  ///
-  /// - Throws: `unknownEntity` when the container was made without the model.
-  func modelEntity(of type: any ManagedObject.Type) throws(ContextError) -> StoredEntity {
-    guard let entity = knownEntity(ObjectIdentifier(type)) else { throw Self.unknown(type) }
-    return entity
-  }
-
-  private func knownEntity(_ key: ObjectIdentifier) -> StoredEntity? {
-    knownOrdinal(key).map(entity)
-  }
-
-  private func knownOrdinal(_ key: ObjectIdentifier) -> Int? {
-    if let lastEntity, lastEntity.key == key { return lastEntity.ordinal }
-    guard let entity = coordinator.entity(withKey: key) else { return nil }
-    lastEntity = (key, entity.ordinal, entity.classes.isEmpty ? entity.label : nil)
-    return entity.ordinal
-  }
-
-  private static func unknown(_ object: any ManagedObject) -> ContextError {
-    guard object is ManagedRecord else { return unknown(type(of: object)) }
-    let name = object._$objectModel.entity.name
-    return ContextError(
-      .unknownEntity,
-      "a record of \(name) can only be used in contexts of the container that made it",
-      context: .init(entity: name)
-    )
-  }
-
-  private static func unknown(_ type: any ManagedObject.Type) -> ContextError { .unknownModel(type) }
-
-  func entity(_ ordinal: Int) -> StoredEntity { coordinator.schema.entities[ordinal] }
-
-  // MARK: Failures
-
-  /// Returns false, and notes an error, in a context that only reads.
-  @discardableResult
-  func checkWritable() -> Bool {
-    if !isReadOnly { return true }
-    deferred.note(.readOnlyContext())
-    hasRefusedChange = true
-    parent?.checkWritable()
-    return false
-  }
-
-  /// Throws the error that was noted while values were read, if there is one.
-  package func checkUsable() throws(ContextError) { try deferred.throwIfAny() }
-
-  /// Runs `body`; an error is kept for the next call that can throw, and the result is `fallback`.
-  func deferringError<R>(_ fallback: R, _ body: () throws(ContextError) -> R) -> R {
-    do throws(ContextError) { return try body() } catch {
-      deferred.note(error)
-      return fallback
-    }
-  }
 }

@@ -1,12 +1,12 @@
 import Predicates
 
-/// The model classes of an entity's objects where they inherit from each other: what a number's class tag means in this
-/// program.
+/// The model classes of an entity's objects where they inherit from each other: the meaning of a number's class tag in
+/// this program.
 struct ModelClasses: Sendable {
   /// The classes by the class tag; nil for a class that the program has no model of.
   private let types: [(any ManagedObject.Type)?]
   private let tags: [ObjectIdentifier: UInt16]
-  /// The places of the classes in the entity's description, by the class tag.
+  /// The positions of the classes in the entity's description, by the class tag.
   private let places: [Int]
 
   init(_ entity: StoredEntity, _ model: ModelDescription) {
@@ -31,7 +31,7 @@ struct ModelClasses: Sendable {
     return tag < types.count ? types[tag] : nil
   }
 
-  /// Returns the place in the entity's description of the class of the object of a number; 0 where there is no
+  /// Returns the position in the entity's description of the class of the object of a number; 0 where there is no
   /// inheritance. O(1).
   func place(of number: ObjectNumber) -> Int {
     let tag = Int(number.classTag)

@@ -24,8 +24,8 @@ struct PlaceSlots: Sendable, Hashable {
   /// The slot of the member's place.
   let place: Int
 
-  var referenceBit: UInt64 { 1 << UInt64(reference) }
-  var placeBit: UInt64 { 1 << UInt64(place) }
+  /// The two slots as a set.
+  var both: SlotSet { SlotSet(reference).union(SlotSet(place)) }
 }
 
 /// A many-to-many relationship whose links have places.

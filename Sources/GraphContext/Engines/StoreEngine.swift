@@ -64,6 +64,14 @@ protocol StoreEngine: AnyObject, Sendable {
   ) async throws(ContextError)
 }
 
+/// A commit that is held, so that a context can read it while others save.
+protocol HeldCommit: Sendable {
+  /// Makes a separate source that shows the commit.
+  ///
+  /// - Throws: `commitNotHeld` after the release; `schemaChanged` when the store has another schema by now.
+  func source() throws(ContextError) -> any ObjectSource
+}
+
 /// Reviews the changes of a save by delete rules and beyond records, and adds failures of objects. Returns whether
 /// it may be stored.
 typealias SaveReview = (

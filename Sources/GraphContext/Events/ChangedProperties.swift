@@ -1,32 +1,33 @@
 import Predicates
 
-/// Properties of an object, as bits and positions: names would be many copies of few strings.
+/// Properties of an object, as slots and positions: names would be many copies of few strings.
 struct ChangedProperties: Sendable, Hashable {
-  /// Bits of the attributes and to-one relationships.
-  var slots: UInt64 = 0
+  /// The attributes and to-one relationships.
+  var slots = SlotSet.empty
   /// Positions of the to-many relationships that are kept as pairs.
   var pairs: Set<Int> = []
 
   mutating func formUnion(_ other: ChangedProperties) {
-    slots |= other.slots
+    slots.formUnion(other.slots)
     if !other.pairs.isEmpty { pairs.formUnion(other.pairs) }
   }
 }
 
 extension ChangedProperties {
-  /// Every attribute, every to-one relationship, and every to-many relationship that is kept as pairs.
+  /// Returns every attribute, every to-one relationship, and every to-many relationship that is kept as pairs.
   static func all(of entity: StoredEntity) -> ChangedProperties {
     let pairs = entity.toManys.filter { toMany in
       if case .pairs = toMany.storage { !toMany.isHidden } else { false }
     }
-    return ChangedProperties(slots: ~0, pairs: Set(pairs.map(\.ordinal)))
+    return ChangedProperties(slots: .all, pairs: Set(pairs.map(\.ordinal)))
   }
 
-  /// The properties of an entity that have these names.
+  /// Makes the set of an entity's properties that have these names.
   init(named names: [String], of entity: StoredEntity) {
     for name in names {
       if let slot = entity.schema.storedProperty(named: name)?.slot {
-        slots |= 1 << UInt64(slot) | entity.places(of: 1 << UInt64(slot))
+        slots.insert(slot)
+        slots.formUnion(entity.places(of: SlotSet(slot)))
       } else if let toMany = entity.toManys.first(where: { $0.name == name }) {
         pairs.insert(toMany.ordinal)
       }
@@ -42,7 +43,7 @@ struct ChangedPropertyNames {
   }
   private var known: [Key: [String]] = [:]
 
-  /// Sorted. O(1) for properties that were asked for before.
+  /// Returns the names, sorted. O(1) for properties that were asked for before.
   mutating func names(of properties: ChangedProperties, _ entity: StoredEntity) -> [String] {
     let key = Key(entity: entity.ordinal, properties: properties)
     if let names = known[key] { return names }

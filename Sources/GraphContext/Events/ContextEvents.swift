@@ -16,7 +16,7 @@ public final class ContextSubscription: Sendable {
   public func cancel() { flag.cancel() }
 }
 
-/// Tells the context that a subscription has been cancelled, perhaps on another thread.
+/// A flag that tells the context that a subscription has been cancelled, perhaps on another thread.
 final class SubscriptionFlag: Sendable {
   private let isCancelledFlag = Atomic(false)
 
@@ -40,7 +40,7 @@ struct ContextEvents {
   let willSave = EventListeners<Void>()
   let didSave = EventListeners<ObjectChanges>()
   /// The listeners for the end of a save, the context's own or a parent's, that has brought the context up to date.
-  /// Called after the events that the save leads to, before `didSave`.
+  /// They are called after the events that the save leads to, before `didSave`.
   let didSettle = EventListeners<Void>()
   let objectsDidChange = EventListeners<ObjectChanges>()
   /// The origin of the changes that the context is recording.

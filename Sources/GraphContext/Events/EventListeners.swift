@@ -8,7 +8,7 @@ final class EventListeners<Event> {
   private(set) var waitingCount = 0
   private var cleaning = AmortisedCleaning()
 
-  /// O(1) on average.
+  /// Adds a listener. O(1) on average.
   func add(_ body: @escaping (Event) -> Void) -> SubscriptionFlag {
     let flag = SubscriptionFlag()
     if cleaning.isDue(listeners.count) {
@@ -72,7 +72,7 @@ extension EventListeners {
   }
 }
 
-/// Finishes a stream when its source releases this object.
+/// An object that finishes a stream when the source of the stream releases it.
 final class StreamEnd<Event: Sendable>: Sendable {
   let continuation: AsyncStream<Event>.Continuation
 

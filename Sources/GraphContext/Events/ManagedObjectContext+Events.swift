@@ -8,7 +8,7 @@ extension ManagedObjectContext {
   /// Each listener hears of events in the order in which they happened. If a listener changes or saves something, all
   /// listeners hear of that after the current event.
   ///
-  /// Changes of one turn arrive together: the view context tells of them between two turns of the main actor, any other
+  /// Changes of one turn arrive together. The view context tells of them between two turns of the main actor, any other
   /// context at the end of the block that made them, and every context before it saves or undoes.
   /// ``processPendingChanges()`` tells of them at once. A merge of other contexts' commits, a child's save, a rollback
   /// and a reset are events of their own, which ``ObjectChanges/origin`` tells apart.
@@ -33,8 +33,8 @@ extension ManagedObjectContext {
   }
 
   /// Calls `body` with the changes that the context has saved. For a save to the store these are the changes of the
-  /// commit, including those by delete rules and merge policies; for a save to a parent, the changes that were handed
-  /// over. By then the context shows the newest commit, and the objects' hooks have run.
+  /// commit, including those by delete rules and merge policies. For a save to a parent, they are the changes that were
+  /// handed over. By then the context shows the newest commit, and the objects' hooks have run.
   public func onDidSave(_ body: @escaping (ObjectChanges) -> Void) -> ContextSubscription {
     ContextSubscription(events.didSave.add(body))
   }
@@ -164,8 +164,8 @@ extension ManagedObjectContext {
 
   /// Notes that an object of the context is about to be changed or deleted, or that its values are to be read anew.
   ///
-  /// - Parameter slots: bits of the slots that code is about to set.
-  func noteChange(of object: any ManagedObject, isEdited: Bool = true, slots: UInt64 = 0) {
+  /// - Parameter slots: the slots that code is about to set.
+  func noteChange(of object: any ManagedObject, isEdited: Bool = true, slots: SlotSet = .empty) {
     changeCount &+= 1
     guard tracksChanges else { return }
     let phase = object._$state.phase

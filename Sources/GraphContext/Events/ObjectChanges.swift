@@ -12,7 +12,7 @@ import Predicates
 /// change here: it is named, and the context continues to show its own value. An object that was deleted and came back
 /// by an undo or in one of several commits may have other values in each property that is named.
 public struct ObjectChanges: Sendable, Equatable {
-  /// Where changes come from.
+  /// The origin of changes.
   public enum Origin: Sendable, Hashable {
     /// Code that works in the context.
     case context
@@ -30,7 +30,7 @@ public struct ObjectChanges: Sendable, Equatable {
     case reset
   }
 
-  /// Where the changes come from.
+  /// The origin of the changes.
   public internal(set) var origin: Origin
   /// The ``ManagedObjectContext/name`` of the context whose event this is.
   public internal(set) var contextName: String?
@@ -50,7 +50,7 @@ public struct ObjectChanges: Sendable, Equatable {
   /// Objects whose values are read anew, although they were not set in the context: after a rollback, when the program
   /// asked for it, or when a save has settled a new object with one of them.
   public internal(set) var refreshed: [ManagedObjectID] = []
-  /// Of a save: the IDs of new objects that it has settled with existing ones, and the IDs of those.
+  /// Of a save: the IDs of new objects that it has settled with existing ones, and the IDs of the existing ones.
   public internal(set) var aliases: [ManagedObjectID: ManagedObjectID] = [:]
   /// True after a reset: every object has left the context, and the lists are empty.
   public internal(set) var invalidatesAll = false
@@ -81,10 +81,10 @@ final class HandedOver {
     self.child = child
   }
 
-  /// Called when the parent sets a reference to keep an inverse. O(log n).
+  /// Notes that the parent sets a reference to keep an inverse. O(log n).
   func noteReference(at slot: Int, of number: ObjectNumber, _ entity: StoredEntity) {
     let changes = request.entities[entity.ordinal]
-    if let index = changes.patchIndex(of: number), changes.updated[index].slots & 1 << UInt64(slot) != 0 {
+    if let index = changes.patchIndex(of: number), changes.updated[index].slots.contains(slot) {
       return
     }
     changedFurther.insert(child.id(number, entity))

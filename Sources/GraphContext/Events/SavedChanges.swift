@@ -11,10 +11,10 @@ public struct SavedChanges: Sendable, Hashable {
   /// Objects that existed before and no longer do, also because of delete rules.
   public private(set) var deleted: Set<ManagedObjectID> = []
 
-  /// Changes nothing.
+  /// Makes a set of no changes.
   public init() {}
 
-  /// The changes of one save.
+  /// Makes the changes of one save.
   public init(_ changes: ObjectChanges) { add(changes) }
 
   /// True if nothing was inserted, updated or deleted.

@@ -22,8 +22,8 @@ extension ObjectSource {
   /// The number of rows between two checks of whether a query was cancelled.
   static var rowsBetweenChecks: Int { 4_096 }
 
-  /// - Throws: `cancelled` when the task that the query runs in, or that waits for it, is cancelled, unless
-  ///   ``Cancellation/ignored(_:)`` reads.
+  /// Throws `cancelled` when the task that the query runs in, or that waits for it, is cancelled, unless
+  /// ``Cancellation/ignored(_:)`` reads.
   func checkCancellation() throws(ContextError) {
     let isCancelled = Task.isCancelled || cancellation?.isCancelled == true
     if isCancelled, !Cancellation.isIgnored { throw ContextError.cancelledQuery() }
@@ -31,7 +31,7 @@ extension ObjectSource {
 }
 
 extension ManagedObjectContext {
-  /// True if the task that waits for the context's block is cancelled. `Task.isCancelled` doesn't say so within the
-  /// block, which runs outside of any task.
+  /// True if the task that waits for the context's block is cancelled. Within the block, which runs outside of any
+  /// task, `Task.isCancelled` is false all the same.
   package var isWorkCancelled: Bool { cancellation?.isCancelled == true }
 }

@@ -12,19 +12,21 @@ final class EncodedChanges {
   private(set) var hidden: Set<ObjectNumber> = []
   /// The position of each object in `records`.
   private var places: [ObjectNumber: Int] = [:]
-  /// Objects that have changed since their record was encoded, or have none yet.
+  /// Objects that have changed since their record was encoded, or have no record yet.
   private var stale: Set<ObjectNumber> = []
   /// The records by key, for slots that were looked up by value.
   private var keyed: [KeyedRecords] = []
   private let entity: StoredEntity
-  /// Owns the records' bytes, and those of records that have been replaced.
+  /// The owner of the records' bytes, and of those of records that have been replaced.
   private var encoder: RecordEncoder
   /// The number of records that were encoded, replaced ones included.
   private(set) var encodingCount = 0
-  /// The objects whose records were updated, in the order of the updates. A reader that keeps something of the
-  /// records finds the later changes here.
+  /// The objects whose records were updated, in the order of the updates. A reader that keeps data of the records finds
+  /// the later changes here.
   private(set) var log: [ObjectNumber] = []
 
+  /// Makes the records of an entity's changes.
+  ///
   /// - Parameter pending: every object of the entity that has unsaved changes.
   init(_ entity: StoredEntity, _ pending: ChangedObjects) {
     self.entity = entity
@@ -38,8 +40,8 @@ final class EncodedChanges {
   /// Notes that the object has changed since the last update of the records.
   func noteStale(_ number: ObjectNumber) { stale.insert(number) }
 
-  /// True if most of the memory holds replaced records, or log entries of such records: then it is time to start
-  /// afresh.
+  /// True if most of the memory holds replaced records, or log entries of such records: the changes should then be
+  /// encoded afresh.
   var isWasteful: Bool {
     encodingCount > 2 * records.count + 1_024 || log.count > 2 * (records.count + hidden.count) + 1_024
   }
@@ -54,7 +56,7 @@ final class EncodedChanges {
 
   private func update(_ number: ObjectNumber, _ object: (any ManagedObject)?) {
     let phase = object?._$state.phase
-    let isUpdated = phase == .persistent && object?._$state.changed != 0
+    let isUpdated = phase == .persistent && object?._$state.changed.isEmpty == false
     if isUpdated || phase == .deleted { hidden.insert(number) } else { hidden.remove(number) }
     if let object, isUpdated || phase == .inserted {
       put(number, encode(object))

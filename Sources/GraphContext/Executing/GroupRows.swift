@@ -3,9 +3,9 @@ import Predicates
 /// Groups whose rows are made on demand, because only few rows of many groups may be wanted.
 struct GroupRows {
   let count: Int
-  /// The row of a group, counted from 0.
+  /// A function that returns the row of a group, counted from 0.
   private let row: (Int) -> [AttributeValue]
-  /// One column of a group's row.
+  /// A function that returns one column of a group's row.
   private let value: (_ column: Int, _ group: Int) -> AttributeValue
 
   init(_ rows: [[AttributeValue]]) {
@@ -31,7 +31,7 @@ struct GroupRows {
       return isAscending ? order < 0 : order > 0
     }
     let values = (0..<count).map { value(column, $0) }
-    // The first values met so far, and some more; what comes after `last` is not among them.
+    // The first values met so far, and some more; values after `last` are not among them.
     var first: [AttributeValue] = []
     var last: AttributeValue?
     for value in values {

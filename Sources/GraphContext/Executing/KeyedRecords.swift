@@ -8,7 +8,7 @@ struct KeyedRecords {
 
   init(slot: Int) { self.slot = slot }
 
-  /// The objects whose value has this component (``KeyCoder``).
+  /// Returns the objects whose value has this component (``KeyCoder``).
   subscript(key: [UInt8]) -> [ObjectNumber] { numbers[key] ?? [] }
 
   mutating func insert(_ number: ObjectNumber, _ record: RecordView) {
@@ -21,7 +21,7 @@ struct KeyedRecords {
     if numbers[key]?.isEmpty == true { numbers[key] = nil }
   }
 
-  /// Nil for a record without a value.
+  /// Returns the key of a record's value; nil for a record without a value.
   private func key(of record: RecordView) -> [UInt8]? {
     if record.isNull(slot) { return nil }
     var key: [UInt8] = []

@@ -18,7 +18,7 @@ public struct ObjectBatches<Root: ManagedObject>: AsyncSequence {
   /// Makes a separate iterator, which fixes the list of objects when the first batch is requested.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(stream: stream()) }
 
-  /// Goes through the batches.
+  /// An iterator over the batches.
   public struct AsyncIterator: AsyncIteratorProtocol {
     let stream: ObjectStream<Root>
 
@@ -67,7 +67,7 @@ final class ObjectStream<Root: ManagedObject> {
 
   var hasBegun: Bool { results != nil }
 
-  /// Returns the next objects, at least one; nil when there are no more. Forgets the records of those before.
+  /// Returns the next objects, at least one; nil when there are no more. Releases the records of the objects before.
   func next() throws(ContextError) -> [Root]? {
     while !isOver {
       let results = if let begun = results { begun } else { try begin() }

@@ -3,24 +3,24 @@ import Logging
 import Predicates
 import Synchronization
 
-/// A line in a log for each query of a store: its plan, what it has read, and how long it has taken.
+/// A line in a log for each query of a store: its plan, the counts of its reads, and its duration.
 ///
 /// ```swift
 /// container.queryLog = QueryLog(logger, level: .debug, slowerThan: .milliseconds(5))
 /// ```
 ///
-/// The message has the entity, the way to the rows, their number and the time. Metadata has the whole plan
-/// (`plan`), unless the container was opened with `showsValuesInErrors: false`: a plan shows the values that a
-/// condition compares with. Reading properties of objects that the program already has is no query.
+/// The message has the entity, the access path, the number of rows and the time. Metadata has the whole plan (`plan`),
+/// unless the container was opened with `showsValuesInErrors: false`: a plan shows the values that a condition compares
+/// with. Reading properties of objects that the program already has is no query.
 ///
-/// A query that is logged is planned twice. Without a log, and if the logger's level leaves the lines out, the only
-/// cost for a query is reading a flag.
+/// A query that is logged is planned twice. Without a log, or if the logger's level leaves the lines out, the only cost
+/// for a query is reading a flag.
 public struct QueryLog: Sendable {
-  /// Gets the lines.
+  /// The logger that gets the lines.
   public var logger: Logger
   /// The level of the lines.
   public var level: Logger.Level
-  /// Queries that take less time have no line.
+  /// The shortest time for a line: queries that take less time have none.
   public var threshold: Duration
 
   /// Makes a log of all queries that take at least `threshold`.
@@ -87,7 +87,7 @@ final class QueryLogging: Sendable {
   ///
   /// - Parameters:
   ///   - source: the source that the query reads.
-  ///   - count: how many rows a result has.
+  ///   - count: returns the number of rows of a result.
   func run<Rows>(
     _ request: @autoclosure () -> ResolvedRequest,
     on source: any ObjectSource,

@@ -25,11 +25,11 @@ struct QueryCounters {
 }
 
 extension QueryPlan {
-  /// Returns the plan with what its query does, measured now.
+  /// Returns the plan with a measurement of its query, which runs now.
   ///
   /// - Parameters:
-  ///   - source: what the query reads; nothing else may read it meanwhile.
-  ///   - run: runs the query and returns how many rows it has.
+  ///   - source: the source that the query reads; nothing else may read it meanwhile.
+  ///   - run: runs the query and returns its number of rows.
   func measured<E: Error>(
     on source: any ObjectSource,
     _ run: () throws(E) -> Int
@@ -37,11 +37,11 @@ extension QueryPlan {
     try measured(on: source, count: { $0 }, run).plan
   }
 
-  /// Returns the plan with what its query does, measured now, and the query's result.
+  /// Returns the plan with a measurement of its query, which runs now, and the query's result.
   ///
   /// - Parameters:
-  ///   - source: what the query reads; nothing else may read it meanwhile.
-  ///   - count: how many rows a result has.
+  ///   - source: the source that the query reads; nothing else may read it meanwhile.
+  ///   - count: returns the number of rows of a result.
   ///   - run: runs the query.
   func measured<Rows, E: Error>(
     on source: any ObjectSource,

@@ -3,7 +3,7 @@ import Predicates
 
 /// A query for groups, or for aggregates of all rows, whose names are found in the schema.
 struct ResolvedGrouping {
-  /// Which rows take part.
+  /// The query for the rows that take part.
   let query: ResolvedQuery
   let keys: [ResolvedPath]
   /// Entity of each key that is a reference; nil for attributes.
@@ -23,7 +23,7 @@ struct ResolvedGrouping {
     var condition = PredicateTree.constant(true)
     /// The order, by the names of columns.
     var sort: [(name: String, isAscending: Bool)] = []
-    /// Aggregates that these are about.
+    /// The aggregates that the condition and the order use.
     var aggregates: [ResolvedAggregate] = []
     var limit: Int?
     var offset = 0
@@ -114,6 +114,7 @@ struct ResolvedGrouping {
       rows = groups.candidates(window.end ?? .max, by: order[0].column, isAscending: order[0].isAscending)
     } else {
       rows = groups.rows
+      let condition = SubjectCondition(condition)
       rows.removeAll { !condition.matches(columns.row($0)) }
     }
     sort(&rows)

@@ -6,6 +6,8 @@ struct ResolvedSelection {
   let columns: [QueryColumn]
   let isDistinct: Bool
 
+  /// Makes a selection.
+  ///
   /// - Throws: `typeMismatch` if distinct rows are requested and a column can't be compared.
   init(query: ResolvedQuery, columns: [QueryColumn], isDistinct: Bool) throws(QueryError) {
     if isDistinct { for column in columns { try column.path.checkComparable("told apart") } }

@@ -23,7 +23,7 @@ struct RowWindow: Equatable {
   /// True if no further row is within.
   var isOver: Bool { left == 0 }
 
-  /// Rows that have to be known: offset + limit; nil for all.
+  /// The number of rows that have to be known: offset + limit; nil for all.
   var end: Int? {
     if left == 0 { return 0 }
     let (end, isTooLarge) = toSkip.addingReportingOverflow(left)
@@ -50,7 +50,7 @@ struct RowWindow: Equatable {
   /// Returns the rows of a list that are within.
   func rows<Row>(of rows: [Row]) -> [Row] { isWhole ? rows : Array(rows.dropFirst(toSkip).prefix(left)) }
 
-  /// Returns how many of `count` rows are within.
+  /// Returns the number of rows within, among `count` rows.
   func count(of count: Int) -> Int { range(in: count).count }
 
   /// Returns the indices of the rows within, among `count` rows.

@@ -3,15 +3,15 @@ import Predicates
 /// The unsaved changes of a stack of contexts, which queries see in place of a store's state: the changes of a
 /// context take precedence over those of its parent.
 final class UnsavedLayers {
-  /// The lowest first.
+  /// The contexts, the lowest first.
   private let contexts: [ManagedObjectContext]
 
   private init(_ contexts: [ManagedObjectContext]) { self.contexts = contexts }
 
-  /// The changes of one context.
+  /// Makes the changes of one context.
   convenience init(of context: ManagedObjectContext) { self.init([context]) }
 
-  /// These layers on top of the changes of another context; `layers` may be nil for none.
+  /// Returns these layers on top of the changes of another context; `layers` may be nil for none.
   static func stack(_ layers: UnsavedLayers?, on parent: ManagedObjectContext) -> UnsavedLayers {
     UnsavedLayers([parent] + (layers?.contexts ?? []))
   }
@@ -39,12 +39,12 @@ final class UnsavedLayers {
 
 /// The records of the unsaved objects of one entity, from one layer or several.
 struct UnsavedRecords {
-  /// The lowest first; never empty.
+  /// The layers, the lowest first; never empty.
   private let layers: [EncodedChanges]
   /// Objects whose stored record doesn't count: changed or deleted.
   let hidden: Set<ObjectNumber>
 
-  /// Nil for no layer.
+  /// Makes the records of layers; nil for no layer.
   init?(_ layers: [EncodedChanges]) {
     guard let first = layers.first else { return nil }
     self.layers = layers

@@ -1,6 +1,9 @@
 import Foundation
 
 /// The limits of a store's history. See ``PersistentContainer/keepHistory(_:durability:)``.
+///
+/// Only the oldest transactions are removed: a transaction that is beyond its limits stays as long as an older one
+/// isn't beyond its own.
 public struct HistoryPolicy: Sendable, Hashable {
   /// The limits for transactions that every registered consumer has read.
   public var limits: HistoryLimits

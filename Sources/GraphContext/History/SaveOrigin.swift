@@ -2,7 +2,7 @@
 struct SaveOrigin: Sendable {
   var author: String?
   var contextName: String?
-  /// Bits of the slots whose values stay in the history when an object is deleted, by the entity's ordinal; empty for
+  /// The slots whose values stay in the history when an object is deleted, by the entity's ordinal; empty for
   /// none.
-  var preservedSlots: [UInt64] = []
+  var preservedSlots: [SlotSet] = []
 }

@@ -20,49 +20,19 @@ extension SchemaChange {
       return []
     }
     // The root class belongs to the entity.
-    let (subclasses, knownSubclasses) = (described.dropFirst(), Array(known.dropFirst()))
+    let subclasses = Array(described.dropFirst())
     let matches = SchemaMatching.matches(
       subclasses.map { ($0.name, $0.originalName) },
-      known: knownSubclasses.map(\.name)
+      known: known.dropFirst().map(\.name)
     )
-    var tags: [String: UInt16] = [entity.name: 0]
-    var nextTag = UInt16(max(known.count, 1))
-    for (member, match) in zip(subclasses, matches) {
-      if let match {
-        tags[member.name] = knownSubclasses[match].tag
-      } else {
-        tags[member.name] = nextTag
-        nextTag += 1
-      }
-    }
-    var classes = described.map { member in
-      CataloguedClass(
-        tag: tags[member.name, default: 0],
-        name: member.name,
-        parent: member.parent.flatMap { tags[$0] },
-        isAbstract: member.isAbstract,
-        properties: member.properties.compactMap { match.property(named: $0)?.number },
-        required: member.required.compactMap { match.property(named: $0)?.number }
-      )
-    }
-    .sorted { $0.tag < $1.tag }
-    let knownByTag = known.dictionary(by: \.tag)
-    for place in classes.indices.dropFirst() {
-      classes[place].keepFirstName(of: knownByTag[classes[place].tag])
-    }
+    let classes = match.classes(continuing: matches)
     noteTakenNames(of: described, entity, matching)
-    for (member, match) in zip(subclasses, matches) where match == nil {
+    for (member, known) in zip(subclasses, matches) where known == nil {
       noteLostEntity(of: member, entity, matching)
     }
-    noteKnownClasses(Array(subclasses), matches, entity)
+    noteKnownClasses(subclasses, matches, entity)
     noteNewFlags(of: described, match, entity)
-    guard let old = match.old else { return classes }
-    if known.isEmpty {
-      noteAbstractRoot(of: classes, match, entity)
-    } else {
-      noteChanges(of: known, to: classes, match, entity)
-    }
-    if !match.isEmpty { noteMovedProperties(from: old, to: classes, entity) }
+    if let old = match.old { noteChanges(from: old, to: classes, match, entity) }
     return classes
   }
 
@@ -186,6 +156,21 @@ extension SchemaChange {
     note(entity.name, nil, "\(entity.name) can't become abstract: the store has objects of it")
   }
 
+  /// Refuses changes that the classes of an entity of the store can't undergo.
+  private mutating func noteChanges(
+    from old: CataloguedEntity,
+    to classes: [CataloguedClass],
+    _ match: SchemaMatching.Entity,
+    _ entity: CataloguedEntity
+  ) {
+    if old.classes.isEmpty {
+      noteAbstractRoot(of: classes, match, entity)
+    } else {
+      noteChanges(of: old.classes, to: classes, match, entity)
+    }
+    if !match.isEmpty { noteMovedProperties(from: old, to: classes, entity) }
+  }
+
   private mutating func noteChanges(
     of known: [CataloguedClass],
     to classes: [CataloguedClass],
@@ -250,6 +235,47 @@ extension SchemaChange {
         "\(member.name).\(name) is required, and objects in the store may have no value for it"
       )
     }
+  }
+}
+
+extension SchemaMatching.Entity {
+  /// Returns the classes, by tag.
+  ///
+  /// - Parameter matches: for each subclass, the index of the subclass of the store that it continues; nil for a new
+  ///   one.
+  fileprivate func classes(continuing matches: [Int?]) -> [CataloguedClass] {
+    let tags = tagsOfClasses(continuing: matches)
+    var classes = description.classes.map { member in
+      CataloguedClass(
+        tag: tags[member.name, default: 0],
+        name: member.name,
+        parent: member.parent.flatMap { tags[$0] },
+        isAbstract: member.isAbstract,
+        properties: member.properties.compactMap { property(named: $0)?.number },
+        required: member.required.compactMap { property(named: $0)?.number }
+      )
+    }
+    .sorted { $0.tag < $1.tag }
+    let known = (old?.classes ?? []).dictionary(by: \.tag)
+    for place in classes.indices.dropFirst() { classes[place].keepFirstName(of: known[classes[place].tag]) }
+    return classes
+  }
+
+  /// Returns the tags of the classes, by name: those of the store, and then new ones.
+  private func tagsOfClasses(continuing matches: [Int?]) -> [String: UInt16] {
+    let known = old?.classes ?? []
+    let knownSubclasses = Array(known.dropFirst())
+    var tags: [String: UInt16] = [description.name: 0]
+    var nextTag = UInt16(max(known.count, 1))
+    for (member, match) in zip(description.classes.dropFirst(), matches) {
+      if let match {
+        tags[member.name] = knownSubclasses[match].tag
+      } else {
+        tags[member.name] = nextTag
+        nextTag += 1
+      }
+    }
+    return tags
   }
 }
 

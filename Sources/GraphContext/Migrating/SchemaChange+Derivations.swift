@@ -101,7 +101,7 @@ extension SchemaChange {
 }
 
 extension CataloguedProperty {
-  /// Returns whether the same values are read of both, whatever the names, and whether nil is allowed or not.
+  /// Returns true if the values that are read of both properties are the same. Names and optionality don't count.
   fileprivate func hasValues(of other: CataloguedProperty) -> Bool {
     (storedKind, elementKind, absentValue, derivation)
       == (other.storedKind, other.elementKind, other.absentValue, other.derivation)

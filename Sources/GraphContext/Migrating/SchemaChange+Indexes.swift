@@ -33,8 +33,8 @@ extension SchemaChange {
     }
   }
 
-  /// Notes a unique index over a to-one relationship that gets its values in the same change: only for one to one are
-  /// they known to be unique.
+  /// Notes a unique index over a to-one relationship that gets its values in the same change. The values are known to
+  /// be unique only for a relationship of one to one.
   private mutating func noteUnknownValues(
     _ index: IndexDescription,
     _ properties: [PropertyNumber],

@@ -1,7 +1,7 @@
 import Predicates
 
-// Links: the place where a relationship's links are stored depends on both of its ends, so a change of either end
-// may move them.
+// Links: the slot and the trees where a relationship's links are stored depend on both of its ends, so a change of
+// either end may move them.
 //
 // | relationship | inverse | stored in |
 // |---|---|---|

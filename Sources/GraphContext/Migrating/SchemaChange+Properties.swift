@@ -28,6 +28,8 @@ extension SchemaChange {
     return continued
   }
 
+  // MARK: Attributes
+
   private mutating func attribute(
     _ attribute: AttributeDescription,
     _ match: SchemaMatching.Property,
@@ -35,63 +37,69 @@ extension SchemaChange {
     _ matching: SchemaMatching,
     isEmpty: Bool
   ) -> Continued {
-    var result = Continued(
-      property: CataloguedProperty(
-        number: match.number,
-        name: attribute.name,
-        content: .attribute(attribute.kind, isOptional: attribute.isOptional),
-        elementKind: attribute.elementKind
-      )
-    )
-    result.property.derivation = attribute.derivation.flatMap {
-      CataloguedDerivation($0, of: entity, matching)
+    var result = Continued(property: CataloguedProperty(attribute, match, of: entity, matching))
+    if let old = match.old {
+      carryOn(old, as: attribute, match, entity, &result, isEmpty: isEmpty)
+    } else {
+      begin(attribute, match, entity, &result, isEmpty: isEmpty)
     }
-    let isDerived = result.property.derivation != nil
-    if attribute.kind.isExternal {
-      result.property.blobTree = match.old?.blobTree ?? TreeKind.blobs.treeName(match.number.rawValue)
-    }
-    let isPart = entity.flag(of: match) != nil
-    result.property.isRequiredPart =
-      isPart && attribute.isRequiredPart ?? match.old?.isRequiredPart ?? false
-    let isRequired = !attribute.isOptional || result.property.isRequiredPart
-    let mayHaveValue = entity.mayHaveValue(with: match)
+    return result
+  }
+
+  /// Sets the value that a new attribute has in the objects of the store, or notes that there is none.
+  private mutating func begin(
+    _ attribute: AttributeDescription,
+    _ match: SchemaMatching.Property,
+    _ entity: SchemaMatching.Entity,
+    _ result: inout Continued,
+    isEmpty: Bool
+  ) {
+    guard entity.mayHaveValue(with: match) else { return }
     let value = value(of: attribute, match, entity)
-    guard let old = match.old else {
-      if entity.old != nil, mayHaveValue { result.property.absentValue = value }
-      if value.isNull, isRequired, mayHaveValue, !isDerived, !isEmpty {
-        noteMissingValues(
-          of: match,
-          in: entity,
-          "is new, not optional, and has no default for the objects in the store"
-        )
-      }
-      return result
+    if entity.old != nil { result.property.absentValue = value }
+    if value.isNull, result.property.needsValue, !isEmpty {
+      noteMissingValues(
+        of: match,
+        in: entity,
+        "is new, not optional, and has no default for the objects in the store"
+      )
     }
+  }
+
+  /// Sets how the values of an attribute of the store are read from now on, or notes why they can't be.
+  private mutating func carryOn(
+    _ old: CataloguedProperty,
+    as attribute: AttributeDescription,
+    _ match: SchemaMatching.Property,
+    _ entity: SchemaMatching.Entity,
+    _ result: inout Continued,
+    isEmpty: Bool
+  ) {
+    let names = (entity: entity.description.name, attribute: attribute.name)
     guard case .attribute(let kind, let wasOptional) = old.content, old.canContinue(as: match.description)
     else {
       note(
-        entity.description.name,
-        attribute.name,
-        "\(entity.description.name).\(attribute.name) is \(old.typeText) in the store and \(attribute.typeText) in the model"
+        names.entity,
+        names.attribute,
+        "\(names.entity).\(names.attribute) is \(old.typeText) in the store and \(attribute.typeText) in the model"
       )
-      return result
+      return
     }
     if !isEmpty, let whole = entity.old, entity.isFlag(match) != whole.isFlag(old) {
       note(
-        entity.description.name,
-        attribute.name,
-        "\(entity.description.name).\(attribute.name) is an embedded value in the store"
+        names.entity,
+        names.attribute,
+        "\(names.entity).\(names.attribute) is an embedded value in the store"
           + " and a bool in the model, or the reverse"
       )
-      return result
+      return
     }
     result.property.absentValue = old.absentValue.widened(to: attribute.kind) ?? .null
     let (oldKind, newKind) = (old.elementKind ?? kind, attribute.elementKind ?? attribute.kind)
     result.hasOtherKeys = !oldKind.hasSameKeys(as: newKind)
-    if wasOptional, isRequired, !old.isRequiredPart || !attribute.isOptional, !isDerived {
-      require(&result, value, entity, isEmpty: isEmpty)
+    if wasOptional, result.property.needsValue, !old.isRequiredPart || !attribute.isOptional {
+      require(&result, value(of: attribute, match, entity), entity, isEmpty: isEmpty)
     }
-    return result
   }
 
   /// Returns the value of an attribute for the objects of the store that have none. For a part of an embedded value
@@ -174,6 +182,31 @@ extension SchemaChange {
 }
 
 extension CataloguedProperty {
+  /// Makes the entry of an attribute, without values for the objects of the store.
+  fileprivate init(
+    _ attribute: AttributeDescription,
+    _ match: SchemaMatching.Property,
+    of entity: SchemaMatching.Entity,
+    _ matching: SchemaMatching
+  ) {
+    self.init(
+      number: match.number,
+      name: attribute.name,
+      content: .attribute(attribute.kind, isOptional: attribute.isOptional),
+      elementKind: attribute.elementKind
+    )
+    derivation = attribute.derivation.flatMap { CataloguedDerivation($0, of: entity, matching) }
+    if attribute.kind.isExternal {
+      blobTree = match.old?.blobTree ?? TreeKind.blobs.treeName(match.number.rawValue)
+    }
+    let isPart = entity.flag(of: match) != nil
+    isRequiredPart = isPart && attribute.isRequiredPart ?? match.old?.isRequiredPart ?? false
+  }
+
+  /// True if programs have to give the attribute a value; for a part of an embedded value that may be nil, in objects
+  /// with that value.
+  fileprivate var needsValue: Bool { derivation == nil && (!isOptional || isRequiredPart) }
+
   /// The name of the property's type in messages.
   var typeText: String {
     switch content {

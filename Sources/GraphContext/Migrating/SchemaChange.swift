@@ -169,11 +169,11 @@ struct SchemaChange {
     result.forgetRemovedValues()
     result.arrange(like: match.old)
     result.addLayout()
-    if result.layouts.count > SchemaTree.maximumLayoutCount {
+    if result.layouts.count > CataloguedEntity.maximumLayoutCount {
       note(
         result.name,
         nil,
-        "\(result.name) has had \(SchemaTree.maximumLayoutCount) layouts of its records, and can have no more in this store"
+        "\(result.name) has had \(CataloguedEntity.maximumLayoutCount) layouts of its records, and can have no more in this store"
       )
     }
     result.indexes = indexes(of: match, result, rekeyed: rekeyed, isEmpty: isEmpty)

@@ -6,8 +6,8 @@ import Predicates
 /// A new entity or property continues the stored one with its own name. If there is none, or if another one
 /// continues it, the new one continues the stored one with its original name. A new one whose own name is taken in
 /// this way is matched by its original name in the same way. So a name that was given up can be used again for
-/// something else, a chain of names can be shifted, and a hint that is left in a model after the store was changed
-/// has no effect.
+/// something else, and a chain of names can be shifted. A hint that is left in a model after the store was changed has
+/// no effect.
 ///
 /// A to-one relationship that continues nothing by its name continues the stored inverse of its inverse, if nothing
 /// else continues that: the two have the same links. So does a hidden inverse, whatever the stored inverse was,
@@ -20,7 +20,7 @@ struct SchemaMatching {
     let old: CataloguedEntity?
     /// True if the entity has no objects.
     let isEmpty: Bool
-    /// The properties, by their place in the description.
+    /// The properties, by their position in the description.
     private(set) var properties: [Property]
     private let places: [String: Int]
 
@@ -215,7 +215,7 @@ struct SchemaMatching {
     }
   }
 
-  /// Returns, for each of the new entities, the place of the entity that it continues.
+  /// Returns, for each of the new entities, the position of the entity that it continues.
   private static func matches(
     _ new: [EntityDescription],
     known: [CataloguedEntity],
@@ -231,8 +231,8 @@ struct SchemaMatching {
     return matches
   }
 
-  /// Returns, for each of the new names, the place of the known name that it continues. No two of the original
-  /// names are the same.
+  /// Returns, for each of the new names, the position of the known name that it continues. No two of the original names
+  /// are the same.
   static func matches(_ new: [(name: String, original: String?)], known: [String]) -> [Int?] {
     let places = places(of: known)
     let owners = Self.places(of: new.map(\.name))

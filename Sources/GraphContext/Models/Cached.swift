@@ -7,11 +7,11 @@ import Predicates
 public struct Cached<Value> {
   @usableFromInline package var stored: Value?
 
-  /// A value that is not there yet.
+  /// Makes a value that is not there yet.
   @inlinable
   public init() { stored = nil }
 
-  /// A value that was decoded or set.
+  /// Makes a value that was decoded or set.
   @inlinable
   public init(_ value: Value) { stored = value }
 
@@ -32,16 +32,16 @@ public struct Cached<Value> {
 /// A number, not the object: objects that refer to each other would keep each other alive. Objects that are in no
 /// context yet have no numbers; between these it is the object.
 public struct ToOneReference<Target: ManagedObject> {
-  /// `none` where the relationship is nil.
+  /// The target's number; `none` where the relationship is nil.
   @usableFromInline package var number = ObjectNumber.none
   /// The object that was assigned before this object was in a context.
   @usableFromInline var unattached: UnattachedTarget<Target>?
 
-  /// A reference that is not there yet, or is nil.
+  /// Makes a reference that is not there yet, or is nil.
   @inlinable
   public init() {}
 
-  /// A reference to an object in no context; nothing is kept of one that is in a context.
+  /// Makes a reference to an object in no context; nothing is kept of one that is in a context.
   @inlinable
   public init(_ target: Target?) {
     // Every object of a fetch begins with nil, so that this must cost nothing.
@@ -52,19 +52,19 @@ public struct ToOneReference<Target: ManagedObject> {
 /// The storage, in an object, for the target of an ordered to-one relationship, and for the object's place among the
 /// objects that lead to the same target.
 ///
-/// A model visits the reference at the slot of the relationship, and the place as an attribute at a slot behind those
-/// of all declared properties: the places are in the order of their relationships.
+/// A model visits the reference at the slot of the relationship. It visits the place as an attribute at a slot behind
+/// those of all declared properties: the places are in the order of their relationships.
 public struct OrderedReference<Target: ManagedObject> {
   /// The target of the relationship.
   public var reference: ToOneReference<Target>
-  /// Nil for the place of the object's number.
+  /// The object's place; nil for the place of the object's number.
   public var place = Cached<ListPlace?>(nil)
 
-  /// A reference that is not there yet, or is nil.
+  /// Makes a reference that is not there yet, or is nil.
   @inlinable
   public init() { reference = ToOneReference() }
 
-  /// A reference to an object in no context; nothing is kept of one that is in a context.
+  /// Makes a reference to an object in no context; nothing is kept of one that is in a context.
   @inlinable
   public init(_ target: Target?) { reference = ToOneReference(target) }
 }
@@ -75,7 +75,7 @@ public struct OrderedReference<Target: ManagedObject> {
 public struct ToManyMembers<Target: ManagedObject> {
   @usableFromInline var unattached: UnattachedMembers<Target>?
 
-  /// No members.
+  /// Makes the storage without members.
   @inlinable
   public init() {}
 

@@ -2,15 +2,15 @@ import Foundation
 import Predicates
 import Synchronization
 
-/// Finds the names along a key path by following it over an object that exists only for that: a *tracer*, whose getters
-/// note which property was read, and return a value that is recognised at the end of the key path.
+/// Finds the names along a key path by following it over a *tracer*: an object that exists only for that. The tracer's
+/// getters note which property was read, and return a value that is recognised at the end of the key path.
 ///
 /// A key path is made of functions; it has no names. And not every key path that reads a property *is* that property:
 /// `\Song.title.count` reads the title too. So each property hands out a marked value, and only the same value arriving
 /// at the end proves that the key path leads there and no further. A second round with other marks rules out functions
 /// that happen to keep a mark as it is, such as a magnitude.
 final class KeyPathTracer: ObjectHost {
-  /// Counts from 0.
+  /// The number of the round, from 0.
   private var round = 0
   private var names: [String] = []
   private var mistake: String?
@@ -18,7 +18,7 @@ final class KeyPathTracer: ObjectHost {
   private var made: [any ManagedObject] = []
   /// The tracer object whose property may be read next.
   private var current: (any ManagedObject)?
-  /// The value at the end of the key path if the last property that was read is its end.
+  /// The value at the end of the key path if the key path ends at the last property that was read.
   private var leaf: AttributeValue?
   /// True if a property along the key path is optional.
   private var mayBeNil = false
@@ -38,7 +38,7 @@ final class KeyPathTracer: ObjectHost {
 
   override var storeID: UUID { UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) }
 
-  /// The names along the key path.
+  /// Returns the names along the key path.
   static func names<Root: ManagedObject>(
     along keyPath: AnyKeyPath,
     from root: Root.Type
@@ -179,8 +179,8 @@ final class KeyPathTracer: ObjectHost {
     return value
   }
 
-  /// A value that identifies an attribute. For a type that takes no mark it is one of the type's cases, another one in
-  /// each round, because functions leave some of them unchanged.
+  /// Returns a value that identifies an attribute. For a type that takes no mark, the value is one of the type's cases,
+  /// another one in each round, because functions leave some cases unchanged.
   private func markedValue<Value: AttributeType>() -> Value {
     if let value = Value(_attributeValue: mark(of: Value.self)) { return value }
     if let value: Value = TracedPart.address(0, round == 0) { return value }
@@ -208,7 +208,7 @@ final class KeyPathTracer: ObjectHost {
     return value
   }
 
-  /// The value of a part of an embedded value.
+  /// Returns the value of a part of an embedded value.
   private func part<Value: AttributeType>(
     _ part: Int,
     of object: any ManagedObject,
@@ -226,7 +226,7 @@ final class KeyPathTracer: ObjectHost {
     parts?[last].isOptional = true
   }
 
-  /// The same as ``target(of:slot:)`` of a relationship that may be nil.
+  /// Notes that a to-one relationship was read that may be nil. Returns the object that ``target(of:slot:)`` returns.
   func optionalTarget<Target: ManagedObject>(of object: any ManagedObject, slot: Int) -> Target {
     mayBeNil = true
     return target(of: object, slot: slot)
@@ -279,31 +279,16 @@ final class KeyPathTracer: ObjectHost {
     names.append(name)
   }
 
-  /// A value that functions rarely leave unchanged; the first round has another one than the others.
+  /// Returns a value that functions rarely leave unchanged; the first round has another one than the others.
   private func mark<Value: AttributeType>(of type: Value.Type) -> AttributeValue {
     let isFirst = round == 0
     guard let kind = Value._elementKind, !(Value._Present.self is any TransformedAttribute.Type) else {
-      return Self.mark(Value._attributeKind, isFirst)
+      return TracedPart.mark(of: Value._attributeKind, isFirst)
     }
     // Two elements, each of them the first in one round: functions that sort elements or leave some out change one of
     // the lists.
-    return .string(ListText.json(of: [Self.mark(kind, isFirst), Self.mark(kind, !isFirst)], kind))
-  }
-
-  private static func mark(_ kind: AttributeKind, _ first: Bool) -> AttributeValue {
-    switch kind {
-    case .bool: .bool(first)
-    case .int8, .int16, .int32, .int64: .int(first ? 90 : -91)
-    case .uint8, .uint16, .uint32, .uint64, .reference: .int(first ? 90 : 165)
-    case .float, .double: .double(first ? 90.5 : -91.25)
-    case .decimal: .decimal(first ? 90.5 : -91.25)
-    case .date: .date(Date(timeIntervalSinceReferenceDate: first ? 90.5 : -91.25))
-    case .uuid: .uuid(UUID(uuid: (90, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, first ? 15 : 16)))
-    case .string, .externalString: .string(first ? " aZ\u{E9}9 " : "\u{C9}z A\t")
-    case .data, .externalData, .place: .data(Data(first ? [90, 0, 91] : [165, 7]))
-    // No type decodes this, so that the value is the type's placeholder.
-    case .coded: .bool(first)
-    }
+    let elements = [TracedPart.mark(of: kind, isFirst), TracedPart.mark(of: kind, !isFirst)]
+    return .string(ListText.json(of: elements, kind))
   }
 }
 
@@ -319,8 +304,8 @@ extension ManagedObject {
   /// The name that `is` and `as?` of a `#Predicate` ask for: ``entityName``.
   public static var predicateClassName: String? { entityName }
 
-  /// The names along a key path. It is followed once, through objects that note which properties are read. Afterwards
-  /// its names are looked up.
+  /// Returns the names along a key path. The key path is followed once, through objects that note which properties are
+  /// read. Afterwards its names are looked up.
   public static func predicatePath(of keyPath: AnyKeyPath) throws(QueryError) -> [String] {
     if let names = TracedKeyPaths.shared[keyPath] { return names }
     let names = try KeyPathTracer.names(along: keyPath, from: Self.self)
@@ -339,8 +324,8 @@ private struct TracedKeyPaths: ~Copyable {
   }
   private struct Known {
     var names: [Key: [String]] = [:]
-    /// The same names by the key path's own address, which is quicker to look up: a key path that the source spells at
-    /// one place is one object. The key paths are kept, so that no other key path gets the same address.
+    /// The names by the address of the key path, which is quicker to look up: a key path that the source spells at one
+    /// location is one object. The key paths are kept, so that no other key path gets the same address.
     var byIdentity: [ObjectIdentifier: (key: Key, names: [String])] = [:]
 
     /// The number of key paths that are kept at most: key paths that are put together while a program runs are new

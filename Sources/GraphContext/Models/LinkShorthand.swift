@@ -71,9 +71,9 @@ extension Schema {
 }
 
 extension AttributeDescription {
-  /// Whether only an initialiser of the class can give a value.
+  /// True if only an initialiser of the class can give a value.
   fileprivate var needsAValueFromOutside: Bool { !isOptional && !hasInitialValue }
 
-  /// Whether a new object has a value of the attribute before an initialiser of the class runs.
+  /// True if a new object has a value of the attribute before an initialiser of the class runs.
   var hasInitialValue: Bool { defaultValue != nil || insertionDefault != nil || derivation != nil }
 }

@@ -3,7 +3,7 @@ import Predicates
 // Functions that the accessors of attributes call if they can't return or set the cache at once.
 
 extension ManagedObject {
-  /// The value of an attribute whose `fast` bit is clear: decodes it from the object's record.
+  /// Returns the value of an attribute whose slot isn't in `fast`, decoded from the object's record.
   @inlinable
   public func _$load<Value: AttributeType>(_ slot: Int, _ cache: inout Cached<Value>) -> Value {
     if _$state.reportsReading { _$noteReading(slot) }
@@ -18,7 +18,7 @@ extension ManagedObject {
     return value
   }
 
-  /// A view of the object's record, which has these bytes.
+  /// Returns a view of the object's record, which has these bytes.
   // The model's layout is read in place: a copy of it, as `_$layout` returns, counts references.
   @inlinable
   package func _$view(of bytes: UnsafeRawBufferPointer) -> RecordView {
@@ -33,7 +33,7 @@ extension ManagedObject {
     return host._$layout(of: self)
   }
 
-  /// The object's record, looked up. Nil when there is none or it can't be read; the host knows why.
+  /// Looks up the object's record. Nil when there is none or it can't be read; the host knows why.
   @inlinable
   package func _$findRecord() -> UnsafeRawBufferPointer? {
     guard let host = _$state.host, let bytes = host._$record(of: self) else { return nil }
@@ -41,10 +41,10 @@ extension ManagedObject {
     return bytes
   }
 
-  /// The object's record, or nil when there is none or it can't be read.
+  /// Returns the object's record, or nil when there is none or it can't be read.
   package func findRecord() -> UnsafeRawBufferPointer? { _$state.currentRecord ?? _$findRecord() }
 
-  /// The value of an attribute of an object that has no record.
+  /// Returns the value of an attribute of an object that has no record.
   @usableFromInline
   package func _$unavailable<Value: AttributeType>(_ slot: Int, _ cache: inout Cached<Value>) -> Value {
     switch _$state.phase {
@@ -60,8 +60,8 @@ extension ManagedObject {
     }
   }
 
-  /// The value of an attribute for which the record holds something other than a value: a reference to a value that
-  /// lies elsewhere, or invalid bytes.
+  /// Returns the value of an attribute for which the record holds something other than a value: a reference to a value
+  /// that lies elsewhere, or invalid bytes.
   @usableFromInline
   package func _$unreadable<Value: AttributeType>(_ slot: Int, _ cache: inout Cached<Value>) -> Value {
     if _$layout.fields[slot].kind.isExternal {
@@ -79,13 +79,11 @@ extension ManagedObject {
   /// Gives a new object that is about to be inserted the values that it lacks.
   package func makeInsertionDefaults() {
     let model = _$objectModel
-    var lacking = model._$insertionSlots & ~_$state.loaded
-    if lacking == 0 { return }
+    let lacking = SlotSet(rawValue: model._$insertionSlots).subtracting(_$state.loaded)
+    if lacking.isEmpty { return }
     let own = (self as? ManagedRecord)?.insertionSlots ?? model.insertionSlots(of: type(of: self))
-    while lacking != 0 {
-      let slot = lacking.trailingZeroBitCount
-      lacking &= lacking - 1
-      if own & 1 &<< UInt64(slot) != 0, let make = model.insertionDefaults[slot] {
+    for slot in lacking {
+      if own.contains(slot), let make = model.insertionDefaults[slot] {
         var writer = AttributeWriter(value: make())
         _$visit(slot, &writer)
       }
@@ -93,7 +91,8 @@ extension ManagedObject {
     }
   }
 
-  /// To be called by a setter before it changes the slot's cache.
+  /// Reports that a slot is about to be set, and marks the slot as set. A setter calls this before it changes the
+  /// slot's cache.
   @inlinable @inline(__always)
   public func _$willSet(_ slot: Int) {
     if !_$state.hearers.isEmpty { _$announceChange(slot) }
@@ -134,7 +133,8 @@ private struct AttributeWriter: PropertyVisitor {
 }
 
 extension AttributeType {
-  /// A value that an insertion makes. The attributes of records have another type than it.
+  /// Makes a value of this type from the value that an insertion makes. The attributes of records have another type
+  /// than that value.
   fileprivate init?(made value: any AttributeType) {
     if let value = value as? Self { self = value } else { self.init(_attributeValue: value._attributeValue) }
   }

@@ -1,7 +1,7 @@
 // Functions that the accessors call of properties which stand for the objects behind links.
 
 extension ManagedObject {
-  /// The objects that links lead to, each once, in the order of the links.
+  /// Returns the objects that links lead to, each once, in the order of the links.
   ///
   /// - Parameter name: the name of the property, which conditions know.
   public func _$linked<Links: RelationshipCollection, Members: RelationshipCollection>(
@@ -12,7 +12,7 @@ extension ManagedObject {
     members(name, links) { $0[keyPath: target] }
   }
 
-  /// The same of links that may lead nowhere.
+  /// Returns the objects that links lead to, where a link may lead nowhere.
   public func _$linked<Links: RelationshipCollection, Members: RelationshipCollection>(
     _ name: String,
     through links: ReferenceWritableKeyPath<Self, Links>,
@@ -31,7 +31,7 @@ extension ManagedObject {
     setMembers(members, links, { $0[keyPath: target] }, { $0[keyPath: target] = $1 })
   }
 
-  /// The same of links that may lead nowhere.
+  /// Makes these the objects that links lead to, where a link may lead nowhere.
   public func _$setLinked<Links: RelationshipCollection, Members: RelationshipCollection>(
     _ members: Members,
     through links: ReferenceWritableKeyPath<Self, Links>,
@@ -85,7 +85,7 @@ extension ManagedObject {
   }
 }
 
-/// The objects, each once.
+/// Returns the objects, each once.
 private func distinct<Object: ManagedObject>(_ objects: [Object]) -> [Object] {
   var seen: Set<ObjectIdentifier> = []
   return objects.filter { seen.insert(ObjectIdentifier($0)).inserted }

@@ -5,7 +5,7 @@ import Predicates
 extension ManagedObject {
   // MARK: To-one
 
-  /// The object that a to-one relationship leads to.
+  /// Returns the object that a to-one relationship leads to.
   @inlinable
   public func _$toOne<Target: ManagedObject>(_ slot: Int, _ cache: inout ToOneReference<Target>) -> Target? {
     guard _$hasNumber(slot, &cache) else { return _$lookUpToOne(slot, &cache) }
@@ -40,14 +40,14 @@ extension ManagedObject {
     return cache.number.isNone ? nil : _$target(cache.number, slot)
   }
 
-  /// The object of a number that a relationship leads to; nil for an object in no context.
+  /// Returns the object of a number that a relationship leads to; nil for an object in no context.
   @usableFromInline
   package func _$target<Target: ManagedObject>(_ number: ObjectNumber, _ slot: Int) -> Target? {
     _$state.host?.object(Target.self, number, of: self, property: slot)
   }
 
-  /// The object that a required to-one relationship leads to. If it can't be read, an object that stands for a missing
-  /// one.
+  /// Returns the object that a required to-one relationship leads to. If that object can't be read, returns one that
+  /// stands for a missing object.
   public func _$requiredToOne<Target: ManagedObject>(
     _ slot: Int,
     _ cache: inout ToOneReference<Target>
@@ -57,12 +57,12 @@ extension ManagedObject {
     return Target(_$state: ObjectState(missingIn: _$state.host?.storeTag ?? _$state.storeTag))
   }
 
-  /// The first step of setting a to-one relationship: the target enters the context that this object is in.
+  /// Brings the target into the context that this object is in: the first step of setting a to-one relationship.
   public func _$willSetToOne(_ target: (some ManagedObject)?) {
     if let target { _$state.host?.adopt(target) }
   }
 
-  /// The second step: fills the cache. It is a separate step, because in the others the context may read the cache, or
+  /// Fills the cache: the second step. It is separate, because in the other steps the context may read the cache, or
   /// even fill it.
   public func _$setToOne<Target: ManagedObject>(
     _ slot: Int,
@@ -87,7 +87,7 @@ extension ManagedObject {
     return .numbers(old: old, new: new)
   }
 
-  /// The last step: the inverse follows.
+  /// Updates the inverse: the last step.
   public func _$didSetToOne(_ slot: Int, _ change: ToOneChange?) {
     switch change {
     case .numbers(let old, let new): _$state.host?.didSetToOne(of: self, slot: slot, from: old, to: new)
@@ -130,7 +130,7 @@ extension ManagedObject {
 
   // MARK: To-many
 
-  /// The objects that a to-many relationship leads to.
+  /// Returns the objects that a to-many relationship leads to.
   public func _$toMany<Members: RelationshipCollection>(
     _ ordinal: Int,
     _ cache: inout ToManyMembers<Members.Element>
@@ -146,8 +146,9 @@ extension ManagedObject {
     return Members(_relationship: relationship) ?? Members(_relatedObjects: relationship.objects())
   }
 
-  /// The same, to be changed in place and given to ``_$putToMany(_:_:)`` afterwards. The members are moved out where
-  /// they are kept, so that an array grows without being copied.
+  /// Returns the objects that a to-many relationship leads to, to be changed in place and given to
+  /// ``_$putToMany(_:_:)`` afterwards. Members that the object keeps are moved out of it, so that an array grows
+  /// without being copied.
   public func _$takeToMany<Members: RelationshipCollection>(
     _ ordinal: Int,
     _ cache: inout ToManyMembers<Members.Element>
@@ -189,10 +190,10 @@ extension ManagedObject {
   }
 }
 
-/// How a to-one relationship was set.
+/// The change that a setter made to a to-one relationship.
 public enum ToOneChange {
-  /// It was set from one object to another, by number.
+  /// A change from one object to another, by number.
   case numbers(old: ObjectNumber, new: ObjectNumber)
-  /// It was set in an object in no context, to one in this context.
+  /// A change of an object in no context, to a target in this context.
   case leading(into: ObjectHost)
 }

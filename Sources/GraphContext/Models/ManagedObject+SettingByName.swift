@@ -10,7 +10,7 @@ extension ManagedObject {
   /// for (name, value) in row { try song.setValue(value, forKey: name) }
   /// ```
   ///
-  /// Rules of the attribute are checked by the save. ``value(at:)`` reads by name.
+  /// Rules of the attribute are checked by the save. ``value(forKeyPath:)`` reads by name.
   ///
   /// - Throws: `unknownProperty` when the entity has no attribute of this name; `wrongValue` when the value is of
   ///   another kind than the attribute, out of its range, or nil for one that takes none; `derivedValue` when the
@@ -30,7 +30,7 @@ extension ManagedObject {
     _$visit(slot, &setter)
   }
 
-  /// The value as the attribute has it, and the attribute's slot.
+  /// Returns the value as the attribute has it, and the attribute's slot.
   func accepted(
     _ value: AttributeValue,
     _ name: String

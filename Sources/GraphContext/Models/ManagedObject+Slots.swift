@@ -17,7 +17,7 @@ extension ManagedObject {
     sample._$state.leaveTracer()
   }
 
-  /// The value of a slot, read from the record if it isn't loaded; `null` when it can't be read.
+  /// Returns the value of a slot, read from the record if it isn't loaded; `null` when it can't be read.
   package func attributeValue(at slot: Int) -> AttributeValue {
     if !_$state.isLoaded(slot) {
       guard let bytes = findRecord() else { return .null }
@@ -53,7 +53,7 @@ extension ManagedObject {
     }
   }
 
-  /// The number at the other end of a to-one relationship; `none` for nil.
+  /// Returns the number at the other end of a to-one relationship; `none` for nil.
   package func reference(at slot: Int) -> ObjectNumber {
     if case .reference(let number) = attributeValue(at: slot) { number } else { .none }
   }
@@ -65,11 +65,11 @@ extension ManagedObject {
     _$visit(slot, &writer)
   }
 
-  /// After the object was given its number in a context: brings the objects that its relationships lead to into the
-  /// context, and from then on refers to them by number.
+  /// Brings the objects that this object's relationships lead to into the context, and from then on refers to them by
+  /// number. Called after this object was given its number in a context.
   ///
-  /// The host's `adopt` is called for each; it should queue the adopted objects rather than call this again, or a long
-  /// chain of new objects overflows the stack.
+  /// Calls the host's `adopt` for each. The host should queue the adopted objects rather than call this again, or a
+  /// long chain of new objects overflows the stack.
   package func attachRelationships() {
     guard let host = _$state.host else { return }
     for property in _$objectModel.relationshipProperties {
@@ -92,7 +92,7 @@ extension ManagedObject {
     }
   }
 
-  /// After an insertion was rolled back: the object is in no context, and leads to nothing.
+  /// Takes the object out of its context after an insertion was rolled back: the object then leads to no others.
   package func detach() {
     var dropper = RelationshipDropper(dropsReferences: true)
     for property in _$objectModel.relationshipProperties { _$visit(property, &dropper) }

@@ -17,10 +17,10 @@ import Predicates
 ///   has no nil.
 ///
 /// ## When a value can't be read
-/// A getter can't throw. When the store fails under it (a damaged page, a record that isn't there), it returns nil or
-/// an empty value, and the context remembers the error: every fetch and save throws it, and so does the end of the
-/// block that the context was made for, until the context is rolled back or reset. A wrong value can't be saved, and
-/// can't leave the block as a result.
+/// A getter can't throw. When the store fails under it (a damaged page, a record that isn't there), the getter returns
+/// nil or an empty value, and the context remembers the error. Every fetch and save throws the error, and so does the
+/// end of the block that the context was made for, until the context is rolled back or reset. A wrong value can't be
+/// saved, and can't leave the block as a result.
 ///
 /// ## Observing
 /// Models are `Observable`: where a context asks for it, `withObservationTracking(_:onChange:)` and `Observations`
@@ -33,11 +33,11 @@ public protocol ManagedObject: AnyObject, Identifiable, Hashable, Observable, Pr
 {
   /// The name of the model's entity: the class's name.
   static var entityName: String { get }
-  /// What `@Model` says of the class.
+  /// The description of the class that `@Model` writes.
   static var _$model: ModelDescription { get }
   /// The model of this very object: the class's, unless the class has objects of several entities.
   var _$objectModel: ModelDescription { get }
-  /// What the object knows of itself: its number, its context, which of its values are loaded.
+  /// The state of the object: its number, its context, which of its values are loaded.
   // Borrowed: code that is generic over the class reads one field of the state without a copy of all of it.
   @_borrowed
   var _$state: ObjectState { get set }
@@ -154,19 +154,19 @@ extension ManagedObject {
 // MARK: - State
 
 extension ManagedObject {
-  /// Whether the object is in a context and was not saved yet.
+  /// True if the object is in a context and was not saved yet.
   public var isInserted: Bool { _$state.phase == .inserted }
 
-  /// Whether the object was deleted: in its context, in a save of its context, or elsewhere.
+  /// True if the object was deleted: in its context, in a save of its context, or elsewhere.
   public var isDeleted: Bool {
     noteReading(.isDeleted)
     return _$state.phase == .deleted || _$state.phase == .gone
   }
 
-  /// Whether the object has changes that its context has yet to save: of its values, or of links of its many-to-many
+  /// True if the object has changes that its context has yet to save: of its values, or of links of its many-to-many
   /// relationships.
   public var hasChanges: Bool { _$state.hasChanges || context?.hasRelinked(self) ?? false }
 
-  /// Whether none of the object's values has been read or set.
-  public var isFault: Bool { _$state.loaded == 0 && _$state.phase == .persistent }
+  /// True if none of the object's values has been read or set.
+  public var isFault: Bool { _$state.loaded.isEmpty && _$state.phase == .persistent }
 }

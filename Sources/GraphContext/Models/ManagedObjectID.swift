@@ -14,7 +14,8 @@ import Predicates
 public struct ManagedObjectID: Sendable, Hashable {
   /// The UUID of the store that gave the ID; for a provisional ID, a UUID of no store.
   public let storeID: UUID
-  /// Unique among the entity's objects; never used twice. ``/Predicates/ObjectNumber/none`` names no object.
+  /// The object's number, unique among the entity's objects; never used twice. ``/Predicates/ObjectNumber/none`` names
+  /// no object.
   public let number: ObjectNumber
   package let entity: EntityLabel
 
@@ -30,7 +31,7 @@ public struct ManagedObjectID: Sendable, Hashable {
   /// The name that the entity had when the ID was made.
   public var entityName: String { entity.name }
 
-  /// Whether the ID was taken from an object in no context: never inserted, or its insertion was rolled back.
+  /// True if the ID was taken from an object in no context: never inserted, or its insertion was rolled back.
   ///
   /// A provisional ID is equal to no other object's ID in this process. It finds no object: contexts throw
   /// `provisionalID`, a condition with it is an `invalidQuery`, and it can't be encoded. The object gets another ID
@@ -62,8 +63,8 @@ extension ManagedObjectID: CustomStringConvertible {
     "\(Self.scheme)://\(isProvisional ? "provisional" : storeID.uuidString.lowercased())/\(entity)/\(number)"
   }
 
-  /// Nil when the text is not exactly what ``uriRepresentation`` gives for some ID. Whether there is such a store,
-  /// entity or object shows when the ID is used.
+  /// Makes an ID from a text; nil when the text is not exactly what ``uriRepresentation`` gives for some ID. The store,
+  /// the entity and the object are looked for when the ID is used.
   public init?(uriRepresentation uri: String) {
     let prefix = Self.scheme + "://"
     guard uri.hasPrefix(prefix) else { return nil }
@@ -81,7 +82,7 @@ extension ManagedObjectID: CustomStringConvertible {
 }
 
 extension ManagedObjectID: Codable {
-  /// From the URI.
+  /// Decodes the ID from the URI.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     guard let id = ManagedObjectID(uriRepresentation: try container.decode(String.self)) else {
@@ -90,7 +91,7 @@ extension ManagedObjectID: Codable {
     self = id
   }
 
-  /// As the URI.
+  /// Encodes the ID as the URI.
   ///
   /// - Throws: `EncodingError.invalidValue` for a provisional ID.
   public func encode(to encoder: any Encoder) throws {
@@ -104,7 +105,7 @@ extension ManagedObjectID: Codable {
 }
 
 extension ManagedObjectID: ColumnType {
-  /// The ID of the object that a column of references leads to.
+  /// Makes the ID of the object that a column of references leads to.
   public init?(_columnValue stored: AttributeValue, of column: ColumnOrigin) {
     guard case .reference(let number) = stored, let entity = column.label(of: number) else { return nil }
     self.init(entity: entity, number: number, storeID: column.storeID)

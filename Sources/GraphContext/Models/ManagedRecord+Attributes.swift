@@ -3,7 +3,7 @@ import Predicates
 // Attributes by name.
 
 extension ManagedRecord {
-  /// The value of an attribute; `null` for nil. O(1); the first access reads the record.
+  /// Returns the value of an attribute; `null` for nil. O(1); the first access reads the record.
   ///
   /// - Throws: `unknownProperty` when the entity has no attribute of this name; the store's error when it can't be
   ///   read.
@@ -22,7 +22,7 @@ extension ManagedRecord {
     }
   }
 
-  /// The value of an attribute as a Swift type; nil for nil.
+  /// Returns the value of an attribute as a Swift type; nil for nil.
   ///
   /// - Throws: `wrongValue` when the value is not of this type; else as the subscript.
   public func value<Value: AttributeType>(
@@ -60,7 +60,7 @@ extension ManagedRecord {
     for (slot, value) in checked { setValue(value, at: slot) }
   }
 
-  /// The values of attributes by their names; `null` for nil.
+  /// Returns the values of attributes by their names; `null` for nil.
   ///
   /// - Parameter names: the attributes; all of the entity if none are given.
   /// - Throws: as the subscript.
@@ -76,9 +76,9 @@ extension ManagedRecord {
     try set(name, to: value._attributeValue)
   }
 
-  /// Whether the value of a slot is that of the store's record.
+  /// Returns true if the value of a slot is that of the store's record.
   private func isStored(_ slot: Int) -> Bool {
-    _$state.phase == .persistent && _$state.isLoaded(slot) && _$state.changed & 1 << UInt64(slot) == 0
+    _$state.phase == .persistent && _$state.isLoaded(slot) && !_$state.changed.contains(slot)
   }
 
   private func isOptional(_ slot: Int) -> Bool { attribute(slot)?.isOptional ?? true }

@@ -11,12 +11,12 @@ import Predicates
 ///
 /// A record lives in a context as the objects of models do, and the documentation of ``ManagedObject`` applies to it:
 /// faulting, inverses, delete rules, uniqueness, conflicts. The checks that the compiler makes for a model's class are
-/// made when a property is named: a name that the entity doesn't have, a value of another kind and an object of another
+/// made when a property is named. A name that the entity doesn't have, a value of another kind and an object of another
 /// entity throw, and change nothing. A required property may be nil until the record is saved.
 ///
 /// Contexts make records: ``ManagedObjectContext/insert(entity:)``, ``ManagedObjectContext/fetch(_:)-(DynamicQuery)``.
 public final class ManagedRecord: ManagedObject {
-  /// The class has records of every entity, so it is the model of none: a schema refuses it.
+  /// No name: the class has records of every entity, so it is the model of none, and a schema refuses it.
   public static let entityName = ""
   public static let _$model = ModelDescription(EntityDescription(name: "", properties: []))
 
@@ -24,7 +24,7 @@ public final class ManagedRecord: ManagedObject {
   public var _$state: ObjectState
   /// The values by slot. The target of a to-one relationship is a `reference`, or `null`.
   private var values: [AttributeValue]
-  /// The place of the record's class among the classes of its entity; 0 where no class inherits from another.
+  /// The position of the record's class among the classes of its entity; 0 where no class inherits from another.
   private let classPlace: Int
 
   init(_ state: consuming ObjectState, of model: ModelDescription, classPlace: Int = 0) {
@@ -34,7 +34,7 @@ public final class ManagedRecord: ManagedObject {
     values = Array(repeating: .null, count: model.slotCount)
   }
 
-  /// A new record, with the values that its entity has for new objects.
+  /// Makes a new record, with the values that its entity has for new objects.
   ///
   /// - Parameter name: the name of the entity, or of one of its classes.
   convenience init(newOf model: ModelDescription, named name: String) {
@@ -48,7 +48,7 @@ public final class ManagedRecord: ManagedObject {
     }
   }
 
-  /// A record of no entity, without properties.
+  /// Makes a record of no entity, without properties.
   public convenience init(_$state state: consuming ObjectState) { self.init(state, of: Self._$model) }
 
   /// The name of the class that the record is an object of; that of its entity where no class inherits from another.
@@ -59,8 +59,8 @@ public final class ManagedRecord: ManagedObject {
     entity.classes.isEmpty || entity.hasProperty(name, entity.classes[classPlace])
   }
 
-  /// Bits of the slots that get values by the record's insertion.
-  var insertionSlots: UInt64 { _$objectModel.insertionSlots(ofClassAt: classPlace) }
+  /// The slots that get values by the record's insertion.
+  var insertionSlots: SlotSet { _$objectModel.insertionSlots(ofClassAt: classPlace) }
 
   /// The description of the record's properties.
   public var entity: EntityDescription { _$objectModel.entity }
@@ -68,7 +68,7 @@ public final class ManagedRecord: ManagedObject {
   public func _$visit<Visitor: PropertyVisitor>(_ property: Int, _ visitor: inout Visitor) {
     let slotCount = _$objectModel.slotCount
     if property >= slotCount {
-      // In a context nothing is kept of members, and a record leads to none outside.
+      // A record in a context keeps no members, and a record in no context has none.
       var members = ToManyMembers<ManagedRecord>()
       visitor.visit(toMany: property - slotCount, &members)
     } else if _$objectModel.visitedProperties[property].isRelationship {
@@ -83,7 +83,7 @@ public final class ManagedRecord: ManagedObject {
     }
   }
 
-  /// The value of an attribute's slot; `null` if it can't be read: the context then keeps the error.
+  /// Returns the value of an attribute's slot; `null` if it can't be read: the context then keeps the error.
   func value(at slot: Int) -> AttributeValue {
     if _$state.isLoaded(slot) {
       noteReading(.slot(slot))

@@ -47,7 +47,7 @@ public struct ModelClass: Sendable {
     }
   }
 
-  /// The class and all below it, each after its parent, with the parent's name.
+  /// Returns the class and all below it, each after its parent, with the parent's name.
   func withDescendants(parent: String? = nil) -> [(class: ModelClass, parent: String?)] {
     [(self, parent)] + subclasses.flatMap { $0.withDescendants(parent: declared.name) }
   }
@@ -101,7 +101,8 @@ extension PropertyDescription {
 
 /// The positions of a class's own properties among the properties of its hierarchy.
 public struct OwnProperties: Sendable {
-  /// By the place among the class's own: attributes and to-one relationships, places, to-many relationships.
+  /// The properties, by their position among the class's own: attributes and to-one relationships, places, to-many
+  /// relationships.
   private let places: [Int]
   /// The reverse of ``places``; -1 for properties that the class doesn't declare.
   private let own: [Int]
@@ -113,9 +114,9 @@ public struct OwnProperties: Sendable {
   private let firstEmbedded: Int
 
   /// - Parameters:
-  ///   - places: the properties, without embedded values, by their place among the class's own.
-  ///   - count: how many properties the hierarchy has.
-  ///   - slotCount: how many of them have slots.
+  ///   - places: the properties, without embedded values, by their position among the class's own.
+  ///   - count: the number of the hierarchy's properties.
+  ///   - slotCount: the number of those properties that have slots.
   ///   - parts: the slots of the parts of each of the class's own embedded values.
   ///   - firstEmbedded: the ordinal in the hierarchy of the first of these values.
   init(_ places: [Int], count: Int, slotCount: Int, parts: [Range<Int>], firstEmbedded: Int) {
@@ -128,23 +129,23 @@ public struct OwnProperties: Sendable {
     self.own = own
   }
 
-  /// The property at a place among the class's own: its number for `_$visit`. O(1).
+  /// Returns the property at a position among the class's own: its number for `_$visit`. O(1).
   public subscript(place: Int) -> Int { places[place] }
 
-  /// The ordinal in the hierarchy of one of the class's own to-many relationships. O(1).
+  /// Returns the ordinal in the hierarchy of one of the class's own to-many relationships. O(1).
   public func ordinal(_ place: Int) -> Int { ordinals[place] }
 
-  /// The ordinal in the hierarchy of one of the class's own embedded values. O(1).
+  /// Returns the ordinal in the hierarchy of one of the class's own embedded values. O(1).
   public func embedded(_ place: Int) -> Int { firstEmbedded + place }
 
-  /// Which part of which of the class's own embedded values lies at a slot; nil for another property. O(embedded
-  /// values).
+  /// Returns the position of the class's own embedded value that has a part at a slot, and the number of the part; nil
+  /// for another property. O(embedded values).
   public func part(at slot: Int) -> (place: Int, part: Int)? {
     parts.firstIndex { $0.contains(slot) }.map { ($0, slot - parts[$0].lowerBound) }
   }
 
-  /// The place of a property among the class's own; -1 for a part of an embedded value, and for a property that another
-  /// class declares. O(1).
+  /// Returns the position of a property among the class's own; -1 for a part of an embedded value, and for a property
+  /// that another class declares. O(1).
   public func place(of property: Int) -> Int { own[property] }
 }
 
@@ -161,8 +162,8 @@ extension ModelDescription {
     }
   }
 
-  /// The problem of a class that is listed with its hierarchy, but not by its superclass; empty if the superclass lists
-  /// it.
+  /// Returns the problem of a class that is listed with its hierarchy, but not by its superclass; empty if the
+  /// superclass lists it.
   func problems(ofListed model: any ManagedObject.Type) -> [String] {
     if classes.isEmpty || classes.contains(where: { $0.type == model }) { return [] }
     return ["\(model) inherits from a class of \(entity.name), which doesn't list it among its subclasses"]
@@ -173,7 +174,7 @@ extension ModelDescription {
     from superclass: Superclass.Type
   ) -> Bool { type is Superclass.Type }
 
-  /// The classes of the hierarchy, or the one class where there is none.
+  /// Returns the classes of the hierarchy, or the one class where there is no hierarchy.
   func types(or type: any ManagedObject.Type) -> [any ManagedObject.Type] {
     classes.isEmpty ? [type] : classes.map(\.type)
   }

@@ -2,13 +2,13 @@ import Predicates
 
 /// The data that is computed once for each model class.
 public final class ModelDescription: Sendable {
-  /// As the class declares it: inverses are named at one end only. A ``Schema`` completes them.
+  /// The entity as the class declares it: inverses are named at one end only. A ``Schema`` completes them.
   public let entity: EntityDescription
   /// The layout of records in a store that was made with the properties in this order.
   public let layout: RecordLayout
-  /// How many attributes and to-one relationships there are.
+  /// The number of attributes and to-one relationships.
   package let slotCount: Int
-  /// Slots first, then to-many relationships.
+  /// The names of the visited properties: slots first, then to-many relationships.
   package let visitedNames: [String]
   /// The descriptions of the visited properties, in the same order.
   let visitedProperties: [PropertyDescription]
@@ -17,14 +17,14 @@ public final class ModelDescription: Sendable {
   /// Bits of the slots that have such a closure. In a hierarchy these are the slots of all classes, so an object may
   /// lack some of them.
   public let _$insertionSlots: UInt64
-  /// Such bits of each class in a hierarchy, inherited ones included, by the class's place. Without a hierarchy, the
-  /// bits of the one class.
-  private let insertionSlotsOfClasses: [UInt64]
-  /// The places of the classes of a hierarchy.
+  /// Such slots of each class in a hierarchy, inherited ones included, by the class's position. Without a hierarchy,
+  /// those of the one class.
+  private let insertionSlotsOfClasses: [SlotSet]
+  /// The positions of the classes of a hierarchy.
   private let placesOfClasses: [ObjectIdentifier: Int]
-  /// The places of the visited properties, by name.
+  /// The positions of the visited properties, by name.
   private let places: [String: Int]
-  /// The relationships among the visited properties, by their place there.
+  /// The positions of the relationships among the visited properties.
   package let relationshipProperties: [Int]
   /// The problems of the class, a sentence each. A schema refuses a class with problems.
   let problems: [String]
@@ -35,7 +35,8 @@ public final class ModelDescription: Sendable {
   /// The classes of a hierarchy, the root first; empty where no class inherits from another.
   let classes: [ModelClass]
 
-  /// With more than ``ObjectState/maximumSlotCount`` attributes and to-one relationships, no container takes the model.
+  /// Makes a description. With more than ``ObjectState/maximumSlotCount`` attributes and to-one relationships, no
+  /// container takes the model.
   ///
   /// - Parameters:
   ///   - declared: the properties, without those that have embedded values.
@@ -83,12 +84,11 @@ public final class ModelDescription: Sendable {
       }
     )
     self.insertionDefaults = insertionDefaults
-    _$insertionSlots = insertionDefaults.keys.reduce(0) { $0 | 1 &<< UInt64($1) }
+    _$insertionSlots = SlotSet(insertionDefaults.keys).rawValue
     let ofClasses = entity.classes.map { member in
-      insertionDefaults.keys.filter { entity.hasProperty(stored[$0].name, member) }
-        .reduce(UInt64(0)) { $0 | 1 &<< UInt64($1) }
+      SlotSet(insertionDefaults.keys.filter { entity.hasProperty(stored[$0].name, member) })
     }
-    insertionSlotsOfClasses = ofClasses.isEmpty ? [_$insertionSlots] : ofClasses
+    insertionSlotsOfClasses = ofClasses.isEmpty ? [SlotSet(rawValue: _$insertionSlots)] : ofClasses
     placesOfClasses = Dictionary(
       classes.enumerated().map { (ObjectIdentifier($1.type), $0) },
       uniquingKeysWith: { first, _ in first }
@@ -96,39 +96,41 @@ public final class ModelDescription: Sendable {
     relationshipProperties = visited.indices.filter { visited[$0].isRelationship }
   }
 
-  /// The place among the visited properties of the one with this name. O(1).
+  /// Returns the position of the property of this name among the visited properties. O(1).
   func place(of name: String) -> Int? { places[name] }
 
-  /// Bits of the slots that get values by the insertion of an object of a class. O(1).
-  func insertionSlots(of type: any ManagedObject.Type) -> UInt64 {
+  /// Returns the slots that get values by the insertion of an object of a class. O(1).
+  func insertionSlots(of type: any ManagedObject.Type) -> SlotSet {
     insertionSlots(ofClassAt: placesOfClasses[ObjectIdentifier(type)] ?? 0)
   }
 
-  /// The same of the class at a place among the entity's classes; 0 where no class inherits from another.
-  func insertionSlots(ofClassAt place: Int) -> UInt64 { insertionSlotsOfClasses[place] }
+  /// Returns the slots that get values by the insertion of an object of the class at a position among the
+  /// entity's classes. The position is 0 where no class inherits from another.
+  func insertionSlots(ofClassAt place: Int) -> SlotSet { insertionSlotsOfClasses[place] }
 
-  /// The slot of the first part of an embedded value.
+  /// Returns the slot of the first part of an embedded value.
   func firstSlot(ofEmbedded ordinal: Int) -> Int { embeddedSlots[ordinal].lowerBound }
 
-  /// The name of a property with an embedded value.
+  /// Returns the name of a property with an embedded value.
   func embeddedName(_ ordinal: Int) -> String { embeddedNames[ordinal] }
 
-  /// The name of the part at a slot, without the name of the property; empty for the part that says whether an optional
-  /// value is there.
+  /// Returns the name of the part at a slot, without the name of the property; empty for the part that says whether an
+  /// optional value is there.
   func partName(at slot: Int) -> String {
     guard let part = _$embeddedPart(at: slot) else { return visitedNames[slot] }
     return String(visitedNames[slot].dropFirst(embeddedNames[part.ordinal].count + 1))
   }
 
-  /// Which part of which embedded value lies at a slot; nil for another property.
+  /// Returns the ordinal of the embedded value that has a part at a slot, and the number of the part; nil for another
+  /// property.
   public func _$embeddedPart(at slot: Int) -> (ordinal: Int, part: Int)? {
     embeddedSlots.firstIndex { $0.contains(slot) }.map { ($0, slot - embeddedSlots[$0].lowerBound) }
   }
 
-  /// The place of a to-many relationship among the visited properties.
+  /// Returns the position of a to-many relationship among the visited properties.
   public func _$place(ofToMany ordinal: Int) -> Int { slotCount + ordinal }
 
-  /// The properties that one of the classes declares itself. Traps for a class that its parent doesn't name.
+  /// Returns the properties that one of the classes declares itself. Traps for a class that its parent doesn't name.
   /// O(properties).
   public func ownProperties(of type: any ManagedObject.Type) -> OwnProperties {
     guard let member = classes.first(where: { $0.type == type }) else {

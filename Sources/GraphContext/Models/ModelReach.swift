@@ -5,7 +5,8 @@ import Synchronization
 enum ModelReach {
   private static let known = Mutex<[ObjectIdentifier: Schema]>([:])
 
-  /// The schema of the model and of all that its relationships lead to. Worked out once for each model.
+  /// Returns the schema of the model and of all that its relationships lead to. The schema is worked out once for each
+  /// model.
   ///
   /// - Throws: `QueryError` where these models make no valid schema.
   static func schema(of root: (some ManagedObject).Type) throws(QueryError) -> Schema {

@@ -11,14 +11,14 @@ public class ObjectHost {
   /// raises it when it moves to another snapshot. Then every such pointer is stale.
   @exclusivity(unchecked) @usableFromInline package final var generation: UInt32 = 1
 
-  /// Whether records of any entity have another layout in this host's store than in its model: their values are in the
+  /// True if records of any entity have another layout in this host's store than in its model: their values are in the
   /// order in which the model declared them when the store was made.
   @exclusivity(unchecked) @usableFromInline package final var hasOtherLayouts = false
 
   /// The listeners of reads and changes of an object that the host makes.
   @exclusivity(unchecked) @usableFromInline package final var hearersOfFaults = ObjectState.Hearers.change
 
-  /// Whether there are, or were, children of the host whose objects can be observed.
+  /// True if there are, or were, children of the host whose objects can be observed.
   @exclusivity(unchecked) @usableFromInline package final var hasObservableChildren = false
 
   /// The shape of the class whose fault was made last, which is looked for here first: a host belongs to one task, and
@@ -36,7 +36,7 @@ public class ObjectHost {
   /// none.
   ///
   /// - Parameters:
-  ///   - change: what the validation of the object is for.
+  ///   - change: the change that the validation of the object is for.
   ///   - validate: calls the validation.
   final func hasRules(
     _ object: any ManagedObject,
@@ -60,40 +60,40 @@ public class ObjectHost {
   /// The store's ID as four bytes, for objects that outlive their host.
   package final lazy var storeTag = StoreTags.tag(of: storeID)
 
-  /// The entity's label in the IDs of the object and of others of its kind; nil where there is no store.
+  /// Returns the entity's label in the IDs of the object and of others of its kind; nil where there is no store.
   package func entityLabel(of object: any ManagedObject) -> EntityLabel? { nil }
 
-  /// The ID of an object in this host.
+  /// Returns the ID of an object in this host.
   func identity(of object: any ManagedObject, _ number: ObjectNumber) -> ManagedObjectID {
     ManagedObjectID(entity: object.entityLabel, number: number, storeID: storeID)
   }
 
   // MARK: Reading
 
-  /// The object's record in the current snapshot. The bytes must have passed `RecordView(_:layout:)` for the layout of
-  /// the object's entity, and must stay where they are until `generation` changes.
+  /// Returns the object's record in the current snapshot. The bytes must have passed `RecordView(_:layout:)` for the
+  /// layout of the object's entity, and must stay where they are until `generation` changes.
   ///
   /// Nil when there is none or it can't be read. The host remembers the error, and throws it at the next call that can
   /// throw.
   package func record(of object: any ManagedObject) -> UnsafeRawBufferPointer? { missing() }
 
-  /// How the records of the object's entity lie in the store. Asked only where ``hasOtherLayouts``.
+  /// Returns the layout of the records of the object's entity in the store. Called only where ``hasOtherLayouts``.
   package func layout(of object: any ManagedObject) -> RecordLayout { missing() }
 
-  /// The value of an attribute that is stored externally, as the object's record has it or refers to it. Nil where it
-  /// can't be read; the host remembers the error.
+  /// Returns the value of an attribute that is stored externally, as the object's record has it or refers to it. Nil
+  /// where it can't be read; the host remembers the error.
   package func externalValue(of object: any ManagedObject, slot: Int) -> AttributeValue? { missing() }
 
   /// Notes that the record holds something at this slot that is no value of the attribute's type. The host remembers
   /// this as an error.
   package func unreadableValue(of object: any ManagedObject, slot: Int) { missing() }
 
-  /// The object of this number: the one that the host already has, or a fault.
+  /// Returns the object of this number: the one that the host already has, or a fault.
   package func object(of type: any ManagedObject.Type, number: ObjectNumber) -> any ManagedObject {
     missing()
   }
 
-  /// The record of this number that a relationship of a model's object leads to.
+  /// Returns the record of this number that a relationship of a model's object leads to.
   package func record(
     _ number: ObjectNumber,
     of owner: any ManagedObject,
@@ -106,11 +106,11 @@ public class ObjectHost {
     true
   }
 
-  /// The numbers of the objects at the other end of a to-many relationship, unsaved changes included, in the order of
-  /// an ordered one, else ascending.
+  /// Returns the numbers of the objects at the other end of a to-many relationship, unsaved changes included, in the
+  /// order of an ordered one, else ascending.
   package func elements(of object: any ManagedObject, toMany: Int) -> [ObjectNumber] { missing() }
 
-  /// The numbers at these positions of ``elements(of:toMany:)``; fewer where the list ends, or can't be read.
+  /// Returns the numbers at these positions of ``elements(of:toMany:)``; fewer where the list ends, or can't be read.
   package func elements(
     of object: any ManagedObject,
     toMany: Int,
@@ -120,7 +120,7 @@ public class ObjectHost {
     return Array(all[range.clamped(to: all.indices)])
   }
 
-  /// The position of an element in the list; nil for an object that is no element.
+  /// Returns the position of an element in the list; nil for an object that is no element.
   package func position(of number: ObjectNumber, in object: any ManagedObject, toMany: Int) -> Int? {
     elements(of: object, toMany: toMany).firstIndex(of: number)
   }
@@ -128,7 +128,7 @@ public class ObjectHost {
   /// True if something could not be read, so that the next call that can throw will throw the error.
   package var hasFailed: Bool { false }
 
-  /// The number of elements, without listing them.
+  /// Returns the number of elements, without listing them.
   package func elementCount(of object: any ManagedObject, toMany: Int) -> Int { missing() }
 
   package func isElement(_ number: ObjectNumber, of object: any ManagedObject, toMany: Int) -> Bool {
@@ -161,8 +161,8 @@ public class ObjectHost {
 
   /// Notes that the object is about to be changed. The host holds the object from now on.
   ///
-  /// - Parameter slots: bits of the slots that are to be set, as far as they are known.
-  package func willChange(_ object: any ManagedObject, slots: UInt64) { missing() }
+  /// - Parameter slots: the slots that are to be set, as far as they are known.
+  package func willChange(_ object: any ManagedObject, slots: SlotSet) { missing() }
 
   /// Notes that a property is read, of an object that reports reads.
   ///
@@ -171,8 +171,8 @@ public class ObjectHost {
 
   /// Notes that code is about to set properties of an object that reports reads.
   ///
-  /// - Parameter slots: their bits.
-  func willSet(_ slots: UInt64, of object: any ManagedObject) {}
+  /// - Parameter slots: those of the properties.
+  func willSet(_ slots: SlotSet, of object: any ManagedObject) {}
 
   /// Brings the object into this context: inserts it if it is in no context.
   ///
@@ -218,8 +218,8 @@ public class ObjectHost {
 
   // MARK: Relationships
 
-  /// The object that a relationship leads to: a record is found by the relationship, as its class doesn't tell its
-  /// entity.
+  /// Returns the object that a relationship leads to: a record is found by the relationship, as its class doesn't tell
+  /// its entity.
   final func object<Object: ManagedObject>(
     _ type: Object.Type,
     _ number: ObjectNumber,
@@ -240,7 +240,7 @@ public class ObjectHost {
 
   // MARK: From code in other modules
 
-  /// ``record(of:)`` for an object that may ask.
+  /// Calls ``record(of:)``; returns nil for a tracer object.
   @usableFromInline
   package final func _$record(of object: any ManagedObject) -> UnsafeRawBufferPointer? {
     object._$state.phase == .tracer ? nil : record(of: object)
@@ -251,7 +251,7 @@ public class ObjectHost {
 
   @usableFromInline
   package final func _$willChange(_ object: any ManagedObject, _ slot: Int) {
-    willChange(object, slots: 1 << UInt64(slot))
+    willChange(object, slots: SlotSet(slot))
   }
 
   @usableFromInline
@@ -261,7 +261,7 @@ public class ObjectHost {
 
   @usableFromInline
   package final func _$willSet(_ object: any ManagedObject, _ slot: Int) {
-    willSet(1 << UInt64(slot), of: object)
+    willSet(SlotSet(slot), of: object)
   }
 
   @usableFromInline
@@ -295,7 +295,7 @@ struct DefaultValidations: OptionSet {
 }
 
 extension DefaultValidations {
-  /// The default implementations that a validation calls if the object has no rules in code.
+  /// Makes the default implementations that a validation calls if the object has no rules in code.
   init(calledFor change: ValidatedChange) {
     switch change {
     case .insertion: self = .validateForInsert

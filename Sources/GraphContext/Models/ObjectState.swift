@@ -9,7 +9,7 @@ import Predicates
 /// uses it in the same way.
 ///
 /// Invariants:
-/// 1. `fast ⊆ loaded`: a getter may return its cache without calling the host exactly if its bit is in `fast`.
+/// 1. `fast ⊆ loaded`: a getter may return its cache without calling the host exactly if its slot is in `fast`.
 /// 2. `changed ⊆ loaded`.
 /// 3. `record`, if not nil, was accepted by `RecordView(_:layout:)` and is valid while the host's generation is
 ///    `generation`.
@@ -17,12 +17,12 @@ import Predicates
 /// 5. An object that is in the phase `gone` and has no number stands for one that could not be read.
 /// 6. `fast` is empty while the object reports reads.
 public struct ObjectState {
-  /// Properties whose getter may return its cache at once. A getter whose bit is clear takes the slow path.
-  @usableFromInline package var fast: UInt64 = ~0
+  /// Properties whose getter may return its cache at once. The getter of another one takes the slow path.
+  @usableFromInline package var fast = SlotSet.all
   /// Slots whose cache holds the object's value.
-  @usableFromInline package var loaded: UInt64 = ~0
+  @usableFromInline package var loaded = SlotSet.all
   /// Slots that were set since the object was fetched, saved or refreshed.
-  @usableFromInline package var changed: UInt64 = 0
+  @usableFromInline package var changed = SlotSet.empty
   /// The object's number within its entity; none before the object is inserted.
   @usableFromInline package var number = ObjectNumber.none
   /// The ``host``.
@@ -79,24 +79,29 @@ public struct ObjectState {
     case tracer
   }
 
-  /// The state of a new object in no context.
+  /// Makes the state of a new object in no context.
   @inlinable
   public init() {}
 
-  /// The state of a new object in no context that lacks some values until they are asked for, or until its insertion.
+  /// Makes the state of a new object in no context that lacks some values until they are asked for, or until its
+  /// insertion.
   ///
   /// - Parameter slots: bits of the slots.
   @inlinable
-  public init(lacking slots: UInt64) {
-    fast = ~slots
-    loaded = ~slots
+  public init(lacking slots: UInt64) { self.init(lacking: SlotSet(rawValue: slots)) }
+
+  /// Makes the same state for a set of slots.
+  @inlinable
+  package init(lacking slots: SlotSet) {
+    loaded = .all.subtracting(slots)
+    fast = loaded
   }
 
-  /// The state of an object that exists in a store and has none of its values yet.
+  /// Makes the state of an object that exists in a store and has none of its values yet.
   @inlinable
   package init(fault number: ObjectNumber, in host: ObjectHost) {
-    fast = 0
-    loaded = 0
+    fast = .empty
+    loaded = .empty
     isAwake = false
     self.number = number
     self.host = host
@@ -104,10 +109,11 @@ public struct ObjectState {
     hearers = host.hearersOfFaults
   }
 
-  /// The state of an object that stands for one that could not be read: in the phase `gone`, and without a number.
+  /// Makes the state of an object that stands for one that could not be read: in the phase `gone`, and without a
+  /// number.
   package init(missingIn storeTag: UInt32) {
-    fast = 0
-    loaded = 0
+    fast = .empty
+    loaded = .empty
     phase = .gone
     self.storeTag = storeTag
   }
@@ -126,51 +132,51 @@ public struct ObjectState {
 // MARK: - What getters and setters ask
 
 extension ObjectState {
-  /// Whether the getter of this slot may return its cache at once.
+  /// Returns true if the getter of this slot may return its cache at once.
   @inlinable @inline(__always)
-  public func isFast(_ slot: Int) -> Bool { fast & (1 &<< UInt64(truncatingIfNeeded: slot)) != 0 }
+  public func isFast(_ slot: Int) -> Bool { fast.contains(slot) }
 
   @inlinable @inline(__always)
-  package func isLoaded(_ slot: Int) -> Bool { loaded & (1 &<< UInt64(truncatingIfNeeded: slot)) != 0 }
+  package func isLoaded(_ slot: Int) -> Bool { loaded.contains(slot) }
 
   /// Notes that the cache of this slot now holds the value.
   @inlinable @inline(__always)
   package mutating func didLoad(_ slot: Int) {
-    loaded |= 1 &<< UInt64(truncatingIfNeeded: slot)
-    if !reportsReading { fast |= 1 &<< UInt64(truncatingIfNeeded: slot) }
+    loaded.insert(slot)
+    if !reportsReading { fast.insert(slot) }
   }
 
   /// Notes that the cache of this slot holds the value before a getter has asked for it. The slot isn't fast, so that
   /// the first getter calls `awakeFromFetch`.
-  mutating func didLoadAhead(_ slot: Int) { loaded |= 1 &<< UInt64(truncatingIfNeeded: slot) }
+  mutating func didLoadAhead(_ slot: Int) { loaded.insert(slot) }
 
-  /// Whether the context must be told of the next change.
+  /// True if the context must be told of the next change.
   @inlinable package var announcesChange: Bool {
     get { hearers.contains(.change) }
     set { if newValue { hearers.insert(.change) } else { hearers.remove(.change) } }
   }
 
-  /// Whether the context is told of every property that is read.
+  /// True if the context is told of every property that is read.
   @inlinable package var reportsReading: Bool { hearers.contains(.reading) }
 
-  /// Whether a property of the object is observed now, or was observed earlier.
+  /// True if a property of the object is observed now, or was observed earlier.
   @inlinable package var isObserved: Bool { hearers.contains(.observers) }
 
   /// Makes the object report reads, or stop reporting them.
   mutating func setReportsReading(_ reports: Bool) {
     if reports {
       hearers.insert(.reading)
-      fast = 0
+      fast = .empty
     } else {
       hearers.subtract([.reading, .observers])
-      fast = isAwake ? loaded : 0
+      fast = isAwake ? loaded : .empty
     }
   }
 
   /// Notes that the cache of this slot now holds a value that the program has set.
   @inlinable @inline(__always)
   package mutating func didSet(_ slot: Int) {
-    changed |= 1 &<< UInt64(truncatingIfNeeded: slot)
+    changed.insert(slot)
     didLoad(slot)
   }
 
@@ -190,7 +196,7 @@ extension ObjectState {
     set { unmanagedHost = newValue.map(Unmanaged.passUnretained) }
   }
 
-  /// Whether the store may have the properties in another order than the model declares.
+  /// True if the store may have the properties in another order than the model declares.
   @inlinable @inline(__always)
   package var hostHasOtherLayouts: Bool {
     unmanagedHost?._withUnsafeGuaranteedRef { $0.hasOtherLayouts } ?? false
@@ -208,7 +214,7 @@ extension ObjectState {
     phase = .inserted
     forgetRecord()
     generation = 0
-    changed = 0
+    changed = .empty
     setReportsReading(host.hearersOfFaults.contains(.reading))
     announcesChange = false
   }
@@ -216,7 +222,7 @@ extension ObjectState {
   /// Notes that the object's values are now those in the store. It keeps the values that were read and set.
   package mutating func becomeSaved() {
     phase = .persistent
-    changed = 0
+    changed = .empty
     forgetRecord()
     announcesChange = true
   }
@@ -224,10 +230,10 @@ extension ObjectState {
   /// Marks every value as to be read again on its next access: after a rollback, a refresh, a merge.
   package mutating func becomeFault() {
     phase = .persistent
-    fast = 0
-    loaded = 0
+    fast = .empty
+    loaded = .empty
     isAwake = false
-    changed = 0
+    changed = .empty
     forgetRecord()
     announcesChange = true
   }
@@ -235,21 +241,22 @@ extension ObjectState {
   /// Marks values that were not set by the program as to be read again: for a merge into an object with unsaved
   /// changes.
   ///
-  /// - Parameter slots: bits of the slots that this is about.
-  package mutating func forgetUnchangedValues(in slots: UInt64 = ~0) {
-    loaded &= changed | ~slots
-    fast &= changed | ~slots
-    if slots == ~0 { isAwake = false }
+  /// - Parameter slots: the slots that this is about.
+  package mutating func forgetUnchangedValues(in slots: SlotSet = .all) {
+    let unchanged = slots.subtracting(changed)
+    loaded.subtract(unchanged)
+    fast.subtract(unchanged)
+    if slots == .all { isAwake = false }
     forgetRecord()
   }
 
   /// Undoes the changes: the slots that were set are read again.
   ///
-  /// - Parameter slots: bits of the slots that this is about.
-  package mutating func forgetChanges(in slots: UInt64 = ~0) {
-    loaded &= ~(changed & slots)
-    fast &= loaded
-    changed &= ~slots
+  /// - Parameter slots: the slots that this is about.
+  package mutating func forgetChanges(in slots: SlotSet = .all) {
+    loaded.subtract(changed.intersection(slots))
+    fast.formIntersection(loaded)
+    changed.subtract(slots)
     announcesChange = phase == .persistent
   }
 
@@ -268,7 +275,7 @@ extension ObjectState {
     host = nil
     forgetRecord()
     recordByteCount = entity.rawValue
-    changed = 0
+    changed = .empty
     hearers = []
     fast = loaded
   }
@@ -298,8 +305,8 @@ extension ObjectState {
   /// The ID of the store that the object is in, or was in before it left its context for good; nil for a new object.
   package var storeID: UUID? { host?.storeID ?? StoreTags.storeID(storeTag) }
 
-  /// The number that a new object has in its ID until it is inserted: the same at every call, and different from those
-  /// of all other new objects of this process.
+  /// Returns the number that a new object has in its ID until it is inserted: the same at every call, and different
+  /// from those of all other new objects of this process.
   package mutating func provisionalNumber() -> ObjectNumber {
     if recordByteCount == 0, generation == 0 {
       let number = ProvisionalNumbers.next()
@@ -317,7 +324,7 @@ extension ObjectState {
   package var hasChanges: Bool {
     switch phase {
     case .inserted, .deleted: true
-    case .persistent: changed != 0
+    case .persistent: !changed.isEmpty
     case .new, .gone, .tracer: false
     }
   }

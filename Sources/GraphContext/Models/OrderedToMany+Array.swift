@@ -10,7 +10,8 @@ extension OrderedToMany {
   /// The object at the last position, as a fault; nil if there is none. O(log n) in a context.
   public var last: Element? { isEmpty ? nil : self[count - 1] }
 
-  /// The objects at these positions, as faults: `tracks[1...3]`, `tracks[50...]`. O(log n + positions) in a context.
+  /// Returns the objects at these positions, as faults: `tracks[1...3]`, `tracks[50...]`. O(log n + positions) in a
+  /// context.
   public subscript(positions: some RangeExpression<Int>) -> [Element] {
     self[positions.relative(to: indices)]
   }
@@ -40,7 +41,7 @@ extension OrderedToMany {
     for element in try filter(shouldBeRemoved) { remove(element) }
   }
 
-  /// Lets two objects change places. O(log n) in a context.
+  /// Exchanges the objects at two positions. O(log n) in a context.
   public mutating func swapAt(_ one: Int, _ other: Int) {
     if one == other { return }
     let (low, high) = (Swift.min(one, other), Swift.max(one, other))

@@ -20,19 +20,19 @@ public struct OrderedToMany<Element: ManagedObject> {
   /// Makes a collection without members.
   public init() { members = ToMany() }
 
-  /// How many there are. O(log n) in a context.
+  /// The number of members. O(log n) in a context.
   public var count: Int { members.count }
 
-  /// Whether there are none. O(log n) in a context.
+  /// True if there are no members. O(log n) in a context.
   public var isEmpty: Bool { members.isEmpty }
 
-  /// O(log n) in a context, O(1) on average in none.
+  /// Returns whether an object is a member. O(log n) in a context, O(1) on average in none.
   public func contains(_ element: Element) -> Bool { members.contains(element) }
 
   // MARK: Positions
 
-  /// The object at a position, as a fault. Setting a position takes out the object that is there. If the new object is
-  /// a member already, it moves there. O(log n) in a context.
+  /// Reads and sets the object at a position; reading returns a fault. Setting a position takes out the object that is
+  /// there. A new object that is a member already moves to the position. O(log n) in a context.
   public subscript(position: Int) -> Element {
     get {
       if let element = self[position..<position + 1].first { return element }
@@ -47,7 +47,7 @@ public struct OrderedToMany<Element: ManagedObject> {
     }
   }
 
-  /// The objects at these positions, as faults. O(log n + positions) in a context.
+  /// Returns the objects at these positions, as faults. O(log n + positions) in a context.
   public subscript(positions: Range<Int>) -> [Element] {
     guard let relationship = members._relationship else { return Array(members._relatedObjects[positions]) }
     let elements: [Element] = positions.lowerBound < 0 ? [] : relationship.objects(at: positions)
@@ -57,7 +57,7 @@ public struct OrderedToMany<Element: ManagedObject> {
     return elements
   }
 
-  /// The position of an object; nil if it is no member. O(log n) in a context, O(n) in none.
+  /// Returns the position of an object; nil if it is no member. O(log n) in a context, O(n) in none.
   public func firstIndex(of element: Element) -> Int? {
     guard let relationship = members._relationship else {
       return members._relatedObjects.firstIndex { $0 === element }
@@ -126,7 +126,7 @@ public struct OrderedToMany<Element: ManagedObject> {
 }
 
 extension OrderedToMany: Sequence {
-  /// An iterator over the members that there are now, in their order. O(members).
+  /// Returns an iterator over the present members, in their order. O(members).
   public func makeIterator() -> ToMany<Element>.Iterator { members.makeIterator() }
 }
 

@@ -8,6 +8,6 @@ public protocol PropertyVisitor {
   mutating func visit<Value: AttributeType>(attribute slot: Int, _ cache: inout Cached<Value>)
   /// Takes the cache of the to-one relationship at `slot`.
   mutating func visit<Target: ManagedObject>(toOne slot: Int, _ cache: inout ToOneReference<Target>)
-  /// `relationship` counts the to-many relationships of the model from 0.
+  /// Takes the cache of a to-many relationship; `relationship` counts those of the model from 0.
   mutating func visit<Target: ManagedObject>(toMany relationship: Int, _ cache: inout ToManyMembers<Target>)
 }

@@ -4,6 +4,6 @@ import Synchronization
 enum ProvisionalNumbers {
   private static let last = Atomic<UInt64>(0)
 
-  /// From 1; none is given twice while the process lives.
+  /// Returns the next number, from 1; none is given twice while the process lives.
   static func next() -> UInt64 { last.add(1, ordering: .relaxed).newValue }
 }

@@ -3,9 +3,9 @@ import Predicates
 /// Fills the caches of an object with the values of a record.
 struct RecordLoader: PropertyVisitor {
   private let record: RecordView
-  /// Whether an attribute was visited whose value could be decoded.
+  /// True if an attribute was visited whose value could be decoded.
   var hasLoadedAttribute = false
-  /// Whether an attribute was visited that has a value which could not be decoded.
+  /// True if an attribute was visited that has a value which could not be decoded.
   var isUnreadable = false
   /// True to empty the cache of a property if the record has null and the property's type isn't optional. Only the
   /// getters of a ``StoredObject`` work without a value.

@@ -16,14 +16,15 @@ struct RecordValue: AttributeType {
     self.init(value)
   }
 
-  /// Asked of the attributes of classes that a container is made with, which have no attribute of this type.
+  /// No kind: the kind is asked of the attributes of classes that a container is made with, which have no attribute of
+  /// this type.
   static var _attributeKind: AttributeKind { fatalError("a record's attributes have no common kind") }
   static var _isOptionalAttribute: Bool { true }
   static var tracerValue: RecordValue? { RecordValue(.null) }
 }
 
 extension AttributeKind {
-  /// The value as an attribute of this kind has it; nil where it is of another kind or out of range.
+  /// Returns the value as an attribute of this kind has it; nil where it is of another kind or out of range.
   func value(from value: AttributeValue) -> AttributeValue? {
     func converted<Value: AttributeType>(_ type: Value.Type) -> AttributeValue? {
       Value(_attributeValue: value)?._attributeValue
@@ -65,7 +66,7 @@ extension AttributeKind {
 }
 
 extension AttributeValue {
-  /// Whether the value is a string that a coded attribute can have.
+  /// True if the value is a string that a coded attribute can have.
   fileprivate var isJSON: Bool {
     guard case .string(let text) = self else { return false }
     return (try? JSONSerialization.jsonObject(with: Data(text.utf8), options: .fragmentsAllowed)) != nil

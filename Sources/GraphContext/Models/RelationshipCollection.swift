@@ -16,11 +16,11 @@ public protocol RelationshipCollection<Element>: Sequence where Element: Managed
   init(_relatedObjects objects: [Element])
   /// The members, listed.
   var _relatedObjects: [Element] { get }
-  /// The collection that stands for an object's relationship, if the type can stand for one without listing it.
+  /// Makes the collection that stands for an object's relationship, if the type can stand for one without listing it.
   init?(_relationship relationship: ToManyRelationship)
   /// The relationship that the collection stands for, if it stands for one.
   var _relationship: ToManyRelationship? { get }
-  /// Whether the collection keeps the order that it was given. A collection without order that is assigned to an
+  /// True if the collection keeps the order that it was given. A collection without order that is assigned to an
   /// ordered relationship leaves the relationship's order as it is.
   static var _isOrdered: Bool { get }
   /// Takes the members of an object in no context, which doesn't keep them.
@@ -30,7 +30,7 @@ public protocol RelationshipCollection<Element>: Sequence where Element: Managed
 }
 
 extension RelationshipCollection {
-  /// Nil: the members are listed.
+  /// Returns nil: the members are listed.
   public init?(_relationship relationship: ToManyRelationship) { nil }
   /// True.
   public static var _isOrdered: Bool { true }
@@ -66,11 +66,11 @@ extension Set: RelationshipCollection where Element: ManagedObject {
 /// One to-many relationship of one object that is in a context.
 public struct ToManyRelationship {
   let owner: any ManagedObject
-  /// Counts the to-many relationships of the model from 0.
+  /// The number of the relationship among the model's to-many relationships, from 0.
   let ordinal: Int
   let host: ObjectHost
 
-  /// Nil for an object in no context.
+  /// Makes the relationship of an object; nil for an object in no context.
   package init?(of owner: any ManagedObject, ordinal: Int) {
     guard let host = owner._$state.host else { return nil }
     self.owner = owner
@@ -78,7 +78,7 @@ public struct ToManyRelationship {
     self.host = host
   }
 
-  /// The relationship's place among the visited properties of the owner.
+  /// The relationship's position among the visited properties of the owner.
   private var property: Int { owner._$objectModel.slotCount + ordinal }
 
   /// Brings an object into the context, if it can be a member.
@@ -86,7 +86,8 @@ public struct ToManyRelationship {
     host.adopt(element) && host.accepts(element, of: owner, property: property)
   }
 
-  /// Whether the owner is still in the context that it was in when the view was made: a view may outlive that.
+  /// True if the owner is still in the context that it was in when the view was made. The owner may leave that context
+  /// while the view exists.
   private var isThere: Bool { owner._$state.host === host }
 
   /// Tells the context that the members are read: the code that reads a view may not be the code that got it.

@@ -6,10 +6,10 @@ private struct TagTable<Value: Hashable & Sendable>: Sendable {
   private var values: [Value] = []
   private var tags: [Value: UInt32] = [:]
 
-  /// Nil for a value that has no number.
+  /// Returns the number of a value; nil for a value that has no number.
   func knownTag(of value: Value) -> UInt32? { tags[value] }
 
-  /// The number of a value, from 1. The same one every time.
+  /// Returns the number of a value, from 1. The number is the same every time.
   mutating func tag(of value: Value) -> UInt32 {
     if let tag = tags[value] { return tag }
     values.append(value)
@@ -18,7 +18,7 @@ private struct TagTable<Value: Hashable & Sendable>: Sendable {
     return tag
   }
 
-  /// The value of a number that was given.
+  /// Returns the value of a number that was given.
   subscript(tag: UInt32) -> Value { values[Int(tag) - 1] }
 }
 
@@ -27,10 +27,10 @@ private struct TagTable<Value: Hashable & Sendable>: Sendable {
 enum StoreTags {
   private static let table = Mutex(TagTable<UUID>())
 
-  /// The number of a store, from 1.
+  /// Returns the number of a store, from 1.
   static func tag(of storeID: UUID) -> UInt32 { table.withLock { $0.tag(of: storeID) } }
 
-  /// The store of a number; nil for 0.
+  /// Returns the store of a number; nil for 0.
   static func storeID(_ tag: UInt32) -> UUID? { tag == 0 ? nil : table.withLock { $0[tag] } }
 }
 
@@ -41,7 +41,7 @@ enum NameTags {
 
   static func tag(of name: String) -> UInt32 { table.withLock { $0.tag(of: name) } }
 
-  /// Nil for a name that has no number.
+  /// Returns the number of a name; nil for a name that has no number.
   static func knownTag(of name: String) -> UInt32? { table.withLock { $0.knownTag(of: name) } }
 
   static func name(_ tag: UInt32) -> String { table.withLock { $0[tag] } }

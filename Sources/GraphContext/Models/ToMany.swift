@@ -13,7 +13,7 @@ import Predicates
 /// in no context, it is a plain collection. Every iteration goes over the members of the moment when it began.
 public struct ToMany<Element: ManagedObject> {
   private enum Storage {
-    /// Shared by copies until one is changed.
+    /// The members, which copies share until one copy is changed.
     case members(UnattachedMembers<Element>?)
     case relationship(ToManyRelationship)
   }
@@ -22,7 +22,7 @@ public struct ToMany<Element: ManagedObject> {
   /// Makes a collection without members.
   public init() { storage = .members(nil) }
 
-  /// How many there are. O(log n) in a context.
+  /// The number of members. O(log n) in a context.
   public var count: Int {
     switch storage {
     case .members(let members): members?.list.count ?? 0
@@ -30,10 +30,10 @@ public struct ToMany<Element: ManagedObject> {
     }
   }
 
-  /// Whether there are none. O(log n) in a context.
+  /// True if there are no members. O(log n) in a context.
   public var isEmpty: Bool { count == 0 }
 
-  /// O(log n) in a context, O(1) on average in none.
+  /// Returns whether an object is a member. O(log n) in a context, O(1) on average in none.
   public func contains(_ element: Element) -> Bool {
     switch storage {
     case .members(let members): members?.contains(element) ?? false
@@ -77,7 +77,7 @@ public struct ToMany<Element: ManagedObject> {
 }
 
 extension ToMany: Sequence {
-  /// Makes the objects one at a time.
+  /// An iterator that makes the objects one at a time.
   public struct Iterator: IteratorProtocol {
     fileprivate enum Source {
       case members([Element].Iterator)
@@ -85,7 +85,7 @@ extension ToMany: Sequence {
     }
     fileprivate var source: Source
 
-    /// The next member, as a fault; nil behind the last.
+    /// Returns the next member, as a fault; nil behind the last.
     public mutating func next() -> Element? {
       switch source {
       case .members(var members):
@@ -98,7 +98,7 @@ extension ToMany: Sequence {
     }
   }
 
-  /// An iterator over the members that there are now, in the order of their insertion in their contexts. O(members).
+  /// Returns an iterator over the present members, in the order of their insertion in their contexts. O(members).
   public func makeIterator() -> Iterator {
     switch storage {
     case .members(let members): Iterator(source: .members((members?.list ?? []).makeIterator()))

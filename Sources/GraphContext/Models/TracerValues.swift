@@ -28,7 +28,8 @@ extension ManagedObject {
     _$model.types(or: self).flatMap { $0.ownTypesWithoutTracerValue }
   }
 
-  /// The same for the class alone. Doesn't use the model, which may need to follow a key path.
+  /// The problems of attribute types that have no ``AttributeType/tracerValue``, in the class alone. They are found
+  /// without the model, which may need to follow a key path.
   static var ownTypesWithoutTracerValue: [String] {
     var visitor = TracerValueVisitor()
     withSample { $0.visitAll(&visitor) }

@@ -1,6 +1,6 @@
 import Predicates
 
-/// How the values of a type are stored as values of another one: two closures.
+/// The two closures by which the values of a type are stored as values of another one.
 ///
 /// A model's attribute declares it as
 /// `@Attribute(.transformed(as: String.self, to: { $0.hex }, from: { Color(hex: $0) })) var color: Color`.
@@ -57,7 +57,7 @@ extension Transformed: AttributeType {
   public static var _elementKind: AttributeKind? { Transformer.Stored._elementKind }
   public var _attributeValue: AttributeValue { Transformer.transformation.store(value)._attributeValue }
 
-  /// Nil also where the closure makes no value.
+  /// Makes the value of a stored one; nil also where the closure makes no value.
   public init?(_attributeValue stored: AttributeValue) {
     self.init(restoring: Transformer.Stored(_attributeValue: stored))
   }
@@ -78,10 +78,10 @@ extension Transformed: AttributeType {
 
 /// A ``Transformed`` of any transformer.
 protocol TransformedAttribute: AttributeType {
-  /// The stored form of a value that a property's getter returns; nil for nil, and for something that is no value of
-  /// the property.
+  /// Returns the stored form of a value that a property's getter returns; nil for nil, and for something that is no
+  /// value of the property.
   static func attributeValue(of value: Any) -> AttributeValue?
-  /// What to do about a missing placeholder, as the end of a sentence.
+  /// The end of a sentence that says what to do about a missing placeholder.
   static var withoutPlaceholder: String { get }
 }
 

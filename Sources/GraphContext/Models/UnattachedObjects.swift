@@ -1,6 +1,6 @@
 import Predicates
 
-/// The objects that an object in no context leads to. It holds them until it is in a context.
+/// The objects that an object in no context leads to. The object holds them until it is in a context.
 ///
 /// A class, because otherwise releasing the first of a long chain of objects would release the next one recursively,
 /// until the stack overflows. Here a loop does it: if nothing else holds an object, the loop takes its targets out
@@ -68,7 +68,7 @@ public final class UnattachedMembers<Target: ManagedObject>: UnattachedObjects {
     }
   }
 
-  /// O(1) on average.
+  /// Returns whether an object is a member. O(1) on average.
   func contains(_ member: Target) -> Bool {
     if list.count <= Self.shortCount { return list.contains { $0 === member } }
     if known == nil { known = Set(list.map { ObjectIdentifier($0) }) }

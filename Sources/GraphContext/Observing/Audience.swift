@@ -81,8 +81,8 @@ final class Audience<Event> {
     withExtendedLifetime(ended) { (owners, listeners) = ([:], EventListeners()) }
   }
 
-  /// A sequence of the values that `element` makes from the events from now on. If `first` is given, it comes first.
-  /// The sequence ends when the audience ends or is released.
+  /// Returns a sequence of the values that `element` makes from the events from now on. If `first` is given, it comes
+  /// first. The sequence ends when the audience ends or is released.
   func stream<Element: Sendable>(
     from first: Element?,
     _ policy: AsyncStream<Element>.Continuation.BufferingPolicy = .unbounded,

@@ -1,25 +1,28 @@
-/// A listener of the commits of a store. It listens for as long as the program keeps this value.
-package final class CommitListening: Sendable {
+/// A listener of the commits of a store that takes turns on an executor of its own. It listens for as long as its owner
+/// keeps this value.
+final class CommitListening: Sendable {
   private let coordinator: StoreCoordinator
   private let token: UInt64
+  private let turn: PendingTurn
 
-  fileprivate init(_ coordinator: StoreCoordinator, _ listener: @escaping @Sendable () -> Void) {
-    self.coordinator = coordinator
-    token = coordinator.addListener(listener)
+  /// - Parameter takeTurn: is called after a commit, after commits were taken back, and when the store is closed. It
+  ///   calls ``beginTurn()`` first on its executor: commits until then share the turn.
+  init(_ coordinator: StoreCoordinator, _ takeTurn: @escaping @Sendable () async -> Void) {
+    let turn = PendingTurn()
+    (self.coordinator, self.turn) = (coordinator, turn)
+    token = coordinator.addListener {
+      guard turn.begin() else { return }
+      Task { await takeTurn() }
+    }
   }
 
   deinit { coordinator.removeListener(token) }
-}
 
-extension PersistentContainer {
-  /// Calls `listener` after each commit, and when the store is closed, on the thread that commits or closes. The
-  /// listener must be quick, and must not save.
-  package func onCommit(_ listener: @escaping @Sendable () -> Void) -> CommitListening {
-    CommitListening(coordinator, listener)
-  }
+  /// Begins a turn. The next commit has another one.
+  func beginTurn() { turn.end() }
 }
 
 extension ManagedObjectContext {
   /// Throws the reason why the context can't move on, for example that its store was closed.
-  package func checkCanMove() throws(ContextError) { _ = try newestSource() }
+  func checkCanMove() throws(ContextError) { _ = try newestSource() }
 }

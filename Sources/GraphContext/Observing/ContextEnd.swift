@@ -1,5 +1,5 @@
-/// Reports that the context that holds it was released. An observer's listener holds one, so that the observer's
-/// sequences end.
+/// An object that reports the release of the context that holds it. An observer's listener holds one, so that the
+/// observer's sequences end.
 final class ContextEnd {
   private let body: () -> Void
 

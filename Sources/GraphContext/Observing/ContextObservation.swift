@@ -9,17 +9,17 @@ enum ObservedProperty: Hashable {
   /// ``ManagedObject/isDeleted``.
   case isDeleted
 
-  /// Whether the property has one of these slots.
-  func isAmong(_ slots: UInt64) -> Bool {
+  /// Returns whether the property has one of these slots.
+  func isAmong(_ slots: SlotSet) -> Bool {
     guard case .slot(let slot) = self else { return false }
-    return slots & 1 << UInt64(slot) != 0
+    return slots.contains(slot)
   }
 }
 
 /// The observed properties of the objects of one context.
 ///
-/// One registrar serves all objects. Each observed property of each object has a key path of its own in it, a *token*;
-/// so an object that isn't observed has nothing, and neither models nor records need a table of key paths.
+/// One registrar serves all objects. Each observed property of each object has a key path of its own in it, a *token*.
+/// So an object that isn't observed has nothing, and neither models nor records need a table of key paths.
 ///
 /// A registrar can't list its observers, but each observer keeps the token. If nothing else refers to a token, no
 /// observer has read the property, or its observers have been released. In this way the class finds out whether to note
@@ -33,7 +33,7 @@ final class ContextObservation: Observable {
   }
 
   private struct Entry {
-    /// Held, because another object of the same number must not replace an observed object.
+    /// The object; held, because another object of the same number must not replace an observed one.
     let object: any ManagedObject
     var properties: [Observed]
   }
@@ -56,7 +56,7 @@ final class ContextObservation: Observable {
 
   init() { spare = \ContextObservation[token: 0] }
 
-  /// The property that the key paths of tokens lead to.
+  /// Returns the property that the key paths of tokens lead to.
   private subscript(token number: Int) -> Bool { true }
 
   private func makeToken() -> Token {
@@ -87,7 +87,7 @@ final class ContextObservation: Observable {
     return true
   }
 
-  /// Whether an observation is under way on this thread. If so, ``add(_:of:_:)`` must follow.
+  /// Returns whether an observation is under way on this thread. If so, ``add(_:of:_:)`` must follow.
   func isUnderWay() -> Bool {
     registrar.access(self, keyPath: spare)
     return !isKnownUniquelyReferenced(&spare)
@@ -135,7 +135,7 @@ final class ContextObservation: Observable {
 
   // MARK: Telling
 
-  /// The properties of an object that are observed, or have been.
+  /// Returns the properties of an object that are observed, or have been.
   func properties(of key: ObjectKey) -> [ObservedProperty] { entries[key]?.properties.map(\.property) ?? [] }
 
   /// Calls `body` with every object of which a property is observed, or has been lately.
@@ -145,7 +145,7 @@ final class ContextObservation: Observable {
     for (key, entry) in entries { body(key, entry.object, entry.properties.map(\.property)) }
   }
 
-  /// Tells the observers of properties of an object that those change.
+  /// Tells the observers of properties of an object that these properties change.
   ///
   /// An observer is told once. If it continues observing, it reads the property again, possibly while this method is
   /// telling it.

@@ -53,8 +53,8 @@ extension ContextObserver {
     EventReceiver.queue(queue, body).subscribed { onChange(notifyInitial: notifyInitial, $0) }
   }
 
-  /// Calls `body` with each event, on an actor, until that is released. The actor is held weakly. If an actor is added
-  /// again, the new closure replaces the earlier one. The program keeps the observer.
+  /// Calls `body` with each event, on an actor, until the actor is released. The actor is held weakly. If an actor is
+  /// added again, the new closure replaces the earlier one. The program keeps the observer.
   ///
   /// ```swift
   /// list.addObserver(screen) { screen, changes in screen.show(changes) }

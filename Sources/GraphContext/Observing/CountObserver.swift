@@ -1,6 +1,6 @@
 import Predicates
 
-/// Reports how many objects a query describes, whenever that number changes.
+/// An observer that reports the number of objects that a query describes, whenever the number changes.
 ///
 /// ```swift
 /// let late = try CountObserver(From<Flight>().where { $0.delay > 15 }, in: context)
@@ -9,13 +9,13 @@ import Predicates
 ///
 /// A change that can't concern the query costs a look at its entities. Any other change costs a count, O(log n) where
 /// ranges of indexes are the answer. Changes of one turn are reported as one count. If the store can't be read, the
-/// count stays as it is until the next event, and the context throws the error at its fetches and saves until it is
-/// rolled back. The observer belongs to the task of its context. It lives as long as the program holds it or a
-/// subscription of ``ContextObserver/onChange(notifyInitial:_:)``, and reports nothing once its context is released.
+/// count stays as it is until the next event. The context throws the error at its fetches and saves until it is rolled
+/// back. The observer belongs to the task of its context. It lives as long as the program holds it or a subscription of
+/// ``ContextObserver/onChange(notifyInitial:_:)``, and reports nothing once its context is released.
 public final class CountObserver<Object: ManagedObject>: ContextObserver<Int> {
   /// The query.
   public let request: From<Object>
-  /// How many objects there were at the last event of the context.
+  /// The number of objects at the last event of the context.
   public var count: Int { initialEvent }
   private let query: ResolvedQuery
   private let dependencies: ListDependencies
@@ -38,8 +38,8 @@ public final class CountObserver<Object: ManagedObject>: ContextObserver<Int> {
     }
   }
 
-  /// A sequence of the count as it is and each new one, for a task on any executor. A slow consumer gets only the
-  /// newest. The sequence ends when the observer or its context is released.
+  /// Returns a sequence of the count as it is and each new one, for a task on any executor. A slow consumer gets only
+  /// the newest. The sequence ends when the observer or its context is released.
   public func counts() -> AsyncStream<Int> { audience.stream(from: count, .bufferingNewest(1)) { $0 } }
 
   /// Continues counting, and reports the count if it has changed meanwhile. If a listener calls this while it handles

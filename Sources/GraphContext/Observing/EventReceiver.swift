@@ -2,10 +2,11 @@ import Dispatch
 
 /// A listener on another executor than the context's. It receives events in their order, one at a time.
 struct EventReceiver<Event: Sendable>: Sendable {
-  /// Delivers an event, unless the subscription has ended. Returns false if the listener was released.
+  /// A closure that delivers an event, unless the subscription has ended. It returns false if the listener was
+  /// released.
   private let tell: @Sendable (Event, SubscriptionFlag) async -> Bool
 
-  /// An actor, which is held weakly.
+  /// Makes a receiver for an actor, which is held weakly.
   static func actor<Listener: Actor>(
     _ actor: Listener,
     _ body: @escaping @Sendable (isolated Listener, Event) -> Void
@@ -17,7 +18,7 @@ struct EventReceiver<Event: Sendable>: Sendable {
     }
   }
 
-  /// The main actor. Closures that are isolated to it don't take it as a parameter.
+  /// Makes a receiver for the main actor. Closures that are isolated to it don't take it as a parameter.
   static func mainActor(_ body: @escaping @MainActor @Sendable (Event) -> Void) -> EventReceiver {
     EventReceiver { event, flag in
       await MainActor.run { if !flag.isCancelled { body(event) } }
@@ -25,7 +26,7 @@ struct EventReceiver<Event: Sendable>: Sendable {
     }
   }
 
-  /// A queue, serial or concurrent.
+  /// Makes a receiver for a queue, serial or concurrent.
   static func queue(_ queue: DispatchQueue, _ body: @escaping @Sendable (Event) -> Void) -> EventReceiver {
     EventReceiver { event, flag in
       await withCheckedContinuation { told in

@@ -1,5 +1,5 @@
 extension FetchedResults {
-  /// Goes through the objects that the list has when the loop begins, in their order, even if the list changes
+  /// An iterator over the objects that the list has when the loop begins, in their order, even if the list changes
   /// meanwhile. Objects that were deleted meanwhile are included, as deleted ones.
   ///
   /// A change of the list within the loop costs what ``ListSection`` says of a section that is kept.
@@ -15,7 +15,7 @@ extension FetchedResults {
       (state, version, count) = (list.arrangement(isDivided: false), list.version, list.endIndex)
     }
 
-    /// The next object; nil at the end, and once the context is released.
+    /// Returns the next object; nil at the end, and once the context is released.
     public mutating func next() -> Object? {
       guard position < count, list.context != nil else { return nil }
       defer { position += 1 }

@@ -6,8 +6,8 @@ extension FetchedResults {
   /// The sections; one with no name for a list that isn't divided, none for a divided list without objects.
   public var sections: ListSectionCollection<Object> { ListSectionCollection(list: self) }
 
-  /// The path of a position, which must exist. O(√sections). Where an index divides the list, sections up to the
-  /// position that weren't read before are read, too.
+  /// Returns the path of a position, which must exist. O(√sections). Where an index divides the list, sections up to
+  /// the position that weren't read before are read, too.
   ///
   /// If the store can't be read, the path is wrong, and the context throws the error later.
   public func path(at position: Int) -> ListPath {
@@ -27,25 +27,26 @@ extension FetchedResults {
     return self.sectioning?.runs.count ?? 1
   }
 
-  /// False if the list couldn't find out whether a section exists: the read of the store failed, or a damaged index
-  /// counts more or fewer objects than the list has.
+  /// Returns false if the list couldn't find out whether a section exists. In that case the read of the store failed,
+  /// or a damaged index counts more or fewer objects than the list has.
   func isKnown(section: Int) -> Bool {
     guard let sectioning else { return true }
     return sectioning.isHeld(section: section)
       && (!sectioning.isComplete || sectioning.runs.total == endIndex)
   }
 
-  /// True if the list has read all sections that exist, and this one isn't among them.
+  /// Returns true if the list has read all existing sections, and the section isn't among them.
   func lacksSection(_ index: Int) -> Bool { !hasSection(index) && (index < 0 || isKnown(section: index)) }
 
-  /// True for a section that exists. Reads the sections up to this one, and none behind it.
+  /// Returns true for a section that exists. Reads the sections up to this one, and none behind it.
   func hasSection(_ index: Int) -> Bool {
     guard index >= 0, context != nil else { return false }
     hold(section: index)
     return index < sectioning?.runs.count ?? 1
   }
 
-  /// A section, which must exist. If the store can't be read it is empty, and the context throws the error later.
+  /// Returns a section, which must exist. If the store can't be read it is empty, and the context throws the error
+  /// later.
   func section(at index: Int) -> ListSection<Object> {
     hold(section: index)
     guard let sectioning else { return ListSection(list: self, index: index, name: "", range: 0..<endIndex) }
@@ -58,7 +59,7 @@ extension FetchedResults {
     )
   }
 
-  /// The positions of the objects of a section, or of none if it isn't there.
+  /// Returns the positions of the objects of a section; none if the section doesn't exist.
   ///
   /// - Throws: what ``allSections()`` throws.
   func positions(ofSection index: Int) throws(ContextError) -> Range<Int> {
@@ -96,14 +97,14 @@ extension FetchedResults {
     if version == self.version { sectioning = sections }
   }
 
-  /// All sections, held; nil for a list that isn't divided. O(sections).
+  /// Returns all sections, held; nil for a list that isn't divided. O(sections).
   ///
   /// - Throws: `store` or `corrupt` if the store can't be read; `invalidQuery` where the program's closure gives values
   ///   other names than before.
   func allSections() throws(ContextError) -> SectionRuns? { try sectioning?.all(in: list) }
 
-  /// The object at a position of an earlier state of the list, whose context must still exist. If the store can't be
-  /// read, this is an object that stands for no stored one.
+  /// Returns the object at a position of an earlier state of the list, whose context must still exist. If the store
+  /// can't be read, this is an object that stands for no stored one.
   func object(at position: Int, of state: ListArrangement) -> Object {
     guard let context else { fatalError("a section can't be read: the context of its list no longer exists") }
     let number = context.deferringError(nil) { () throws(ContextError) in try state.number(at: position) }

@@ -3,7 +3,7 @@ import Predicates
 // The states of a list as values.
 
 extension FetchedResults {
-  /// The objects of the list as it is now, as a value. O(n).
+  /// Returns the objects of the list as it is now, as a value. O(n).
   ///
   /// - Throws: `store` or `corrupt` if the store can't be read; `invalidQuery` where a closure gives sections other
   ///   names than before.
@@ -12,8 +12,8 @@ extension FetchedResults {
     return try snapshot(of: 0..<list.count, try allSections())
   }
 
-  /// A sequence of the list's snapshots: first as it is, then after each difference. A slow consumer gets only the
-  /// newest. The sequence ends when the list or its context is released.
+  /// Returns a sequence of the list's snapshots: first as it is, then after each difference. A slow consumer gets only
+  /// the newest. The sequence ends when the list or its context is released.
   ///
   /// - Throws: `store` or `corrupt` if the store can't be read.
   public func snapshots() throws(ContextError) -> AsyncStream<ListSnapshot<Object>> {
@@ -21,16 +21,16 @@ extension FetchedResults {
     return audience.stream(from: first, .bufferingNewest(1)) { [weak self] _ in try? self?.snapshot() }
   }
 
-  /// The objects of the first section of a name, as a value; none if there is no such section. O(sections + objects of
-  /// the section).
+  /// Returns the objects of the first section of a name, as a value; none if there is no such section. O(sections +
+  /// objects of the section).
   ///
   /// - Throws: what ``snapshot()`` throws.
   public func snapshot(ofSectionNamed name: String) throws(ContextError) -> ListSnapshot<Object> {
     try snapshot(ofSection: number(ofSectionNamed: name))
   }
 
-  /// A sequence of the snapshots of one section: first as it is, then after each difference in which objects of the
-  /// section come, go, move or change. A section that doesn't exist has no objects. A slow consumer gets only the
+  /// Returns a sequence of the snapshots of one section: first as it is, then after each difference in which objects of
+  /// the section come, go, move or change. A section that doesn't exist has no objects. A slow consumer gets only the
   /// newest. The sequence ends when the list or its context is released.
   ///
   /// A difference that concerns other sections costs O(k) for k changes. One that concerns this section costs its
@@ -57,7 +57,7 @@ extension FetchedResults {
     return try snapshot(ofSection: section.number)
   }
 
-  /// The number of the first section of a name; nil if there is none. O(sections).
+  /// Returns the number of the first section of a name; nil if there is none. O(sections).
   private func number(ofSectionNamed name: String) throws(ContextError) -> Int? {
     if context == nil { throw ContextError.contextGone() }
     guard let sections = try allSections() else { return name.isEmpty ? 0 : nil }

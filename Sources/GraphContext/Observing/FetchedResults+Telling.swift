@@ -1,8 +1,8 @@
 // Telling observers and listeners of a list's differences and failures.
 
 extension FetchedResults {
-  /// A sequence of the values that ``ContextObserver/onChange(notifyInitial:_:)`` delivers, for a task on any executor.
-  /// It ends when the list or its context is released.
+  /// Returns a sequence of the values that ``ContextObserver/onChange(notifyInitial:_:)`` delivers, for a task on any
+  /// executor. It ends when the list or its context is released.
   ///
   /// Each call makes a sequence of its own. Differences that the consumer has not read yet stay in memory.
   public func changes() -> AsyncStream<ListChanges> { audience.stream(from: nil) { $0 } }
@@ -26,8 +26,8 @@ extension FetchedResults {
     failureAudience.add(body, keeping: self, in: context)
   }
 
-  /// A sequence of the errors that ``onFailure(_:)`` delivers, for a task on any executor. It ends when the list or its
-  /// context is released.
+  /// Returns a sequence of the errors that ``onFailure(_:)`` delivers, for a task on any executor. It ends when the
+  /// list or its context is released.
   public func failures() -> AsyncStream<ContextError> { failureAudience.stream(from: nil) { $0 } }
 
   /// Runs `change`, which shows another state and returns the difference, and reports the difference to the observers

@@ -10,16 +10,16 @@ import Predicates
 /// print(songs.count, songs[0].title)
 /// ```
 ///
-/// The list shows what a fetch of the query would give at the time of the context's last event: unsaved changes of the
-/// context, commits that it has moved to, undone and rolled back changes. It changes after each turn, and within calls
-/// such as `save()` that tell of changes first, as ``ManagedObjectContext/onObjectsDidChange(_:)`` says. A `for` loop
-/// goes through the objects that were there when it began. It depends on every property along the paths of its
-/// condition, order and sections: renaming an album moves its songs.
+/// The list shows the results that a fetch of the query would give at the time of the context's last event: unsaved
+/// changes of the context, commits that it has moved to, undone and rolled back changes. It changes after each turn,
+/// and within calls such as `save()` that tell of changes first, as ``ManagedObjectContext/onObjectsDidChange(_:)``
+/// says. A `for` loop goes through the objects that were there when it began. It depends on every property along the
+/// paths of its condition, order and sections: renaming an album moves its songs.
 ///
-/// If condition and order are one range of an index, the index counts positions: the list holds no IDs, and *k* changes
-/// in a list of *n* cost O(*k* log *n*). Any other list holds 8 bytes for each object. A change of such a list costs a
-/// pass over them, and a list with a limit, or whose condition goes through to-many relationships, is fetched again.
-/// ``isRanked`` and ``explain()`` say which.
+/// If condition and order are one range of an index, the index counts positions. The list holds no IDs then, and *k*
+/// changes in a list of *n* cost O(*k* log *n*). Any other list holds 8 bytes for each object. A change of such a list
+/// costs a pass over them, and a list with a limit, or whose condition goes through to-many relationships, is fetched
+/// again. ``isRanked`` and ``explain()`` say which.
 ///
 /// Objects are read in groups, when the program reads one of them. A list belongs to the task of its context, like an
 /// object. It follows for as long as the program holds it or a subscription of
@@ -27,7 +27,7 @@ import Predicates
 public final class FetchedResults<Object: ManagedObject>: ContextObserver<ListChanges> {
   /// The query.
   public private(set) var request: From<Object>
-  /// How the list is divided; nil for a list of one section.
+  /// The rule that divides the list; nil for a list of one section.
   public private(set) var sectionedBy: SectionedBy<Object>?
   /// The error that prevented reading the list at the last event of its context; nil if there was none. After an error
   /// the list shows the state before. It is fetched again at each further event, unless it is paused, and by
@@ -40,7 +40,7 @@ public final class FetchedResults<Object: ManagedObject>: ContextObserver<ListCh
   private var subscriptions: [ContextSubscription] = []
   /// Objects that are read together.
   private var page: (start: Int, objects: [Object]) = (0, [])
-  /// How often the list has changed.
+  /// The number of changes of the list so far.
   private(set) var version = 0
   private var hasMissedChanges = false
   /// The changes of events that the list doesn't show yet, because other events were waiting.
@@ -51,7 +51,7 @@ public final class FetchedResults<Object: ManagedObject>: ContextObserver<ListCh
   /// of these fetches.
   private var awaited: (request: From<Object>, sectionedBy: SectionedBy<Object>?, count: Int)?
 
-  /// How many objects are read together.
+  /// The number of objects that are read together.
   private static var pageCount: Int { 64 }
 
   /// Fetches the list.
@@ -110,7 +110,7 @@ public final class FetchedResults<Object: ManagedObject>: ContextObserver<ListCh
     return (list, sections)
   }
 
-  /// Whether positions are counted by an index, so that the list holds no IDs.
+  /// True if positions are counted by an index, so that the list holds no IDs.
   public var isRanked: Bool { list.isRanked }
 
   /// Entries of trees that the list has read since it was made, to find positions and objects: records, and entries of
@@ -129,7 +129,7 @@ public final class FetchedResults<Object: ManagedObject>: ContextObserver<ListCh
     super.removeObserver(observer)
   }
 
-  /// How the list's query is answered, with a line that says how the list finds positions.
+  /// Returns the plan that answers the list's query, with a line that says how the list finds positions.
   public func explain() throws(ContextError) -> QueryPlan {
     guard let context else { throw ContextError.contextGone() }
     // A list reads whole records.
@@ -146,10 +146,10 @@ public final class FetchedResults<Object: ManagedObject>: ContextObserver<ListCh
 extension FetchedResults: RandomAccessCollection {
   /// 0.
   public var startIndex: Int { 0 }
-  /// How many objects there are.
+  /// The number of objects.
   public var endIndex: Int { context == nil ? 0 : list.count }
 
-  /// The object at a position. O(1) for objects that are read together, else O(log n) for a list by rank.
+  /// Returns the object at a position. O(1) for objects that are read together, else O(log n) for a list by rank.
   ///
   /// The position must exist. If the store can't be read, the result is an object that stands for no stored one, and
   /// the context throws the error later, as ``ManagedObjectContext`` says.
@@ -167,7 +167,7 @@ extension FetchedResults: RandomAccessCollection {
     return page.objects[position - page.start]
   }
 
-  /// The object at a path: `list[section: 1, item: 2]`. The path must exist.
+  /// Returns the object at a path: `list[section: 1, item: 2]`. The path must exist.
   ///
   /// If the store can't be read, the result is an object that stands for no stored one, and the context throws the
   /// error later.
@@ -180,22 +180,23 @@ extension FetchedResults: RandomAccessCollection {
     return self[found.range.lowerBound + item]
   }
 
-  /// The object at a path. The path must exist.
+  /// Returns the object at a path. The path must exist.
   public subscript(path: ListPath) -> Object { self[section: path.section, item: path.item] }
 
-  /// The object at a position; nil if there is none.
+  /// Returns the object at a position; nil if there is none.
   public subscript(safe position: Int) -> Object? {
     position >= 0 && position < endIndex ? self[position] : nil
   }
 
-  /// The object at a path; nil if there is none.
+  /// Returns the object at a path; nil if there is none.
   public subscript(safe path: ListPath) -> Object? {
     guard hasSection(path.section) else { return nil }
     let range = section(at: path.section).range
     return path.item >= 0 && path.item < range.count ? self[range.lowerBound + path.item] : nil
   }
 
-  /// The IDs of the objects at some positions. No object is made for them. Positions that don't exist are left out.
+  /// Returns the IDs of the objects at some positions. No object is made for them. Positions that don't exist are left
+  /// out.
   ///
   /// - Throws: `store` or `corrupt` if the store can't be read.
   public func objectIDs(at positions: Range<Int>) throws(ContextError) -> [ManagedObjectID] {
@@ -203,7 +204,8 @@ extension FetchedResults: RandomAccessCollection {
     return try list.numbers(at: positions.clamped(to: 0..<list.count)).map { context.id($0, list.entity) }
   }
 
-  /// The position of an object of the context; nil if it isn't in the list. O(log n) for a list by rank, else O(n).
+  /// Returns the position of an object of the context; nil if it isn't in the list. O(log n) for a list by rank, else
+  /// O(n).
   public func position(of object: Object) -> Int? {
     guard let context, object._$state.host === context else { return nil }
     return context.deferringError(nil) { () throws(ContextError) in
@@ -211,7 +213,7 @@ extension FetchedResults: RandomAccessCollection {
     }
   }
 
-  /// The path of an object of the context; nil if it isn't in the list.
+  /// Returns the path of an object of the context; nil if it isn't in the list.
   public func path(of object: Object) -> ListPath? { position(of: object).map(path(at:)) }
 
   /// Reads the page that a position is in. The page has no objects if the store can't be read.
@@ -229,7 +231,7 @@ extension FetchedResults: RandomAccessCollection {
 }
 
 extension ManagedObjectContext {
-  /// The objects of some numbers. The records of objects that aren't in memory are read together.
+  /// Returns the objects of some numbers. The records of objects that aren't in memory are read together.
   func objects<Object: ManagedObject>(
     _ type: Object.Type,
     _ numbers: [ObjectNumber],
@@ -407,7 +409,7 @@ extension FetchedResults {
     return .reload(list, sections)
   }
 
-  /// After a save the same objects are at the same positions, but of another commit.
+  /// Moves on after a save: the same objects are at the same positions, but of another commit.
   private func moveOn() {
     guard let context, failure == nil, !isPaused else { return }
     // That isn't so if there are unsaved changes that no event has reported.

@@ -12,7 +12,8 @@
 public final class FetchedResultsController<Object: ManagedObject> {
   /// The query. Another one takes effect with the next ``performFetch()``.
   public var fetchRequest: From<Object>
-  /// How the content is divided; nil for one section. Another way takes effect with the next ``performFetch()``.
+  /// The rule that divides the content; nil for one section. Another rule takes effect with the next
+  /// ``performFetch()``.
   public var sectionedBy: SectionedBy<Object>?
   /// The delegate that the controller tells of changes.
   public weak var delegate: (any FetchedResultsControllerDelegate<Object>)?
@@ -55,7 +56,7 @@ public final class FetchedResultsController<Object: ManagedObject> {
     fetchedObjects = list
   }
 
-  /// The object at a path, which must exist.
+  /// Returns the object at a path, which must exist.
   public func object(at indexPath: ListPath) -> Object {
     guard let fetchedObjects else {
       fatalError("a FetchedResultsController has no objects before performFetch()")
@@ -63,14 +64,15 @@ public final class FetchedResultsController<Object: ManagedObject> {
     return fetchedObjects[indexPath]
   }
 
-  /// The path of an object; nil if it isn't in the content. O(log n) where the index counts positions, else O(n).
+  /// Returns the path of an object; nil if it isn't in the content. O(log n) where the index counts positions, else
+  /// O(n).
   public func indexPath(forObject object: Object) -> ListPath? { fetchedObjects?.path(of: object) }
 
   /// The sections; nil before ``performFetch()``.
   public var sections: ListSectionCollection<Object>? { fetchedObjects?.sections }
 
-  /// The title of a section in an index strip: what the delegate says, or else the first letter of the name in upper
-  /// case; nil for an empty name.
+  /// Returns the title of a section in an index strip: the title that the delegate gives, or else the first letter of
+  /// the name in upper case; nil for an empty name.
   public func sectionIndexTitle(forSectionName sectionName: String) -> String? {
     guard let delegate else { return SectionName.indexTitle(of: sectionName) }
     return delegate.controller(self, sectionIndexTitleForSectionName: sectionName)
@@ -81,8 +83,8 @@ public final class FetchedResultsController<Object: ManagedObject> {
     sections?.map { sectionIndexTitle(forSectionName: $0.name) ?? "" } ?? []
   }
 
-  /// The section for a title of an index strip: the first that has the title, else the last one whose title comes
-  /// before it; nil without sections. O(sections).
+  /// Returns the section for a title of an index strip: the first that has the title, else the last one whose title
+  /// comes before it; nil without sections. O(sections).
   public func section(forSectionIndexTitle title: String) -> Int? {
     SectionName.section(for: title, in: sectionIndexTitles)
   }
@@ -96,14 +98,14 @@ extension FetchedResultsController: ListObserver {
     weak var delegate: (any FetchedResultsControllerDelegate<Object>)?
   }
 
-  /// Tells the delegate. The list calls it.
+  /// Tells the delegate. The list calls this method.
   public func listWillChange(_ list: FetchedResults<Object>) {
     guard fetchedObjects === list else { return }
     differences.append(Difference(list: list, delegate: delegate))
     delegate?.controllerWillChangeContent(self)
   }
 
-  /// Tells the delegate. The list calls it.
+  /// Tells the delegate. The list calls this method.
   public func listDidChange(_ list: FetchedResults<Object>, _ changes: ListChanges) {
     guard let difference = differences.last(where: { $0.list === list }) else { return }
     tellSteps(changes, of: difference)
@@ -159,8 +161,8 @@ extension FetchedResultsController: ListObserver {
     return context.object(Object.self, number: number, entity.ordinal)
   }
 
-  /// The delegate that was told of the beginning; nil if the controller shows another list or has another delegate by
-  /// now. A method of the delegate may change both.
+  /// Returns the delegate that was told of the beginning; nil if the controller shows another list or has another
+  /// delegate by now. A method of the delegate may change both.
   private func delegate(of difference: Difference) -> (any FetchedResultsControllerDelegate<Object>)? {
     fetchedObjects === difference.list && delegate === difference.delegate ? delegate : nil
   }

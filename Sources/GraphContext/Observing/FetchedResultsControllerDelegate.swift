@@ -13,9 +13,9 @@ public protocol FetchedResultsControllerDelegate<Object>: AnyObject {
   /// The model of the controller's objects.
   associatedtype Object: ManagedObject
 
-  /// The content is about to change.
+  /// Tells the delegate that the content is about to change.
   func controllerWillChangeContent(_ controller: FetchedResultsController<Object>)
-  /// A section was added or removed.
+  /// Tells the delegate that a section was added or removed.
   ///
   /// - Parameters:
   ///   - controller: the controller that calls.
@@ -28,7 +28,7 @@ public protocol FetchedResultsControllerDelegate<Object>: AnyObject {
     atSectionIndex sectionIndex: Int,
     for type: ListChanges.Kind
   )
-  /// An object was added, removed, moved or changed.
+  /// Tells the delegate that an object was added, removed, moved or changed.
   ///
   /// - Parameters:
   ///   - controller: the controller that calls.
@@ -44,15 +44,15 @@ public protocol FetchedResultsControllerDelegate<Object>: AnyObject {
     for type: ListChanges.Kind,
     newIndexPath: ListPath?
   )
-  /// The content has changed by a difference, with positions counted over all sections.
+  /// Tells the delegate that the content has changed by a difference, with positions counted over all sections.
   func controller(
     _ controller: FetchedResultsController<Object>,
     didChangeContentWith difference: CollectionDifference<ManagedObjectID>
   )
-  /// The content has changed.
+  /// Tells the delegate that the content has changed.
   func controllerDidChangeContent(_ controller: FetchedResultsController<Object>)
-  /// The title of a section in an index strip. The first letter of its name in upper case unless the delegate says
-  /// otherwise.
+  /// Returns the title of a section in an index strip: the first letter of its name in upper case unless the delegate
+  /// says otherwise.
   func controller(
     _ controller: FetchedResultsController<Object>,
     sectionIndexTitleForSectionName sectionName: String
@@ -84,7 +84,7 @@ extension FetchedResultsControllerDelegate {
   ) {}
   /// Does nothing.
   public func controllerDidChangeContent(_ controller: FetchedResultsController<Object>) {}
-  /// The first letter in upper case; nothing for an empty name.
+  /// Returns the first letter in upper case; nothing for an empty name.
   public func controller(
     _ controller: FetchedResultsController<Object>,
     sectionIndexTitleForSectionName sectionName: String

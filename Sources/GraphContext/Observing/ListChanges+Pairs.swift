@@ -15,7 +15,7 @@ extension ListChanges {
     case move(from: ListPath, to: ListPath)
   }
 
-  /// The changes as steps of which a move is two: an update at the old path, then the move. Sections come first, those
+  /// The changes as steps. A move is two steps: an update at the old path, then the move. Sections come first, those
   /// that go before those that come; then objects, in the order of ``events``. O(k log k) for k changes; none for a
   /// reload.
   public var updatesAndMoves: [PairedEvent] {

@@ -1,8 +1,8 @@
 /// The difference between two states of a list: which objects were added, removed, moved or changed.
 ///
 /// Positions of deletions and updates, and those that moves begin at, are positions in the old list; those of
-/// insertions, and those that moves lead to, in the new list. To turn the old list into the new one: take away the
-/// deleted and the moved objects, from the last old position to the first; then put in the inserted and the moved
+/// insertions, and those that moves lead to, in the new list. To turn the old list into the new one, take away the
+/// deleted and the moved objects, from the last old position to the first. Then put in the inserted and the moved
 /// objects, from the first new position to the last. Objects whose positions changed only because others came or went
 /// are in no change.
 ///
@@ -22,10 +22,10 @@ public struct ListChanges: Sendable, Equatable {
     public let oldPosition: Int?
     /// The position in the new list, counted over all sections; nil for an object that was removed.
     public let newPosition: Int?
-    /// Whether an object that was and still is in the list has another position among the others, or another section.
+    /// True if an object that was and still is in the list has another position among the others, or another section.
     public let isMove: Bool
-    /// The names of the properties that have changed, sorted; empty where only other objects have changed, on which the
-    /// list's order or condition depends, and for objects whose values are read anew.
+    /// The names of the properties that have changed, sorted; empty where only other objects, on which the list's order
+    /// or condition depends, have changed. Empty also for objects whose values are read anew.
     public let changedProperties: [String]
 
     /// The kind of change.
@@ -75,21 +75,21 @@ public struct ListChanges: Sendable, Equatable {
     self.origin = origin
   }
 
-  /// Says that the list is to be shown anew.
+  /// The difference that says that the list is to be shown anew.
   static var reload: ListChanges {
     var changes = ListChanges([], origin: .context)
     changes.isReload = true
     return changes
   }
 
-  /// Whether there is nothing to show.
+  /// True if there is nothing to show.
   public var isEmpty: Bool { changes.isEmpty && !isReload }
 
-  /// The changes of a kind, in no order.
+  /// Returns the changes of a kind, in no order.
   public func changes(_ kind: Kind) -> [Change] { changes.filter { $0.kind == kind } }
 
-  /// The position in the new list of a section of the old one; nil for a section that was removed. O(log sections that
-  /// come and go).
+  /// Returns the position in the new list of a section of the old one; nil for a section that was removed. O(log
+  /// sections that come and go).
   func newNumber(ofSection old: Int) -> Int? {
     let goneBefore = deletedSections.insertionIndex(sorted: old, by: \.section)
     if goneBefore < deletedSections.count, deletedSections[goneBefore].section == old { return nil }
@@ -134,7 +134,7 @@ extension ListChanges {
 
   /// The positions of changed objects in the new list, ascending, so that objects which are read together follow one
   /// another. O(k log k) for k changes.
-  package var newPositions: [(position: Int, objectID: ManagedObjectID)] {
+  var newPositions: [(position: Int, objectID: ManagedObjectID)] {
     changes.compactMap { change in change.newPosition.map { ($0, change.objectID) } }.sorted { $0.0 < $1.0 }
   }
 

@@ -7,11 +7,11 @@ protocol ListContent: AnyObject, SectionedList {
   var byteCount: Int { get }
   /// Entries of trees that have been read so far.
   var entriesWalked: Int { get }
-  /// The objects at some positions, which must exist.
+  /// Returns the objects at some positions, which must exist.
   func numbers(at range: Range<Int>) throws(ContextError) -> [ObjectNumber]
-  /// The present state, as content that doesn't change when the list moves on.
+  /// Returns the present state, as content that doesn't change when the list moves on.
   func kept() -> any ListContent
-  /// The position of each of some objects; nil for one that isn't in the list.
+  /// Returns the position of each of some objects; nil for one that isn't in the list.
   func positions(of numbers: [ObjectNumber]) throws(ContextError) -> [Int?]
 }
 
@@ -28,7 +28,7 @@ final class NumberedContent: ListContent {
 
   func numbers(at range: Range<Int>) -> [ObjectNumber] { Array(numbers[range]) }
 
-  /// O(1): the array is copied if the list changes it meanwhile.
+  /// Returns the present state. O(1): the array is copied if the list changes it meanwhile.
   func kept() -> any ListContent { NumberedContent(numbers) }
 
   func hasGroups(of path: ResolvedPath) -> Bool { false }
@@ -39,7 +39,7 @@ final class NumberedContent: ListContent {
     _ body: (AttributeValue, Int) throws -> Bool
   ) {}
 
-  /// O(list + numbers).
+  /// Returns the positions of some objects. O(list + numbers).
   func positions(of wanted: [ObjectNumber]) -> [Int?] {
     if wanted.count <= Self.fewNumbers { return wanted.map(position) }
     var places: [ObjectNumber: Int] = [:]

@@ -13,8 +13,8 @@ struct ListDependencies {
 
   private struct Path {
     let destination: EntityID
-    /// Bits of the slots that are read at the end of the steps.
-    var slots: UInt64
+    /// The slots that are read at the end of the steps.
+    var slots: SlotSet
   }
 
   init(_ query: ResolvedQuery, section: ResolvedPath?) {
@@ -39,8 +39,8 @@ struct ListDependencies {
           nil
         }
       let hops = Array(path.hops[...place])
-      paths[hops, default: Path(destination: hop.destination, slots: 0)].slots |=
-        slot.map { 1 << UInt64($0) } ?? 0
+      paths[hops, default: Path(destination: hop.destination, slots: .empty)].slots
+        .formUnion(slot.map { SlotSet($0) } ?? .empty)
     }
   }
 
@@ -95,6 +95,6 @@ struct ListDependencies {
 }
 
 extension ResolvedPath {
-  /// Whether the path leads to the fetched object itself.
+  /// True if the path leads to the fetched object itself.
   fileprivate var isOwnID: Bool { scope == 0 && hops.isEmpty && leaf == .objectID }
 }

@@ -8,14 +8,14 @@ public protocol ListObserver<Object>: AnyObject {
   /// The model of the list's objects.
   associatedtype Object: ManagedObject
 
-  /// The list is about to change.
+  /// Tells the observer that the list is about to change.
   func listWillChange(_ list: FetchedResults<Object>)
-  /// One step of a difference: see ``ListChanges/events``. A reload has none.
+  /// Tells the observer of one step of a difference: see ``ListChanges/events``. A reload has none.
   func list(_ list: FetchedResults<Object>, didChange event: ListChanges.Event)
-  /// The list has changed. For a reload, no steps come before this call.
+  /// Tells the observer that the list has changed. For a reload, no steps come before this call.
   func listDidChange(_ list: FetchedResults<Object>, _ changes: ListChanges)
-  /// The list can't be read, and doesn't change: ``FetchedResults/failure``. Once it can be read again, it reports a
-  /// reload.
+  /// Tells the observer that the list can't be read, and doesn't change: ``FetchedResults/failure``. Once the list can
+  /// be read again, it reports a reload.
   func list(_ list: FetchedResults<Object>, didFailWith error: ContextError)
 }
 
@@ -38,7 +38,8 @@ final class ObserverBox<Object: ManagedObject> {
 
   var isGone: Bool { observer == nil }
 
-  /// The observer is told nothing from now on, not even the rest of a difference whose beginning it was told.
+  /// Removes the observer, which is told nothing from now on, not even the rest of a difference whose beginning it was
+  /// told.
   func remove() { observer = nil }
 
   func isOf(_ other: AnyObject) -> Bool { observer === other }

@@ -11,7 +11,7 @@ public struct ListPath: Sendable, Hashable, Comparable, Codable {
     self.item = item
   }
 
-  /// Whether a path comes before another one in the list.
+  /// Returns whether a path comes before another one in the list.
   public static func < (left: ListPath, right: ListPath) -> Bool {
     (left.section, left.item) < (right.section, right.item)
   }

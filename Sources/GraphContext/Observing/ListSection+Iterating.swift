@@ -2,7 +2,7 @@
 // loops over a list do.
 
 extension ListSectionCollection {
-  /// Goes through the sections that the list has when the loop begins, in their order, even if the list changes
+  /// An iterator over the sections that the list has when the loop begins, in their order, even if the list changes
   /// meanwhile.
   ///
   /// A change of the list within the loop costs what ``ListSection`` says of a section that is kept.
@@ -20,8 +20,8 @@ extension ListSectionCollection {
       (objects, version) = (list.arrangement(isDivided: false), list.version)
     }
 
-    /// The next section; nil at the end, and once the context is released. If the store can't be read, the section is
-    /// empty, and the context throws the error later.
+    /// Returns the next section; nil at the end, and once the context is released. If the store can't be read, the
+    /// section is empty, and the context throws the error later.
     public mutating func next() -> ListSection<Object>? {
       guard let context = list.context, index < sections.sectionCount else { return nil }
       defer { index += 1 }
@@ -39,14 +39,14 @@ extension ListSectionCollection {
 }
 
 extension ListSection {
-  /// Goes through the objects of the section. Objects that were deleted meanwhile are included, as deleted ones.
+  /// An iterator over the objects of the section. Objects that were deleted meanwhile are included, as deleted ones.
   public struct Iterator: IteratorProtocol {
     private let section: ListSection
     private var position = 0
 
     init(_ section: ListSection) { self.section = section }
 
-    /// The next object; nil at the end, and once the context is released.
+    /// Returns the next object; nil at the end, and once the context is released.
     public mutating func next() -> Object? {
       guard position < section.endIndex else { return nil }
       defer { position += 1 }

@@ -8,11 +8,11 @@ public struct ListSectionCollection<Object: ManagedObject>: RandomAccessCollecti
 
   /// 0.
   public var startIndex: Int { 0 }
-  /// How many sections there are.
+  /// The number of sections.
   public var endIndex: Int { list.sectionCount }
 
-  /// The section at a position, which must exist. O(√sections) once the sections up to there have been read. If the
-  /// store can't be read, the section is empty, and the context throws the error later.
+  /// Returns the section at a position, which must exist. O(√sections) once the sections up to there have been read. If
+  /// the store can't be read, the section is empty, and the context throws the error later.
   public subscript(position: Int) -> ListSection<Object> {
     if list.lacksSection(position) {
       fatalError("section \(position) of a list of \(endIndex) sections")
@@ -23,9 +23,9 @@ public struct ListSectionCollection<Object: ManagedObject>: RandomAccessCollecti
   /// The titles of an index strip: ``ListSection/indexTitle`` of each section. O(sections).
   public var indexTitles: [String] { map(\.indexTitle) }
 
-  /// The section for a title of an index strip: the first that has the title, else the first of the greatest title
-  /// below it, else that of the least title; nil for a list without sections. The order of the titles doesn't matter.
-  /// O(sections).
+  /// Returns the section for a title of an index strip: the first that has the title, else the first of the greatest
+  /// title below it, else that of the least title; nil for a list without sections. The order of the titles doesn't
+  /// matter. O(sections).
   public func section(forIndexTitle title: String) -> Int? {
     SectionName.section(for: title, in: indexTitles)
   }
@@ -34,7 +34,7 @@ public struct ListSectionCollection<Object: ManagedObject>: RandomAccessCollecti
 /// A section of a list, as it was when the program asked for it. It stays so when the list changes. Objects that were
 /// deleted meanwhile are included, as deleted ones. Once the context is released, the section is empty.
 ///
-/// If the program keeps a section, the next change of the list costs a copy of 8 bytes for each object; for a list by
+/// If the program keeps a section, the next change of the list costs a copy of 8 bytes for each object. For a list by
 /// rank, the section holds the list's snapshot.
 public struct ListSection<Object: ManagedObject>: RandomAccessCollection {
   private let list: FetchedResults<Object>
@@ -72,10 +72,10 @@ public struct ListSection<Object: ManagedObject>: RandomAccessCollection {
 
   /// 0.
   public var startIndex: Int { 0 }
-  /// How many objects the section has.
+  /// The number of objects in the section.
   public var endIndex: Int { list.context == nil ? 0 : range.count }
 
-  /// The object at a position in the section, which must exist.
+  /// Returns the object at a position in the section, which must exist.
   public subscript(position: Int) -> Object {
     guard position >= 0, position < endIndex else {
       fatalError("item \(position) of a section of \(endIndex) objects")

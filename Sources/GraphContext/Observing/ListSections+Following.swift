@@ -3,7 +3,7 @@ import Predicates
 extension ListSections {
   /// Sections that have come and gone, and the paths of changed objects.
   struct Difference {
-    /// By the index of the change.
+    /// The paths by the index of the change.
     var paths: [(old: ListPath?, new: ListPath?)]
     var inserted: [ListChanges.SectionChange] = []
     var deleted: [ListChanges.SectionChange] = []
@@ -12,8 +12,9 @@ extension ListSections {
   /// Brings the sections up to date. O(changes · (√sections + log changes)).
   ///
   /// - Parameter names: of the sections of the changed objects.
-  /// - Returns: nil where objects that stay are in other sections than before: an object of another name has come
-  ///   between them, or has gone from between two sections of one name. Then the sections must be read anew.
+  /// - Returns: nil where objects that stay are in other sections than before. In that case an object of another name
+  ///   has come between them, or has left the position between two sections of one name. Then the sections must be read
+  ///   anew.
   mutating func update(_ changes: [PositionChange], _ names: [ObjectNumber: String]) -> Difference? {
     var difference = Difference(paths: changes.map { ($0.old.map { runs.path(of: $0) }, nil) })
     var emptied: Set<Int> = []
@@ -34,8 +35,8 @@ extension ListSections {
     return difference
   }
 
-  /// The names of the sections of changed objects that the list has. They are read before the sections change, because
-  /// reading may fail.
+  /// Returns the names of the sections of changed objects that the list has. They are read before the sections change,
+  /// because reading may fail.
   func names(
     of changes: [PositionChange],
     _ query: ResolvedQuery,
@@ -53,7 +54,7 @@ extension ListSections {
   /// Counts an object into a section. Its position is known, and all objects before it are counted already. The section
   /// is that of the object before it, one that follows, or a new one.
   ///
-  /// - Parameter inserted: where the new sections are, ascending, as objects are counted in the order of their
+  /// - Parameter inserted: the positions of the new sections, ascending, as objects are counted in the order of their
   ///   positions.
   /// - Returns: false if the object would tear a section apart.
   private mutating func insert(_ name: String, at position: Int, _ inserted: inout [Int]) -> Bool {
@@ -87,7 +88,7 @@ extension ListSections {
   ///
   /// - Parameters:
   ///   - emptied: positions in the old list, ascending.
-  ///   - inserted: where the new sections are, ascending.
+  ///   - inserted: the positions of the new sections, ascending.
   /// - Returns: false if that leaves neighbours of one name.
   private mutating func remove(
     _ emptied: [Int],

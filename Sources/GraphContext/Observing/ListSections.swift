@@ -1,6 +1,6 @@
 import Predicates
 
-/// Divides a list into sections, and keeps them up to date with its changes.
+/// A division of a list into sections, which is kept up to date with the list's changes.
 ///
 /// ``isLazy`` lists have an index that contains the values of the sections in the list's order. They read sections up
 /// to the one that the program asks for. Some chunks of the sections that have been read are held, which means that
@@ -12,7 +12,7 @@ import Predicates
 struct ListSections {
   /// The sections that have been read: from the list's beginning.
   var runs = SectionRuns()
-  /// Whether the list has no sections behind those in ``runs``.
+  /// True if the list has no sections behind those in ``runs``.
   private(set) var isComplete = true
   private(set) var isLazy = false
   let path: ResolvedPath
@@ -21,7 +21,7 @@ struct ListSections {
 
   /// Limits for reading sections and keeping them in memory.
   struct Limits {
-    /// A read ends at the first section behind so many sections or, in ``objects``, behind so many objects.
+    /// The number of sections or, in ``objects``, of objects after which a read ends: at the first section behind them.
     var sections = SectionRuns.chunkCount
     var objects = 65_536
     /// The number of chunks that stay in memory.
@@ -53,7 +53,7 @@ struct ListSections {
     self.runs = runs
   }
 
-  /// How many objects have each value of the path, in the list's order; nil for a list with a window.
+  /// Returns the number of objects for each value of the path, in the list's order; nil for a list with a window.
   private func counts(
     of query: ResolvedQuery,
     _ context: ManagedObjectContext
@@ -89,12 +89,12 @@ struct ListSections {
 // MARK: - Reading what is asked for
 
 extension ListSections {
-  /// Whether the section of a position is in memory.
+  /// Returns whether the section of a position is in memory.
   func isHeld(position: Int) -> Bool {
     isAllHeld || runs.part(ofPosition: position)?.isHeld ?? isComplete
   }
 
-  /// Whether a section is in memory, or is known not to exist.
+  /// Returns whether a section is in memory, or is known not to exist.
   func isHeld(section: Int) -> Bool {
     isAllHeld || (section < runs.count ? runs.part(ofSection: section).isHeld : isComplete)
   }
@@ -140,7 +140,7 @@ extension ListSections {
     }
   }
 
-  /// All sections, held. O(sections).
+  /// Returns all sections, held. O(sections).
   func all(in list: some SectionedList) throws(ContextError) -> SectionRuns {
     var copy = self
     try copy.complete(in: list)
@@ -148,8 +148,8 @@ extension ListSections {
     return copy.runs
   }
 
-  /// The positions of the objects of a section; an empty range at the end unless the section is there and held. A
-  /// damaged index may count more objects than there are: the surplus has no positions.
+  /// Returns the positions of the objects of a section; an empty range at the end unless the section is there and held.
+  /// A damaged index may count more objects than there are: the surplus has no positions.
   func positions(ofSection index: Int, in count: Int) -> Range<Int> {
     guard isHeld(section: index), index < runs.count else { return count..<count }
     let start = min(runs.start(of: index), count)
@@ -160,7 +160,7 @@ extension ListSections {
     if !part.isHeld { runs.hold(part, try sections(of: part, at: part.positions.lowerBound, in: list)) }
   }
 
-  /// The sections of a part that aren't held, and begin at a position.
+  /// Returns the sections of a part that aren't held, and begin at a position.
   ///
   /// - Throws: `invalidQuery` where the names differ from those before; errors of reading.
   func sections(
@@ -178,7 +178,7 @@ extension ListSections {
     return found
   }
 
-  /// Reads on until there is enough.
+  /// Reads on until `isEnough` returns true for the sections that have been read.
   private mutating func read(
     in list: some SectionedList,
     until isEnough: (SectionRuns) -> Bool
@@ -193,7 +193,7 @@ extension ListSections {
     }
   }
 
-  /// Reads sections from one that begins at a position, until there is enough before another one begins.
+  /// Reads sections from one that begins at a position. The read ends before a section if `isEnough` returns true then.
   private func runs(
     from position: Int,
     in list: some SectionedList,

@@ -17,22 +17,22 @@ public struct ListSnapshot<Object: ManagedObject>: Sendable {
 extension ListSnapshot: RandomAccessCollection {
   /// 0.
   public var startIndex: Int { 0 }
-  /// How many objects there are.
+  /// The number of objects.
   public var endIndex: Int { numbers.count }
 
-  /// The ID of the object at a position, which must exist.
+  /// Returns the ID of the object at a position, which must exist.
   public subscript(position: Int) -> ManagedObjectID {
     entity.objectID(numbers[position], in: storeID)
   }
 }
 
 extension ListSnapshot {
-  /// The ID of the object at a position; nil if there is none.
+  /// Returns the ID of the object at a position; nil if there is none.
   public subscript(safe position: Int) -> ManagedObjectID? {
     indices.contains(position) ? self[position] : nil
   }
 
-  /// The ID of the object at a path, which must exist: `snapshot[section: 1, item: 2]`. O(√sections).
+  /// Returns the ID of the object at a path, which must exist: `snapshot[section: 1, item: 2]`. O(√sections).
   public subscript(section section: Int, item item: Int) -> ManagedObjectID {
     guard let id = self[safe: ListPath(section: section, item: item)] else {
       fatalError("the snapshot has no item \(item) in a section \(section)")
@@ -40,35 +40,35 @@ extension ListSnapshot {
     return id
   }
 
-  /// The ID of the object at a path, which must exist. O(√sections).
+  /// Returns the ID of the object at a path, which must exist. O(√sections).
   public subscript(path: ListPath) -> ManagedObjectID { self[section: path.section, item: path.item] }
 
-  /// The ID of the object at a path; nil if there is none. O(√sections).
+  /// Returns the ID of the object at a path; nil if there is none. O(√sections).
   public subscript(safe path: ListPath) -> ManagedObjectID? {
     guard path.section >= 0, path.section < sectionCount else { return nil }
     let range = section(path.section).range
     return path.item >= 0 && path.item < range.count ? self[range.lowerBound + path.item] : nil
   }
 
-  /// The position of an object; nil if it isn't in the snapshot. O(n).
+  /// Returns the position of an object; nil if it isn't in the snapshot. O(n).
   public func position(of id: ManagedObjectID) -> Int? {
     numbers.firstIndex(of: id.number).flatMap { self[$0] == id ? $0 : nil }
   }
 
-  /// The path of an object; nil if it isn't in the snapshot. O(n).
+  /// Returns the path of an object; nil if it isn't in the snapshot. O(n).
   public func path(of id: ManagedObjectID) -> ListPath? { position(of: id).map(path(of:)) }
 
-  /// The objects of a section, which must exist, as a snapshot without sections. O(objects of the section).
+  /// Returns the objects of a section, which must exist, as a snapshot without sections. O(objects of the section).
   public func snapshot(ofSection section: Int) -> ListSnapshot {
     ListSnapshot(Array(numbers[self.section(section).range]), entity, storeID, nil)
   }
 }
 
 extension ListSnapshot {
-  /// How many sections there are: one for a list that isn't divided.
+  /// The number of sections: one for a list that isn't divided.
   public var sectionCount: Int { runs?.count ?? 1 }
 
-  /// The name of a section, which must exist, and the positions of its objects. O(√sections).
+  /// Returns the name of a section, which must exist, and the positions of its objects. O(√sections).
   public func section(_ index: Int) -> (name: String, range: Range<Int>) {
     guard let runs else { return ("", 0..<numbers.count) }
     // A damaged index may count more objects than there are.
@@ -76,13 +76,13 @@ extension ListSnapshot {
     return (run.name, start..<Swift.min(start + run.count, numbers.count))
   }
 
-  /// The path of a position, which must exist. O(√sections).
+  /// Returns the path of a position, which must exist. O(√sections).
   public func path(of position: Int) -> ListPath { runs?.path(of: position) ?? ListPath(item: position) }
 
-  /// The changes that turn another snapshot of the list into this one. Changed values aren't known: objects that keep
-  /// their position among the others and their section are in no change. Sections of one name that keep their order
-  /// stay; others go and come, and their objects move. O(n log n) for the part between the common beginning and the
-  /// common end of the two, and O(n) for a list with sections.
+  /// Returns the changes that turn another snapshot of the list into this one. Changed values aren't known: objects
+  /// that keep their position among the others and their section are in no change. Sections of one name that keep their
+  /// order stay; others go and come, and their objects move. O(n log n) for the part between the common beginning and
+  /// the common end of the two, and O(n) for a list with sections.
   public func changes(from old: ListSnapshot) -> ListChanges {
     var result = ListChanges([], origin: .store)
     (result.deletedSections, result.insertedSections) = Self.sections(of: old.allNames, to: allNames)
@@ -102,7 +102,7 @@ extension ListSnapshot {
     return result
   }
 
-  /// Sections that go and that come. Sections of one name that ascend in both orders stay.
+  /// Returns the sections that go and those that come. Sections of one name that ascend in both orders stay.
   private static func sections(
     of old: [String],
     to new: [String]
@@ -125,7 +125,7 @@ extension ListSnapshot {
     return (changes(old, without: stays.map(\.old)), changes(new, without: stays.map(\.new)))
   }
 
-  /// The objects that both snapshots have, but in different sections.
+  /// Returns the objects that both snapshots have, but in different sections.
   private func numbersInOtherSections(than old: ListSnapshot, _ changes: ListChanges) -> Set<ObjectNumber> {
     if runs == nil, old.runs == nil { return [] }
     var sections: [ObjectNumber: Int?] = [:]
@@ -151,7 +151,7 @@ extension ListSnapshot {
 }
 
 extension ListSnapshot: Hashable {
-  /// Whether the objects, their order and the sections are the same.
+  /// Returns whether the objects, their order and the sections are the same.
   public static func == (left: ListSnapshot, right: ListSnapshot) -> Bool {
     left.storeID == right.storeID && left.entity.number == right.entity.number
       && left.numbers == right.numbers

@@ -4,11 +4,11 @@ import Foundation
 public struct JSONPatchOperation<Value: Encodable & Sendable>: Encodable, Sendable {
   /// Kinds of operations.
   public enum Kind: String, Encodable, Sendable {
-    /// Takes an element away.
+    /// Removal of an element.
     case remove
-    /// Puts an element in.
+    /// Insertion of an element.
     case add
-    /// Replaces an element by another value, or the whole array by another one.
+    /// Replacement of an element by another value, or of the whole array by another one.
     case replace
   }
 
@@ -32,7 +32,7 @@ public struct JSONPatchOperation<Value: Encodable & Sendable>: Encodable, Sendab
   public let op: Kind
   /// A JSON pointer (RFC 6901): `/3` for an element, nothing for the whole array.
   public let path: String
-  /// Nil for a removal.
+  /// The new value; nil for a removal.
   public let value: Content?
 }
 
@@ -59,7 +59,7 @@ extension ListUpdate where Value: Encodable {
       + updated.map { operation(.replace, $0.newPosition!, $0.objectID) }
   }
 
-  /// The JSON text of ``jsonPatchOperations``.
+  /// Returns the JSON text of ``jsonPatchOperations``.
   ///
   /// - Throws: what `encoder` throws.
   public func jsonPatch(_ encoder: JSONEncoder = JSONEncoder()) throws -> Data {

@@ -6,7 +6,7 @@ import Predicates
 /// Other lists hold the numbers of their objects, and search only for the objects that a change concerns. Lists with a
 /// window, and lists that lead through to-many relationships, are queried again.
 final class LiveList: SectionedList {
-  /// Weak, because the context keeps the subscription that tells the list of changes.
+  /// The context; weak, because the context keeps the subscription that tells the list of changes.
   private(set) weak var context: ManagedObjectContext?
   let entity: StoredEntity
   let query: ResolvedQuery
@@ -19,7 +19,7 @@ final class LiveList: SectionedList {
   /// Entries that queries and earlier states have read.
   private var earlierEntries = 0
 
-  /// A change that concerns more than one in so many of a list's objects makes the list query again.
+  /// The share of a list's objects, one in so many: a change that concerns more of them makes the list query again.
   private static let searchedShare = 16
 
   /// - Parameter section: the path that divides the list.
@@ -39,7 +39,7 @@ final class LiveList: SectionedList {
     content = try currentContent(of: context)
   }
 
-  /// Whether positions are counted by a tree, and no IDs are held.
+  /// True if positions are counted by a tree, and no IDs are held.
   var isRanked: Bool { !(content is NumberedContent) }
 
   private func currentContent(of context: ManagedObjectContext) throws(ContextError) -> any ListContent {
@@ -70,14 +70,14 @@ final class LiveList: SectionedList {
     return try content.numbers(at: positions.lowerBound + start..<positions.upperBound + start)
   }
 
-  /// The state that the list shows now, which doesn't change with the list.
+  /// Returns the state that the list shows now, which doesn't change with the list.
   ///
   /// - Parameter sections: its sections; nil for one of all objects.
   func arrangement(_ sections: ListSections?) -> ListArrangement {
     ListArrangement(content.kept(), range, sections)
   }
 
-  /// The position of an object; nil if it isn't in the list. O(log n) by rank, else O(n).
+  /// Returns the position of an object; nil if it isn't in the list. O(log n) by rank, else O(n).
   func position(of number: ObjectNumber) throws(ContextError) -> Int? {
     guard let position = try content.positions(of: [number])[0], range.contains(position) else { return nil }
     return position - range.lowerBound
@@ -163,8 +163,8 @@ final class LiveList: SectionedList {
   /// Entries of trees that have been read so far.
   var entriesWalked: Int { earlierEntries + content.entriesWalked }
 
-  /// The objects for which a condition holds. If these are too many to search for each, only those that the list has.
-  /// The list must be queried again then.
+  /// Returns the objects for which a condition holds. If these are too many to search for each, only those that the
+  /// list has. The list must be queried again then.
   private func concerned(
     by condition: NormalPredicate,
     in context: ManagedObjectContext
@@ -187,7 +187,7 @@ final class LiveList: SectionedList {
     return (rows.map(\.number), areOfListAlone)
   }
 
-  /// The changed objects of the list's own entity.
+  /// Returns the changed objects of the list's own entity.
   private func ownNumbers(_ changes: ObjectChanges, _ schema: StoredSchema) -> Set<ObjectNumber> {
     var numbers: Set<ObjectNumber> = []
     for ids in [changes.inserted, changes.updated, changes.deleted, changes.refreshed] {

@@ -1,10 +1,10 @@
 import Predicates
 
-// Which properties of objects are observed, and telling their observers.
+// The observed properties of objects, and telling their observers.
 
 extension ManagedObjectContext {
-  /// Whether the objects of the context can be observed with Swift's Observation. True for the view context, false for
-  /// any other unless it is set.
+  /// True if the objects of the context can be observed with Swift's Observation. Unless it is set, it is true for the
+  /// view context, and false for any other.
   ///
   /// ```swift
   /// withObservationTracking {
@@ -53,7 +53,7 @@ extension ManagedObjectContext {
     children.forEach { $0.setObservable(isObservable) }
   }
 
-  /// Whether a property of an object has observers, here or in a child.
+  /// True if a property of an object has observers, here or in a child.
   var hasObservers: Bool {
     guard let observation else { return false }
     return !observation.isEmpty || children.contains(where: \.hasObservers)
@@ -73,7 +73,7 @@ extension ManagedObjectContext {
   // MARK: Setting
 
   /// Tells the observers of slots that code is about to set, here and in children.
-  func tellObservers(of object: any ManagedObject, willSet slots: UInt64) {
+  func tellObservers(of object: any ManagedObject, willSet slots: SlotSet) {
     guard let observation else { return }
     let key = key(of: object)
     observation.tell(key) { $0.isAmong(slots) }
@@ -82,30 +82,30 @@ extension ManagedObjectContext {
 
   /// Tells observers that the parent is about to set slots of an object. Slots that the context has changed itself
   /// continue to show its own values.
-  private func parentWillSet(_ slots: UInt64, of key: ObjectKey) {
+  private func parentWillSet(_ slots: SlotSet, of key: ObjectKey) {
     guard let observation else { return }
     var slots = slots
     if let object = knownObject(key.number, of: entity(key.entity)) {
       if object._$state.phase == .inserted { return }
-      slots &= ~object._$state.changed
+      slots.subtract(object._$state.changed)
     }
-    if slots == 0 { return }
+    if slots.isEmpty { return }
     observation.tell(key) { $0.isAmong(slots) }
     children.forEach { $0.parentWillSet(slots, of: key) }
   }
 
   // MARK: Members
 
-  /// Tells the observers of a to-many relationship whose members are given by to-one relationships that one of them
+  /// Tells the observers of a to-many relationship whose members are given by to-one relationships, that a member
   /// changes.
   ///
   /// - Parameters:
-  ///   - slots: bits of the member's slots that hold its owner and its place.
+  ///   - slots: the member's slots that hold its owner and its place.
   ///   - member: the member.
   ///   - owner: the object whose relationship changes; `none` for no object.
   func tellOfMember(
     _ toOne: StoredToOne,
-    _ slots: UInt64,
+    _ slots: SlotSet,
     of member: ObjectKey,
     owner: ObjectNumber
   ) {
@@ -114,7 +114,7 @@ extension ManagedObjectContext {
     observation.tell(key) { $0 == .toMany(ordinal) }
     children.forEach { child in
       if let object = child.knownObject(member.number, of: entity(member.entity)) {
-        if object._$state.phase == .inserted || object._$state.changed & slots != 0 { return }
+        if object._$state.phase == .inserted || !object._$state.changed.isDisjoint(with: slots) { return }
       }
       child.tellOfMember(toOne, slots, of: member, owner: owner)
     }
@@ -126,10 +126,9 @@ extension ManagedObjectContext {
     guard let observation else { return }
     observation.tell(ObjectKey(entity: pair.entity, number: pair.owner)) { $0 == .toMany(pair.position) }
     children.forEach { child in
-      let changes = child.entities[pair.entity]
-      let isOwn = [changes.pairs[pair.position], changes.settledPairs[pair.position]]
-        .contains { $0.isLinked(pair.owner, pair.element) != nil }
-      let isOwnPlace = changes.pairPlaces[pair.position][pair.owner, pair.element] != nil
+      let changes = child.entities[pair.entity].pairs[pair.position]
+      let isOwn = [changes.links, changes.settled].contains { $0.isLinked(pair.owner, pair.element) != nil }
+      let isOwnPlace = changes.places[pair.owner, pair.element] != nil
       if isMoved ? !isOwnPlace : !isOwn { child.tellOfPair(pair, isMoved: isMoved) }
     }
   }
@@ -142,7 +141,7 @@ extension ManagedObjectContext {
   /// children. The turn continues.
   ///
   /// Listeners may make further changes, which are reported as well.
-  package func tellBeforeObserving() {
+  func tellBeforeObserving() {
     for _ in 0..<SaveHooks.roundLimit {
       tellOfUntold()
       tellWithinTurn()
@@ -150,7 +149,7 @@ extension ManagedObjectContext {
     }
   }
 
-  /// The query of a list or a count that begins to follow the context.
+  /// Returns the query of a list or a count that begins to follow the context.
   ///
   /// - Throws: `invalidQuery`, also for a query without unsaved changes: events tell when an object changes, and not
   ///   when the change is saved.

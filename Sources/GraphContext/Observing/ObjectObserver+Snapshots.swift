@@ -3,16 +3,16 @@ import Predicates
 // The states of an object as values.
 
 extension ObjectObserver where Object: ModelWithValues {
-  /// The object as it is now, its to-many relationships with it; nil if it is deleted.
+  /// Returns the object as it is now, with its to-many relationships; nil if the object is deleted.
   ///
   /// - Throws: `store` or `corrupt` if the object can't be read, what the context throws because of an earlier error,
   ///   or an error if the context was released.
   public func snapshot() throws(ContextError) -> ObjectSnapshot<Object>? { try read(ObjectSnapshot.init) }
 
-  /// A sequence of the object's snapshots: first as it is, then after each change of it, and of the members that it
-  /// has; nil while the object is deleted. A slow consumer gets only the newest. A state that can't be read is left
-  /// out, and read again after the next event of the context. The sequence ends when the observer or its context is
-  /// released.
+  /// Returns a sequence of the object's snapshots: first as it is, then after each change of it, and of the members
+  /// that it has; nil while the object is deleted. A slow consumer gets only the newest. A state that can't be read is
+  /// left out, and read again after the next event of the context. The sequence ends when the observer or its context
+  /// is released.
   ///
   /// ```swift
   /// let observer = try ObjectObserver(album)
@@ -27,8 +27,8 @@ extension ObjectObserver where Object: ModelWithValues {
     try stream(of: statesWithMembers) { object throws(ContextError) in try ObjectSnapshot(object) }
   }
 
-  /// A sequence of the object's values, without members: first as they are, then whenever they change; nil while the
-  /// object is deleted. Otherwise as ``snapshots()``.
+  /// Returns a sequence of the object's values, without members: first as they are, then whenever they change; nil
+  /// while the object is deleted. Otherwise as ``snapshots()``.
   ///
   /// - Throws: what ``snapshot()`` throws.
   public func values() throws(ContextError) -> AsyncStream<Object.Values?> {

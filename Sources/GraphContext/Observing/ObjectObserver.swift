@@ -1,6 +1,6 @@
 import Predicates
 
-/// Reports the changes of one object in a context.
+/// An observer that reports the changes of one object in a context.
 ///
 /// ```swift
 /// let observer = try ObjectObserver(song)
@@ -32,7 +32,7 @@ public final class ObjectObserver<Object: ManagedObject>: ContextObserver<Object
   /// The object's ID. It changes in a save that settles a new object with an existing one:
   /// ``ManagedObjectContext/aliases``.
   public private(set) var objectID: ManagedObjectID
-  /// Whether the object isn't there: it was deleted, or doesn't exist yet.
+  /// True if the object isn't there: it was deleted, or doesn't exist yet.
   public private(set) var isDeleted = false
   let entity: StoredEntity
   /// The listeners of changes of the object's state.
@@ -82,8 +82,8 @@ public final class ObjectObserver<Object: ManagedObject>: ContextObserver<Object
     return try? context.object(with: objectID)
   }
 
-  /// A sequence of the changes, for a task on any executor: first ``Change/initial``. It ends when the observer or its
-  /// context is released.
+  /// Returns a sequence of the changes, for a task on any executor: first ``Change/initial``. It ends when the observer
+  /// or its context is released.
   public func changes() -> AsyncStream<Change> { audience.stream(from: .initial) { $0 } }
 
   /// Continues to report changes. If there were changes meanwhile, sequences of ``snapshots()`` receive the present
@@ -102,7 +102,7 @@ public final class ObjectObserver<Object: ManagedObject>: ContextObserver<Object
     statesWithMembers.end()
   }
 
-  /// A save that has settled the object with another one is done.
+  /// Handles the end of a save that has settled the object with another one.
   private func followSettled() {
     guard let settled = context?.storedID(objectID), settled != objectID else { return }
     objectID = settled

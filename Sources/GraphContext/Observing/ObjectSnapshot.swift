@@ -20,11 +20,11 @@ import Predicates
 public struct ObjectSnapshot<Object: ModelWithValues>: Sendable, Hashable {
   /// The object.
   public let objectID: ManagedObjectID
-  /// Its attributes, and the IDs that its to-one relationships lead to.
+  /// The attributes of the object, and the IDs that its to-one relationships lead to.
   public var values: Object.Values
   private var members: [String: [ManagedObjectID]]
 
-  /// The state of an object with its context's unsaved changes. O(size of the values + members).
+  /// Makes a snapshot of an object with its context's unsaved changes. O(size of the values + members).
   ///
   /// - Throws: `objectNotFound` for an object that is in no context or is deleted; `store` or `corrupt` if it can't be
   ///   read, and what the context throws because of an earlier error.
@@ -44,14 +44,14 @@ public struct ObjectSnapshot<Object: ModelWithValues>: Sendable, Hashable {
     try context.checkUsable()
   }
 
-  /// An attribute, or the ID that a to-one relationship leads to.
+  /// Accesses an attribute, or the ID that a to-one relationship leads to.
   public subscript<Value>(dynamicMember property: WritableKeyPath<Object.Values, Value>) -> Value {
     get { values[keyPath: property] }
     set { values[keyPath: property] = newValue }
   }
 
-  /// The IDs of the members of a to-many relationship. The class must store the relationship: a computed property that
-  /// gives objects ends the program.
+  /// Accesses the IDs of the members of a to-many relationship. The class must store the relationship: a computed
+  /// property that gives objects ends the program.
   public subscript<Members: RelationshipCollection>(
     dynamicMember property: KeyPath<Object, Members>
   ) -> [ManagedObjectID] {

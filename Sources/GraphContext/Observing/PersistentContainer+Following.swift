@@ -23,8 +23,8 @@ public enum ListUpdate<Value: Sendable>: Sendable {
 }
 
 extension PersistentContainer {
-  /// Follows a query in the store: a sequence of its objects as values, for a task on any executor, until the task ends
-  /// it or the store is closed.
+  /// Follows a query: a sequence of its objects as values, for a task on any executor, until the task ends it or the
+  /// store is closed.
   ///
   /// ```swift
   /// for try await update in container.follow(From<Flight>().orderBy(\.hour).limit(50)) {
@@ -39,23 +39,37 @@ extension PersistentContainer {
   /// stops reading holds no more memory than the list. The snapshot that the context shows is held until the sequence
   /// ends.
   ///
+  /// In the view context the query also shows the objects that are inserted, changed and deleted there and not saved.
+  /// The sequence keeps the container then, and moves with the view context.
+  ///
   /// - Parameters:
   ///   - request: the query.
   ///   - sectionedBy: what divides the list, for the paths in the changes.
-  ///   - value: makes the value of an object, on the context's queue.
-  /// - Returns: the sequence. It throws the errors of ``FetchedResults`` and `value`, and ends with the first of them.
+  ///   - place: the context in which the query is followed.
+  ///   - value: makes the value of an object, on the context's queue, or on the main actor for the view context.
+  /// - Returns: the sequence. It throws `closed` if the container is closed, and the errors of ``FetchedResults`` and
+  ///   `value`, and ends with the first of them.
   public func follow<Object: ManagedObject, Value: Sendable>(
     _ request: From<Object>,
     sectionedBy: SectionedBy<Object>? = nil,
+    in place: FollowingPlace = .store,
     as value: @escaping @Sendable (Object) throws -> Value
   ) -> AsyncThrowingStream<ListUpdate<Value>, any Error> {
     // A signal says that the feed has an update.
     let (signals, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
     do {
-      let feed = try ListFeed<Object, Value>(coordinator, continuation, value)
-      Task { await feed.start(request, sectionedBy) }
+      try handle.checkOpen()
       // The sequence keeps the feed.
-      return ListUpdate.sequence(after: signals) { try await feed.next() }
+      switch place {
+      case .store:
+        let feed = try ListFeed<Object, Value>(coordinator, continuation, value)
+        Task { await feed.start(request, sectionedBy) }
+        return ListUpdate.sequence(after: signals) { try await feed.next() }
+      case .viewContext:
+        let feed = ViewListFeed<Object, Value>(self, continuation, value)
+        Task { await feed.start(request, sectionedBy) }
+        return ListUpdate.sequence(after: signals) { try await feed.next() }
+      }
     } catch {
       let (stream, continuation) = AsyncThrowingStream<ListUpdate<Value>, any Error>.makeStream()
       continuation.finish(throwing: error)
@@ -63,11 +77,12 @@ extension PersistentContainer {
     }
   }
 
-  /// Follows a query in the store, with the objects as their ``ModelWithValues/Values``.
+  /// Follows a query, with the objects as their ``ModelWithValues/Values``.
   public func follow<Object: ModelWithValues>(
     _ request: From<Object>,
-    sectionedBy: SectionedBy<Object>? = nil
+    sectionedBy: SectionedBy<Object>? = nil,
+    in place: FollowingPlace = .store
   ) -> AsyncThrowingStream<ListUpdate<Object.Values>, any Error> {
-    follow(request, sectionedBy: sectionedBy) { $0.values }
+    follow(request, sectionedBy: sectionedBy, in: place) { $0.values }
   }
 }

@@ -7,7 +7,7 @@ struct PositionChange: Equatable {
   var old: Int?
   /// The position in the new state; nil for an element that was removed.
   var new: Int?
-  /// Whether an element of both states has another position among the elements that stay. An element whose position
+  /// True if an element of both states has another position among the elements that stay. An element whose position
   /// changed only because others came or went hasn't moved.
   var isMove = false
 }
@@ -29,7 +29,7 @@ struct PositionDifference {
   /// The changes in the whole list.
   var changes: [PositionChange] { moved(candidates) }
 
-  /// The changes in a window of the list, by positions in the window.
+  /// Returns the changes in a window of the list, by positions in the window.
   ///
   /// Elements that others have moved across an end of the window come and go like any other. At each end there are at
   /// most as many of them as there are candidates.
@@ -50,7 +50,7 @@ struct PositionDifference {
       change.new = candidate.new.flatMap { newRange.contains($0) ? $0 : nil }
       return change.old == nil && change.new == nil ? nil : change
     }
-    // By their place among the elements that are no candidates. These elements are the same in both lists.
+    // By their positions among the elements that are no candidates. These elements are the same in both lists.
     let stayedOld = stable(oldRange.lowerBound, olds)..<stable(oldRange.upperBound, olds)
     let stayedNew = stable(newRange.lowerBound, news)..<stable(newRange.upperBound, news)
     for (number, position) in try elements(of: old, olds, in: stayedOld, beyond: stayedNew) {
@@ -67,12 +67,12 @@ struct PositionDifference {
     }
   }
 
-  /// The elements of one window that aren't in the other one and are no candidates, with their positions.
+  /// Returns the elements of one window that aren't in the other one and are no candidates, with their positions.
   ///
   /// - Parameters:
   ///   - list: the list of the one window.
   ///   - candidates: the positions of its candidates, ascending.
-  ///   - range: the one window, by places among the elements that are no candidates.
+  ///   - range: the one window, by positions among the elements that are no candidates.
   ///   - other: the other window, in the same way.
   private func elements(
     of list: any ListContent,
@@ -90,12 +90,12 @@ struct PositionDifference {
     return elements
   }
 
-  /// The number of elements before a position that are no candidates.
+  /// Returns the number of elements before a position that are no candidates.
   private func stable(_ position: Int, _ candidates: [Int]) -> Int {
     position - candidates.insertionIndex(sorted: position) { $0 }
   }
 
-  /// The changes, with moves marked as such.
+  /// Returns the changes, with moves marked as such.
   private func moved(_ changes: [PositionChange]) -> [PositionChange] {
     var changes = changes
     // Candidates that have the same number of non-candidates before them in both lists.
@@ -116,8 +116,8 @@ struct PositionDifference {
 }
 
 extension PositionDifference {
-  /// The changes from one list to another, where no candidates are known. O(n log n) for the part between the common
-  /// beginning and the common end of the two lists.
+  /// Returns the changes from one list to another, where no candidates are known. O(n log n) for the part between the
+  /// common beginning and the common end of the two lists.
   ///
   /// - Parameter touched: elements that count as changed even if they stay.
   static func changes(

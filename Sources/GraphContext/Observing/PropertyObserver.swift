@@ -1,8 +1,9 @@
-/// Reports the values of one property of an object. The context keeps it for as long as its subscription.
+/// An observer that reports the values of one property of an object. The context keeps it for as long as its
+/// subscription.
 final class PropertyObserver<Object: ManagedObject, Value: Equatable> {
   private let property: KeyPath<Object, Value>
   private let body: (_ old: Value, _ new: Value) -> Void
-  /// Held, because the context sooner or later releases an object to which nothing refers.
+  /// The object; held, because the context sooner or later releases an object to which nothing refers.
   private var object: Object
   private var objectID: ManagedObjectID
   private var last: Value

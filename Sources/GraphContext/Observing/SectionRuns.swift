@@ -1,4 +1,4 @@
-/// The sections of a list: for each its name and how many objects it has, in the list's order. Neighbours have
+/// The sections of a list: the name of each and the number of its objects, in the list's order. Neighbours have
 /// different names.
 ///
 /// Sections are kept in chunks that know how many objects they have. So finding a position, adding a section and
@@ -16,9 +16,9 @@ struct SectionRuns {
 
   private struct Chunk {
     var runs: [Run]
-    /// How many sections there are, held or not.
+    /// The number of sections, held or not.
     var count: Int
-    /// How many objects they have.
+    /// The number of their objects.
     var total: Int
 
     init(_ runs: [Run]) {
@@ -30,14 +30,14 @@ struct SectionRuns {
   }
 
   private var chunks: [Chunk] = []
-  /// How many sections there are.
+  /// The number of sections.
   private(set) var count = 0
-  /// How many objects they have.
+  /// The number of their objects.
   private(set) var total = 0
   private(set) var heldChunkCount = 0
   var areAllHeld: Bool { heldChunkCount == chunks.count }
 
-  /// A chunk of twice as many sections is divided.
+  /// The number of sections in a full chunk. A chunk of twice as many sections is divided.
   static let chunkCount = 512
 
   // MARK: Building
@@ -80,14 +80,14 @@ struct SectionRuns {
     return chunks[chunk].isHeld ? chunks[chunk].runs[run] : Run(name: "", count: 0)
   }
 
-  /// How many objects come before a section.
+  /// Returns how many objects come before a section.
   func start(of section: Int) -> Int {
     let (chunk, run) = place(of: section)
     return start(ofChunk: chunk) + chunks[chunk].runs.prefix(run).reduce(0) { $0 + $1.count }
   }
 
-  /// The path of the object at a position. A position that doesn't exist has the path of the end: a damaged index may
-  /// count more objects than the sections have.
+  /// Returns the path of the object at a position. A position that doesn't exist has the path of the end: a damaged
+  /// index may count more objects than the sections have.
   func path(of position: Int) -> ListPath {
     var (section, left) = (0, position)
     for chunk in chunks {
@@ -184,19 +184,19 @@ extension SectionRuns {
     let isHeld: Bool
     /// The number of the first section.
     let firstSection: Int
-    /// How many sections there are.
+    /// The number of sections.
     let count: Int
     /// The positions of their objects.
     let positions: Range<Int>
   }
 
-  /// The part that a section is read with. The section must exist.
+  /// Returns the part that a section is read with. The section must exist.
   func part(ofSection section: Int) -> Part {
     let (chunk, run) = place(of: section)
     return part(chunk, firstSection: section - run, start: start(ofChunk: chunk))
   }
 
-  /// The part that the section of a position is read with; nil for a position behind all sections.
+  /// Returns the part that the section of a position is read with; nil for a position behind all sections.
   func part(ofPosition position: Int) -> Part? {
     var (section, start) = (0, 0)
     for (index, chunk) in chunks.enumerated() {

@@ -18,7 +18,7 @@ struct ShownValues {
   }
   private var values: [Shown] = []
 
-  /// The value that a property of a context's object shows.
+  /// Returns the value that a property of a context's object shows.
   private static func value(
     _ property: ObservedProperty,
     of object: any ManagedObject,
@@ -71,7 +71,7 @@ struct ShownValues {
   }
 }
 
-/// Finds the value that an attribute shows if it can't be read.
+/// A visitor that finds the value that an attribute shows if it can't be read.
 private struct UnreadableReader: PropertyVisitor {
   var value = AttributeValue.null
 
@@ -91,7 +91,7 @@ extension ManagedObjectContext {
     return body()
   }
 
-  /// The values that observed properties of the context and of its children show.
+  /// Returns the values that observed properties of the context and of its children show.
   ///
   /// - Parameter isWanted: whether a property may change.
   func shownValues(
@@ -113,7 +113,7 @@ extension ManagedObjectContext {
     children.forEach { $0.noteShown(in: &shown, where: isWanted) }
   }
 
-  /// The values that the observed properties of an object show in this context.
+  /// Returns the values that the observed properties of an object show in this context.
   func shownValues(of object: any ManagedObject) -> ShownValues {
     var shown = ShownValues()
     if let observation, !observation.isEmpty {
@@ -146,7 +146,7 @@ extension ManagedObjectContext {
 
   // MARK: Commits
 
-  /// The values of the observed properties that commits may change.
+  /// Returns the values of the observed properties that commits may change.
   ///
   /// - Parameter isWanted: whether another property is wanted too.
   func shownValues(
@@ -159,7 +159,7 @@ extension ManagedObjectContext {
     return shownValues { changes.mayChange($1, of: $0, coordinator.schema) || isWanted($0, $1) }
   }
 
-  /// Whether the context or a child has observers of an object.
+  /// Returns whether the context or a child has observers of an object.
   private func observes(_ key: ObjectKey) -> Bool {
     guard let observation else { return false }
     if observation.observes(key) { return true }
@@ -171,11 +171,11 @@ extension ManagedObjectContext {
 
 /// The changes of commits that observers may see.
 private struct CommittedChanges {
-  /// Bits of the slots of observed objects; all of an object that was deleted and perhaps made again.
-  private var slots: [ObjectKey: UInt64] = [:]
+  /// The slots of observed objects; all of an object that was deleted and perhaps made again.
+  private var slots: [ObjectKey: SlotSet] = [:]
   private var deleted: Set<ObjectKey> = []
-  /// Bits of the slots of any object, by the ordinal of the entity; all where objects came or went.
-  private var slotsOfEntities: [Int: UInt64] = [:]
+  /// The slots of any object, by the ordinal of the entity; all where objects came or went.
+  private var slotsOfEntities: [Int: SlotSet] = [:]
   /// To-many relationships of which pairs were linked or unlinked, by the ordinal of the entity and their own.
   private var linked: Set<[Int]> = []
 
@@ -204,7 +204,7 @@ private struct CommittedChanges {
         for number in objects.deleted {
           noteDeleted(ObjectKey(entity: entity, number: number), isObserved)
         }
-        if !objects.inserted.isEmpty { slotsOfEntities[entity] = ~0 }
+        if !objects.inserted.isEmpty { slotsOfEntities[entity] = .all }
       }
     }
   }
@@ -218,26 +218,26 @@ private struct CommittedChanges {
     }
   }
 
-  private mutating func note(_ slots: UInt64, of key: ObjectKey, _ isObserved: (ObjectKey) -> Bool) {
-    slotsOfEntities[key.entity, default: 0] |= slots
-    if isObserved(key) { self.slots[key, default: 0] |= slots }
+  private mutating func note(_ slots: SlotSet, of key: ObjectKey, _ isObserved: (ObjectKey) -> Bool) {
+    slotsOfEntities[key.entity, default: .empty].formUnion(slots)
+    if isObserved(key) { self.slots[key, default: .empty].formUnion(slots) }
   }
 
   private mutating func noteDeleted(_ key: ObjectKey, _ isObserved: (ObjectKey) -> Bool) {
-    note(~0, of: key, isObserved)
+    note(.all, of: key, isObserved)
     if isObserved(key) { deleted.insert(key) }
   }
 
   func mayChange(_ property: ObservedProperty, of key: ObjectKey, _ schema: StoredSchema) -> Bool {
     if deleted.contains(key) { return true }
-    guard case .toMany(let ordinal) = property else { return property.isAmong(slots[key] ?? 0) }
+    guard case .toMany(let ordinal) = property else { return property.isAmong(slots[key] ?? .empty) }
     let toMany = schema.entities[key.entity].toManys[ordinal]
-    let slots = slotsOfEntities[toMany.destination] ?? 0
+    let slots = slotsOfEntities[toMany.destination] ?? .empty
     switch toMany.storage {
     case .references(let slot, _):
-      let place = schema.entities[toMany.destination].places(of: 1 << UInt64(slot))
-      return slots & (1 << UInt64(slot) | place) != 0
-    case .pairs: return slots == ~0 || linked.contains([key.entity, ordinal])
+      let places = schema.entities[toMany.destination].places(of: SlotSet(slot))
+      return slots.contains(slot) || !slots.isDisjoint(with: places)
+    case .pairs: return slots == .all || linked.contains([key.entity, ordinal])
     }
   }
 }

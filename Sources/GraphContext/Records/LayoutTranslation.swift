@@ -75,24 +75,24 @@ struct LayoutTranslation: Sendable {
   ///   - earlier: the layout of the records that are translated.
   ///   - newest: the layout that they get.
   ///   - slots: the properties of the slots, by slot.
-  ///   - wanted: bits of the slots that translated records have. The values of other slots are undefined.
+  ///   - wanted: the slots that translated records have. The values of other slots are undefined.
   init?(
     _ earlier: CataloguedLayout,
     to newest: RecordLayout,
     slots: [CataloguedProperty],
-    reading wanted: UInt64 = .max
+    reading wanted: SlotSet = .all
   ) {
     let kinds = earlier.fields.map(\.kind)
     layout = RecordLayout(kinds: kinds, places: Array(kinds.indices), number: earlier.number)
     self.newest = newest
-    isPartial = wanted != .max
+    isPartial = wanted != .all
     var encoder = RecordEncoder(layout: newest)
     encoder.begin()
     template = Array(encoder.finish())
     for place in newest.fields.indices {
       template[RecordLayout.headerByteCount + place >> 3] &= ~(1 << UInt8(place & 7))
     }
-    for slot in newest.slotsByPlace where wanted & 1 << UInt64(slot) != 0 {
+    for slot in newest.slotsByPlace where wanted.contains(slot) {
       let property = slots[slot]
       let field = earlier.fields.firstIndex { $0.property == property.number }
       let flag = place(ofFlagOf: property, earlier, slots)

@@ -6,18 +6,12 @@ extension RecordEncoder {
   mutating func encodeInPlace(
     _ record: borrowing RecordView,
     patchedBy patch: borrowing RecordView,
-    in slots: UInt64
+    in slots: SlotSet
   ) -> UnsafeMutableRawBufferPointer? {
-    var rest = slots
-    while rest != 0 {
-      if layout.fields[rest.trailingZeroBitCount].kind.fixedByteCount == nil { return nil }
-      rest &= rest - 1
-    }
+    for slot in slots where layout.fields[slot].kind.fixedByteCount == nil { return nil }
     let bytes = copyWhole(record.bytes)
-    rest = slots
-    while rest != 0 {
-      let field = layout.fields[rest.trailingZeroBitCount]
-      rest &= rest - 1
+    for slot in slots {
+      let field = layout.fields[slot]
       let nullByte = Int(field.nullByte)
       bytes[nullByte] = bytes[nullByte] & ~field.nullMask | patch.bytes[nullByte] & field.nullMask
       // For nil, the patch has zeros.

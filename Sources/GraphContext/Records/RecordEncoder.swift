@@ -123,12 +123,12 @@ extension RecordEncoder {
   mutating func encode(
     _ record: borrowing RecordView,
     patchedBy patch: borrowing RecordView,
-    in slots: UInt64
+    in slots: SlotSet
   ) -> UnsafeMutableRawBufferPointer {
     if let bytes = encodeInPlace(record, patchedBy: patch, in: slots) { return bytes }
     begin()
     for slot in slotsByPlace {
-      if slots & 1 << UInt64(slot) != 0 { copy(slot, from: patch) } else { copy(slot, from: record) }
+      if slots.contains(slot) { copy(slot, from: patch) } else { copy(slot, from: record) }
     }
     return finish()
   }

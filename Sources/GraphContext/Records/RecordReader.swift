@@ -6,8 +6,8 @@ import Predicates
 /// record, translating all values would cost as much as the scan.
 final class RecordReader {
   private let entity: StoredEntity
-  /// Bits of the slots that records have.
-  private let slots: UInt64
+  /// The slots that records have.
+  private let slots: SlotSet
   /// The number of the newest layout.
   private let newestLayout: UInt32
   /// By the number of the layout; nil for layouts of which no record was read.
@@ -15,8 +15,8 @@ final class RecordReader {
   /// For whole records, where ``newest(_:)`` gives only some slots.
   private lazy var wholeReader = RecordReader(entity)
 
-  /// - Parameter slots: bits of the slots that are read. The values of other slots are undefined.
-  init(_ entity: StoredEntity, _ slots: UInt64 = .max) {
+  /// - Parameter slots: the slots that are read. The values of other slots are undefined.
+  init(_ entity: StoredEntity, _ slots: SlotSet = .all) {
     self.entity = entity
     self.slots = slots
     newestLayout = entity.layout.number
@@ -31,7 +31,7 @@ final class RecordReader {
 
   /// ``newest(_:)`` with all slots. A translation stays until the next call.
   func whole(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
-    slots == .max ? newest(bytes) : wholeReader.newest(bytes)
+    slots == .all ? newest(bytes) : wholeReader.newest(bytes)
   }
 
   /// The record in the newest layout, checked. Nil for bytes that are no record of the entity.

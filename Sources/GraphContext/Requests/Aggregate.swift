@@ -16,33 +16,33 @@ public struct Aggregate<Root: ManagedObject, Value: AttributeType>: Sendable {
 }
 
 extension Aggregate where Value == Int {
-  /// How many objects.
+  /// The number of objects.
   public static var count: Aggregate { Aggregate(AggregateTerm(function: .count)) }
 }
 
 extension Aggregate {
-  /// How many objects have a value.
+  /// Returns the number of objects that have a value.
   public static func count(_ keyPath: KeyPath<Root, some AttributeType>) -> Aggregate where Value == Int {
     Aggregate(.count, keyPath)
   }
 
-  /// The sum; nil only if its type can't hold it.
+  /// Returns the sum; nil only if its type can't hold it.
   public static func sum<Number: NumericAttribute>(_ keyPath: KeyPath<Root, Number>) -> Aggregate
   where Value == Number._Sum? { Aggregate(.sum, keyPath) }
 
-  /// The average: a Decimal for Decimals, a Double for other numbers.
+  /// Returns the average: a Decimal for Decimals, a Double for other numbers.
   public static func average<Number: NumericAttribute>(_ keyPath: KeyPath<Root, Number>) -> Aggregate
   where Value == Number._Average? { Aggregate(.average, keyPath) }
 
-  /// The least value.
+  /// Returns the least value.
   public static func min<Least: AttributeType>(_ keyPath: KeyPath<Root, Least>) -> Aggregate
   where Value == Least._Present? { Aggregate(.minimum, keyPath) }
 
-  /// The greatest value.
+  /// Returns the greatest value.
   public static func max<Greatest: AttributeType>(_ keyPath: KeyPath<Root, Greatest>) -> Aggregate
   where Value == Greatest._Present? { Aggregate(.maximum, keyPath) }
 
-  /// The value in the middle, or the mean of the two in the middle.
+  /// Returns the value in the middle, or the mean of the two in the middle.
   public static func median<Number: NumericAttribute>(_ keyPath: KeyPath<Root, Number>) -> Aggregate
   where Value == Number._Average? { Aggregate(.median, keyPath) }
 
@@ -52,7 +52,7 @@ extension Aggregate {
 /// An aggregate without its types.
 struct AggregateTerm: Sendable {
   var function: AggregateFunction
-  /// Nil for the objects themselves.
+  /// The names along the key path; nil for the objects themselves.
   var keyPath: Result<[String], QueryError>?
 
   func resolved(_ paths: PathResolver, besides keys: Set<String>) throws(QueryError) -> ResolvedAggregate {

@@ -1,9 +1,9 @@
 /// The outcome of calls of a program's closure. It keeps the closure's error, so that the layers that call the closure
-/// don't take this error for one of their own.
+/// don't take this error for their own.
 struct BodyOutcome {
   private var failure: (any Error)?
 
-  /// Runs `body`; returns whether to call it again.
+  /// Runs `body`; returns true if the caller calls it again.
   mutating func goesOn(after body: () throws -> Void) -> Bool {
     goesOn {
       try body()
@@ -11,7 +11,7 @@ struct BodyOutcome {
     }
   }
 
-  /// Runs `body`, which returns whether to call it again.
+  /// Runs `body`, which returns true if it is to be called again.
   mutating func goesOn(_ body: () throws -> Bool) -> Bool {
     do { return try body() } catch {
       failure = error

@@ -6,7 +6,7 @@ extension DynamicQuery {
   public struct Aggregate: Sendable, Hashable {
     /// The function that is computed.
     public var function: AggregateFunction
-    /// The attribute it is computed from; nil for the objects themselves, which can only be counted.
+    /// The attribute that the function is computed from; nil for the objects themselves, which can only be counted.
     public var keyPath: String?
     /// The name of the column; nil for the default, such as `count` or `avg(arrDelay)`.
     public var name: String?
@@ -18,7 +18,7 @@ extension DynamicQuery {
       self.name = name
     }
 
-    /// From text: `count`, `avg(arrDelay)`, `max(dest.altitude) as highest`.
+    /// Makes a column from text: `count`, `avg(arrDelay)`, `max(dest.altitude) as highest`.
     ///
     /// - Throws: `QueryError` of code `syntax`.
     public init(_ text: String) throws(QueryError) {
@@ -46,10 +46,10 @@ extension DynamicQuery {
     }
   }
 
-  /// Whether the results are groups.
+  /// True if the results are groups.
   public var isGrouped: Bool { !groupBy.isEmpty || !aggregates.isEmpty }
 
-  /// The grouped query with its names found in the schema.
+  /// Returns the grouped query with its names found in the schema.
   func resolvedGroups(in schema: Schema, store: UUID) throws(QueryError) -> ResolvedGrouping {
     guard select.isEmpty, !isDistinct else {
       throw QueryError(
@@ -95,11 +95,11 @@ public struct GroupRecord: Sendable {
   /// The columns' names, in the order of ``values``.
   public var names: [String] { columns.names }
 
-  /// The value of a column; nil when the query doesn't have it.
+  /// Returns the value of a column; nil when the query doesn't have it.
   public func value(of name: String) -> AttributeValue? { columns.place(of: name).map { values[$0] } }
 
-  /// The value of a column as a type, as `AttributeValue.converted(to:)` makes it; nil also when the query doesn't have
-  /// the column.
+  /// Returns the value of a column as a type, as `AttributeValue.converted(to:)` makes it; nil also when the query
+  /// doesn't have the column.
   public func value<Value: AttributeType>(of name: String, as type: Value.Type) -> Value? {
     value(of: name)?.converted(to: type)
   }

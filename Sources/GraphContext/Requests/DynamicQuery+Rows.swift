@@ -4,12 +4,12 @@ import Predicates
 // Queries in words for values and for groups: of a store without classes, and of a context.
 
 extension DynamicQuery {
-  /// The query for groups with its names found in the schema.
+  /// Returns the query for groups with its names found in the schema.
   func grouping(in schema: Schema, store: UUID) throws(ContextError) -> ResolvedGrouping {
     try ContextError.resolving { () throws(QueryError) in try resolvedGroups(in: schema, store: store) }
   }
 
-  /// The query for values with its names found in the schema.
+  /// Returns the query for values with its names found in the schema.
   func selection(in schema: Schema, store: UUID) throws(ContextError) -> ResolvedSelection {
     try ContextError.resolving { () throws(QueryError) in
       if isGrouped { throw QueryError(.arguments, "The query is for groups: groups(of:) returns them.") }
@@ -20,7 +20,7 @@ extension DynamicQuery {
 }
 
 extension ResolvedGrouping {
-  /// The rows with the names of their columns.
+  /// Returns the rows with the names of their columns.
   func records(
     in source: any ObjectSource,
     over layers: UnsavedLayers? = nil
@@ -31,7 +31,7 @@ extension ResolvedGrouping {
 }
 
 extension ResolvedSelection {
-  /// Calls `body` with each row, in order, until it returns false.
+  /// Calls `body` with each row, in order, until `body` returns false.
   func forEachRecord(
     in source: any ObjectSource,
     of storeID: UUID,
@@ -47,7 +47,7 @@ extension ResolvedSelection {
     }
   }
 
-  /// The rows, in order.
+  /// Returns the rows, in order.
   func records(
     in source: any ObjectSource,
     of storeID: UUID,
@@ -63,8 +63,8 @@ extension ResolvedSelection {
 }
 
 extension ManagedObjectContext {
-  /// The values that a query in words selects, a row for each object, in its order: what a selection of a typed request
-  /// gives, for key paths that are text.
+  /// Returns the values that a query in words selects, a row for each object, in the query's order: the equivalent of a
+  /// selection of a typed request for key paths that are text.
   ///
   /// ```swift
   /// var query = DynamicQuery("Song", where: try PredicateTree(format: "seconds > 180"))
@@ -80,8 +80,8 @@ extension ManagedObjectContext {
     return try selection.records(in: source.another(), of: storeID, over: layers(for: selection.query))
   }
 
-  /// The groups of a query with ``DynamicQuery/groupBy`` or ``DynamicQuery/aggregates``, in its order; without the
-  /// former, one.
+  /// Returns the groups of a query with ``DynamicQuery/groupBy`` or ``DynamicQuery/aggregates``, in its order; without
+  /// ``DynamicQuery/groupBy``, one group.
   ///
   /// - Throws: as ``rows(of:)``.
   public func groups(of query: DynamicQuery) throws(ContextError) -> [GroupRecord] {

@@ -14,7 +14,7 @@ public struct DynamicQuery: Sendable {
     /// A key path, through to-one relationships: `origin.name`. `position(menu)` is the position in the ordered
     /// relationship whose to-one end is `menu`.
     public var keyPath: String
-    /// Whether the least value comes first; nil before all values then.
+    /// True if the least value comes first; nil is then before all values.
     public var isAscending: Bool
 
     /// Makes a key: `SortKey("origin.name", ascending: false)`.
@@ -38,13 +38,13 @@ public struct DynamicQuery: Sendable {
   public var predicate: PredicateTree
   /// The keys by which the results are sorted. Objects with equal keys are sorted by their IDs.
   public var sort: [SortKey] = []
-  /// The key paths whose values make a row. If there are none: all stored properties of the entity, in the order of
+  /// The key paths whose values make a row. Without key paths: all stored properties of the entity, in the order of
   /// their declaration, except those that are stored externally, because their values are long.
   public var select: [String] = []
-  /// Whether only the first of equal rows is returned. Limit and offset then count these first rows.
+  /// True if only the first of equal rows is returned. Limit and offset then count these first rows.
   public var isDistinct = false
-  /// The key paths whose values tell groups apart. With these or ``aggregates``, the query is for groups: its columns
-  /// are these and then the aggregates, and ``sort``, ``limit`` and ``offset`` are about groups.
+  /// The key paths whose values tell groups apart. With key paths or ``aggregates``, the query is for groups: its
+  /// columns are the key paths and then the aggregates, and ``sort``, ``limit`` and ``offset`` are about groups.
   public var groupBy: [String] = []
   /// The aggregates of each group, or of all objects if there are no groups.
   public var aggregates: [Aggregate] = []
@@ -53,9 +53,9 @@ public struct DynamicQuery: Sendable {
   public var having = PredicateTree.constant(true)
   /// The greatest number of results; nil for no limit. A query with a negative limit or ``offset`` is refused.
   public var limit: Int?
-  /// How many results are left out at the start.
+  /// The number of results that are left out at the start.
   public var offset = 0
-  /// Whether the query includes the unsaved changes of the context that runs it.
+  /// True if the query includes the unsaved changes of the context that runs it.
   public var includesUnsavedChanges = true
   /// The paths of relationships whose objects are read together with the records, as ``From/prefetching(_:)`` does:
   /// `album.artist`. For queries for records.
@@ -71,7 +71,7 @@ public struct DynamicQuery: Sendable {
   ///   - predicate: the condition.
   ///   - sort: the keys of the order.
   ///   - limit: the greatest number of results; nil for no limit.
-  ///   - offset: how many results are left out at the start.
+  ///   - offset: the number of results that are left out at the start.
   public init(
     _ entity: String,
     where predicate: PredicateTree = .constant(true),
@@ -88,7 +88,7 @@ public struct DynamicQuery: Sendable {
 }
 
 extension DynamicQuery {
-  /// The query with its names found in the schema, and its columns.
+  /// Returns the query with its names found in the schema, and its columns.
   ///
   /// - Parameter store: the store that is asked.
   func resolved(
@@ -121,7 +121,7 @@ extension DynamicQuery {
     return (query, columns)
   }
 
-  /// The query with its names found in the schema, for whole objects.
+  /// Returns the query with its names found in the schema, for whole objects.
   ///
   /// - Throws: `QueryError` of code `arguments` for a query for values or groups.
   func resolvedForObjects(in schema: Schema, store: UUID) throws(QueryError) -> ResolvedQuery {
@@ -144,7 +144,8 @@ extension DynamicQuery {
 public struct QueryRecord: Sendable {
   /// The object's ID.
   public let objectID: ManagedObjectID
-  /// In the order of the query's columns. A relationship's value is the number of the object it leads to.
+  /// The values, in the order of the query's columns. A relationship's value is the number of the object that it leads
+  /// to.
   public let values: [AttributeValue]
   private let columns: Columns
 
@@ -170,13 +171,13 @@ public struct QueryRecord: Sendable {
   /// The columns' key paths, in the order of ``values``.
   public var keyPaths: [String] { columns.names }
 
-  /// The value of a column; nil when the query didn't select it.
+  /// Returns the value of a column; nil when the query didn't select it.
   public func value(forKeyPath keyPath: String) -> AttributeValue? {
     columns.place(of: keyPath).map { values[$0] }
   }
 
-  /// The value of a column as a type, as `AttributeValue.converted(to:)` makes it; nil also when the query didn't
-  /// select the column.
+  /// Returns the value of a column as a type, as `AttributeValue.converted(to:)` makes it; nil also when the query
+  /// didn't select the column.
   public func value<Value: AttributeType>(forKeyPath keyPath: String, as type: Value.Type) -> Value? {
     value(forKeyPath: keyPath)?.converted(to: type)
   }

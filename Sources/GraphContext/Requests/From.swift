@@ -1,7 +1,7 @@
 import Foundation
 import Predicates
 
-/// A query for objects of one model: which, in what order, how many.
+/// A query for objects of one model: its conditions, order, limit and offset.
 ///
 /// ```swift
 /// let long = From<Song>().where { $0.seconds > 180 && $0.album.year < 1980 }.orderBy(.ascending(\.title)).limit(20)
@@ -9,43 +9,45 @@ import Predicates
 /// ```
 ///
 /// A value: keep it, send it, build others from it. A mistake in it, such as a syntax error in a format string or a key
-/// path that isn't persistent, is thrown when it is used.
+/// path that isn't persistent, is thrown when the query is used.
 public struct From<Root: ManagedObject>: Sendable {
   @usableFromInline package var untyped: Request
 
   @inlinable package init(_ untyped: Request) { self.untyped = untyped }
 
-  /// All objects of the model.
+  /// Makes the query for all objects of the model.
   @inlinable
   public init() { self.init(Request()) }
 
-  /// All objects of a model: `From(Song.self)`, which is `From<Song>()`.
+  /// Makes the query for all objects of a model: `From(Song.self)`, which is `From<Song>()`.
   @inlinable
   public init(_ model: Root.Type) { self.init(Request()) }
 
-  // MARK: Which
+  // MARK: Conditions
 
-  /// Only objects for which the condition holds, written as a closure: `{ $0.seconds > 180 }`. Conditions add up.
+  /// Returns the query for only those objects for which the condition holds, written as a closure:
+  /// `{ $0.seconds > 180 }`. Conditions add up.
   @inlinable
   public func `where`(_ condition: (ValueExpression<Root, Root>) -> Where<Root>) -> From {
     self.where(Where(condition))
   }
 
-  /// Only objects for which the condition holds: `\.seconds > 180 && \.title == "Carey"`, or as a dictionary
-  /// `["seconds": 180..., "title": "Carey"]`. Conditions add up.
+  /// Returns the query for only those objects for which the condition holds: `\.seconds > 180 && \.title == "Carey"`,
+  /// or as a dictionary `["seconds": 180..., "title": "Carey"]`. Conditions add up.
   @inlinable
   public func `where`(_ condition: Where<Root>) -> From { From(untyped.with(condition.condition)) }
 
-  /// Only objects whose Bool is true: `\.isLate`. Conditions add up.
+  /// Returns the query for only those objects whose Bool is true: `\.isLate`. Conditions add up.
   public func `where`(_ keyPath: KeyPath<Root, Bool>) -> From { self.where(Where(keyPath)) }
 
-  /// Only objects whose optional Bool is true: `\.origin?.isOpen`. Conditions add up.
+  /// Returns the query for only those objects whose optional Bool is true: `\.origin?.isOpen`. Conditions add up.
   public func `where`(_ keyPath: KeyPath<Root, Bool?>) -> From { self.where(Where(keyPath)) }
 
-  /// Only objects for which one of Foundation's predicates holds: `#Predicate { $0.seconds > 180 }`. Conditions add up.
+  /// Returns the query for only those objects for which one of Foundation's predicates holds:
+  /// `#Predicate { $0.seconds > 180 }`. Conditions add up.
   public func `where`(_ predicate: Foundation.Predicate<Root>) -> From { self.where(Where(predicate)) }
 
-  /// Only objects for which the condition holds, written as text:
+  /// Returns the query for only those objects for which the condition holds, written as text:
   /// `"seconds > %d AND title BEGINSWITH[c] %@", 180, "car"`. Conditions add up.
   public func `where`(format: String, _ arguments: (any PredicateArgument)?...) -> From {
     do throws(QueryError) {
@@ -57,14 +59,14 @@ public struct From<Root: ManagedObject>: Sendable {
     }
   }
 
-  // MARK: In what order
+  // MARK: Order
 
-  /// Sorted by these keys, after the keys that the query already has. In ascending order nil comes first and NaN last.
-  /// Objects with equal keys are in the order of object IDs, in the direction of the last key. Without any key: in the
-  /// order of object IDs.
+  /// Returns the query sorted by these keys, after the keys that the query already has. In ascending order nil comes
+  /// first and NaN last. Objects with equal keys are in the order of object IDs, in the direction of the last key.
+  /// Without any key: in the order of object IDs.
   public func orderBy(_ keys: OrderBy<Root>...) -> From { orderBy(keys) }
 
-  /// Sorted by these attributes, each ascending: `orderBy(\.album?.title, \.track)` for
+  /// Returns the query sorted by these attributes, each ascending: `orderBy(\.album?.title, \.track)` for
   /// `orderBy(.ascending(\.album?.title), .ascending(\.track))`.
   public func orderBy<First: AttributeType, each Next: AttributeType>(
     _ first: KeyPath<Root, First>,
@@ -75,26 +77,26 @@ public struct From<Root: ManagedObject>: Sendable {
     return orderBy(keys)
   }
 
-  /// The query with an order by an array of keys.
+  /// Returns the query with an order by an array of keys.
   public func orderBy(_ keys: [OrderBy<Root>]) -> From {
     var copy = self
     for key in keys { copy.untyped.sort.append(key.key) }
     return copy
   }
 
-  /// The query without its order, for another one.
+  /// Returns the query without its order, for another one.
   public func withoutOrder() -> From {
     var copy = self
     copy.untyped.sort = []
     return copy
   }
 
-  /// The query with an order by Foundation's sort descriptors.
+  /// Returns the query with an order by Foundation's sort descriptors.
   public func orderBy(_ descriptors: [SortDescriptor<Root>]) -> From {
     orderBy(descriptors.map(OrderBy.init))
   }
 
-  // MARK: Of which state
+  // MARK: State
 
   /// Includes the context's unsaved changes, as every query does by default, or leaves them out. A query without them
   /// runs on the state below the context: its snapshot of the store, or the state that its parent shows. Objects with
@@ -106,7 +108,7 @@ public struct From<Root: ManagedObject>: Sendable {
     return copy
   }
 
-  // MARK: With what
+  // MARK: Amount of data
 
   /// Reads the objects that these relationships lead to together with the results:
   /// `prefetching(\.album, \.album?.artist, \.tags)`. All objects at the end of a step are read in one pass in the
@@ -125,9 +127,9 @@ public struct From<Root: ManagedObject>: Sendable {
   /// Fetches partial objects: faults that have the values of these properties, and read the others on access:
   /// `fetchingOnly(\.title, \.year)`.
   ///
-  /// The values are found as by ``select(_:)``: where an index has all that the query asks for, the records aren't
-  /// read, and without any property the objects are plain faults. For a few values of records that are read anyway,
-  /// whole objects are as fast: their getters decode one value at a time.
+  /// The values are found as by ``select(_:)``: where an index has all the values that the query asks for, the records
+  /// aren't read, and without any property the objects are plain faults. For a few values of records that are read
+  /// anyway, whole objects are as fast: their getters decode one value at a time.
   ///
   /// Attributes, to-one relationships, and embedded values, whole or a part, can be named; a path that goes through a
   /// relationship is a mistake, thrown when the query is used. Values of an object that a context has already read
@@ -138,9 +140,10 @@ public struct From<Root: ManagedObject>: Sendable {
     return copy
   }
 
-  // MARK: How many
+  // MARK: Limit and offset
 
-  /// At most this number of objects. A negative limit is a mistake, thrown when the query is used.
+  /// Returns the query for at most this number of objects. A negative limit is a mistake, thrown when the query is
+  /// used.
   @inlinable
   public func limit(_ count: Int) -> From {
     var copy = self
@@ -148,7 +151,8 @@ public struct From<Root: ManagedObject>: Sendable {
     return copy
   }
 
-  /// Without this number of objects at the start. A negative offset is a mistake, thrown when the query is used.
+  /// Returns the query without this number of objects at the start. A negative offset is a mistake, thrown when the
+  /// query is used.
   @inlinable
   public func offset(_ count: Int) -> From {
     var copy = self
@@ -161,16 +165,17 @@ public struct From<Root: ManagedObject>: Sendable {
 
 /// Limit, offset and use of unsaved changes of a request, for ``From/tweak(_:)``.
 public struct FetchOptions: Sendable, Hashable {
-  /// How many objects are returned at most; nil for all.
+  /// The greatest number of objects that are returned; nil for all.
   public var limit: Int?
-  /// How many objects are left out at the start.
+  /// The number of objects that are left out at the start.
   public var offset: Int
-  /// Whether the context's unsaved changes are included.
+  /// True if the context's unsaved changes are included.
   public var includesUnsavedChanges: Bool
 }
 
 extension From {
-  /// The request with options that code reads and sets: `request.tweak { $0.limit = min($0.limit ?? 100, 100) }`.
+  /// Returns the request with options that code reads and sets:
+  /// `request.tweak { $0.limit = min($0.limit ?? 100, 100) }`.
   public func tweak(_ body: (inout FetchOptions) -> Void) -> From {
     var options = FetchOptions(
       limit: untyped.limit,
@@ -196,17 +201,17 @@ extension From: CustomStringConvertible {
 public struct OrderBy<Root: PredicateRoot>: Sendable {
   package let key: RequestedOrder
 
-  /// The least value first; nil before all others.
+  /// Returns a key that puts the least value first; nil before all others.
   public static func ascending(_ keyPath: KeyPath<Root, some AttributeType>) -> OrderBy {
     OrderBy(names: Root.names(of: keyPath), isAscending: true)
   }
 
-  /// The greatest value first; nil after all others.
+  /// Returns a key that puts the greatest value first; nil after all others.
   public static func descending(_ keyPath: KeyPath<Root, some AttributeType>) -> OrderBy {
     OrderBy(names: Root.names(of: keyPath), isAscending: false)
   }
 
-  /// The order of the stored values of a transformed attribute: `orderBy(.stored(\.length))`.
+  /// Returns the order of the stored values of a transformed attribute: `orderBy(.stored(\.length))`.
   public static func stored<Value>(
     _ keyPath: KeyPath<Root, Value>,
     ascending isAscending: Bool = true
@@ -214,9 +219,9 @@ public struct OrderBy<Root: PredicateRoot>: Sendable {
     OrderBy(names: Root.names(of: keyPath), isAscending: isAscending)
   }
 
-  /// The position in an ordered relationship, by its to-one end:
-  /// `From<Track>().where { $0.album == album }.orderBy(.position(in: \.album))` finds the tracks as `album.tracks` has
-  /// them. With a limit and an offset a page of them is read without those before it.
+  /// Returns the order by the position in an ordered relationship, by its to-one end:
+  /// `From<Track>().where { $0.album == album }.orderBy(.position(in: \.album))` finds the tracks in the order of
+  /// `album.tracks`. With a limit and an offset a page of the tracks is read without those before it.
   ///
   /// A relationship that isn't ordered is a mistake, thrown when the query is used.
   public static func position<Owner: ManagedObject>(
@@ -224,7 +229,7 @@ public struct OrderBy<Root: PredicateRoot>: Sendable {
     ascending isAscending: Bool = true
   ) -> OrderBy { position(inAny: relationship, isAscending) }
 
-  /// The position in an ordered relationship whose to-one end is required.
+  /// Returns the order by the position in an ordered relationship whose to-one end is required.
   public static func position<Owner: ManagedObject>(
     in relationship: KeyPath<Root, Owner>,
     ascending isAscending: Bool = true
@@ -237,7 +242,7 @@ public struct OrderBy<Root: PredicateRoot>: Sendable {
     return OrderBy(names: names, isAscending: isAscending)
   }
 
-  /// A key path as text, through to-one relationships, as a request from outside the program has it:
+  /// Makes a key of a key path as text, through to-one relationships, as a request from outside the program has it:
   /// `OrderBy(named: "album.title", ascending: false)`.
   ///
   /// An unknown name is a mistake, thrown when the key is used.
@@ -245,7 +250,7 @@ public struct OrderBy<Root: PredicateRoot>: Sendable {
     self.init(names: .success(DynamicQuery.names(keyPath)), isAscending: isAscending)
   }
 
-  /// The key of one of Foundation's sort descriptors. Strings are sorted by their bytes: `.lexical` is the only
+  /// Makes the key of one of Foundation's sort descriptors. Strings are sorted by their bytes: `.lexical` is the only
   /// comparator of strings that a descriptor can have on Linux.
   ///
   /// A descriptor whose comparator isn't that of its values is a mistake, thrown when the key is used.

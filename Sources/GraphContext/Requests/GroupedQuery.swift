@@ -1,12 +1,13 @@
 import Foundation
 import Predicates
 
-/// Objects, put together in groups by the values of some attributes; ``aggregate(_:)`` says what to compute of each.
+/// Objects, put together in groups by the values of some attributes; ``aggregate(_:)`` adds the values to compute for
+/// each group.
 public struct Grouping<Root: ManagedObject, each Key: ColumnType>: Sendable {
   let request: From<Root>
   let keys: [Result<[String], QueryError>]
 
-  /// A row for each group: the values that the group has in common, then the aggregates.
+  /// Returns the query for a row for each group: the values that the group has in common, then the aggregates.
   public func aggregate<each Value: AttributeType>(
     _ aggregates: repeat Aggregate<Root, each Value>
   ) -> GroupedQuery<Root, (repeat each Key, repeat each Value)> {
@@ -47,8 +48,8 @@ extension From {
 /// A query for groups of objects. The row of a group consists of the values that its objects have in common and of its
 /// aggregates.
 ///
-/// The request before the grouping says which objects take part: by its conditions, its limit and its offset. A value,
-/// like ``From``.
+/// The request before the grouping determines the objects that take part, by its conditions, its limit and its offset.
+/// A value, like ``From``.
 public struct GroupedQuery<Root: ManagedObject, Row>: Sendable {
   let request: From<Root>
   let keys: [Result<[String], QueryError>]
@@ -73,8 +74,9 @@ public struct GroupedQuery<Root: ManagedObject, Row>: Sendable {
     self.row = row
   }
 
-  /// Only groups for which the condition holds: `{ $0.count > 100 && $0.average(\.arrDelay) > 10 }`. Conditions add up.
-  /// A condition may use aggregates that aren't columns of the rows.
+  /// Returns the query for only those groups for which the condition holds:
+  /// `{ $0.count > 100 && $0.average(\.arrDelay) > 10 }`. Conditions add up. A condition may use aggregates that aren't
+  /// columns of the rows.
   public func having(_ condition: (Group<Root>) -> Where<Group<Root>>) -> GroupedQuery {
     let group = Group<Root>(keys: keyNames)
     var copy = self
@@ -84,28 +86,29 @@ public struct GroupedQuery<Root: ManagedObject, Row>: Sendable {
     return copy
   }
 
-  /// Sorted by these keys, after the keys that the query already has. In ascending order nil comes first and NaN last.
-  /// Groups that are equal in these keys, or all groups if there are no keys, are sorted by the values that their
-  /// objects have in common, ascending.
+  /// Returns the query sorted by these keys, after the keys that the query already has. In ascending order nil comes
+  /// first and NaN last. Groups that are equal in these keys, or all groups if there are no keys, are sorted by the
+  /// values that their objects have in common, ascending.
   public func orderBy(_ keys: GroupOrder<Root>...) -> GroupedQuery {
     var copy = self
     copy.sort += keys
     return copy
   }
 
-  /// Sorted by a value that the groups have in common, ascending: `orderBy(\.carrier)`.
+  /// Returns the query sorted by a value that the groups have in common, ascending: `orderBy(\.carrier)`.
   public func orderBy(_ keyPath: KeyPath<Root, some AttributeType>) -> GroupedQuery {
     orderBy(.ascending(keyPath))
   }
 
-  /// At most this number of groups. A negative limit is a mistake, thrown when the query is used.
+  /// Returns the query for at most this number of groups. A negative limit is a mistake, thrown when the query is used.
   public func limit(_ count: Int) -> GroupedQuery {
     var copy = self
     copy.limit = count
     return copy
   }
 
-  /// Without this number of groups at the start. A negative offset is a mistake, thrown when the query is used.
+  /// Returns the query without this number of groups at the start. A negative offset is a mistake, thrown when the
+  /// query is used.
   public func offset(_ count: Int) -> GroupedQuery {
     var copy = self
     copy.offset = count
@@ -157,7 +160,7 @@ public struct GroupOrder<Root: ManagedObject>: Sendable {
     case key(Result<[String], QueryError>)
     case aggregate(AggregateTerm)
 
-    /// The name that the column has in the rows.
+    /// Returns the name that the column has in the rows.
     func name(besides keys: Set<String>) -> Result<String, QueryError> {
       switch self {
       case .key(let names): names.map { $0.joined(separator: ".") }
@@ -189,7 +192,7 @@ public struct GroupOrder<Root: ManagedObject>: Sendable {
   }
 }
 
-/// Takes a row's values one by one as the types of its columns.
+/// A reader that takes a row's values one by one as the types of its columns.
 struct TypedColumns {
   let entity: String
   let values: [AttributeValue]
@@ -203,6 +206,8 @@ struct TypedColumns {
     self.keyOrigins = keyOrigins
   }
 
+  /// Returns the value of the next key.
+  ///
   /// - Throws: `corrupt` where the value isn't one of the type: nil, because an object on the way is missing, for a
   ///   type without nil.
   mutating func nextKey<Key: ColumnType>(_ type: Key.Type) throws(ContextError) -> Key {
@@ -210,7 +215,7 @@ struct TypedColumns {
     return try checked(Key(_columnValue: values[place], of: keyOrigins[place]))
   }
 
-  /// The value of an aggregate.
+  /// Returns the value of an aggregate.
   mutating func nextValue<Value: AttributeType>(_ type: Value.Type) throws(ContextError) -> Value {
     defer { place += 1 }
     return try checked(Value(_attributeValue: values[place]))

@@ -3,10 +3,10 @@ import Predicates
 // Values that are computed from objects without making them. These queries see unsaved changes as fetches do.
 
 extension ManagedObjectContext {
-  /// Several aggregates of the objects that the request describes, its limit and offset included:
+  /// Returns several aggregates of the objects that the request describes, its limit and offset included:
   /// `let (flights, delay) = try context.aggregate(.count, .average(\.arrDelay), in: request)`.
   ///
-  /// Aggregates that an index can tell are read there in O(log n): counts, and the least, greatest and middle value of
+  /// Aggregates that an index contains are read there in O(log n): counts, and the least, greatest and middle value of
   /// its attribute. Others are computed in one pass over the records' bytes. ``explain(_:in:analyze:)`` shows which are
   /// read and which are computed.
   ///
@@ -24,7 +24,7 @@ extension ManagedObjectContext {
     return (repeat try next((each Value).self))
   }
 
-  /// One aggregate of the objects that the request describes:
+  /// Returns one aggregate of the objects that the request describes:
   /// `try context.aggregate(.max(\.seconds), in: request) ?? 0`.
   ///
   /// - Throws: What ``fetch(_:)-(From<Root>)`` throws.
@@ -36,12 +36,12 @@ extension ManagedObjectContext {
     return try columns.nextValue(Value.self)
   }
 
-  /// How the aggregates would be computed.
+  /// Returns the plan by which the aggregates would be computed.
   ///
   /// - Parameters:
-  ///   - aggregates: what to compute.
-  ///   - request: the objects to compute it of.
-  ///   - analyze: whether to run the query and measure what it does.
+  ///   - aggregates: the values to compute.
+  ///   - request: the objects to compute the values of.
+  ///   - analyze: true if the query is run and measured.
   public func explain<Root: ManagedObject, each Value: AttributeType>(
     _ aggregates: repeat Aggregate<Root, each Value>,
     in request: From<Root>,
@@ -52,12 +52,12 @@ extension ManagedObjectContext {
     return try explain(.groups(resolved(request, terms)), analyze: analyze)
   }
 
-  /// The rows of the groups that the query describes, in its order.
+  /// Returns the rows of the groups that the query describes, in its order.
   ///
-  /// If the query asks only for counts and an index begins with the groups' attributes, its entries are counted; else
-  /// the records' bytes are read in one pass. The memory grows with the number of groups. If all their attributes lie
-  /// behind one relationship, there is also a number for each object that the relationship leads to, because the
-  /// attributes are then read once for each of these objects.
+  /// If the query asks only for counts and an index begins with the groups' attributes, the index's entries are
+  /// counted; else the records' bytes are read in one pass. The memory grows with the number of groups. If all
+  /// attributes of the groups lie behind one relationship, there is also a number for each object that the relationship
+  /// leads to, because the attributes are then read once for each of these objects.
   ///
   /// - Throws: What ``fetch(_:)-(From<Root>)`` throws; `corrupt` also where the store holds no value of a column's
   ///   type.
@@ -71,11 +71,11 @@ extension ManagedObjectContext {
     }
   }
 
-  /// How ``fetch(_:)->[Row]`` would answer the query.
+  /// Returns the plan by which ``fetch(_:)->[Row]`` would answer the query.
   ///
   /// - Parameters:
   ///   - groups: the query for groups.
-  ///   - analyze: whether to run the query and measure what it does.
+  ///   - analyze: true if the query is run and measured.
   public func explain<Root: ManagedObject, Row>(
     _ groups: GroupedQuery<Root, Row>,
     analyze: Bool = false
@@ -83,7 +83,7 @@ extension ManagedObjectContext {
     try explain(.groups(resolved(groups)), analyze: analyze)
   }
 
-  /// The values of aggregates of all the objects.
+  /// Returns the values of aggregates of all the objects.
   private func columns<Root: ManagedObject>(
     of terms: [AggregateTerm],
     _ request: From<Root>
@@ -118,33 +118,33 @@ extension ManagedObjectContext {
 // MARK: - One aggregate
 
 extension ManagedObjectContext {
-  /// The sum of an attribute of the objects that the request describes; 0 without values, and nil only if its type
-  /// can't hold it.
+  /// Returns the sum of an attribute of the objects that the request describes; 0 without values, and nil only if its
+  /// type can't hold it.
   public func sum<Root: ManagedObject, Number: NumericAttribute>(
     of keyPath: KeyPath<Root, Number>,
     in request: From<Root> = From()
   ) throws(ContextError) -> Number._Sum? { try aggregate(.sum(keyPath), in: request) }
 
-  /// The average; nil without values.
+  /// Returns the average; nil without values.
   public func average<Root: ManagedObject, Number: NumericAttribute>(
     of keyPath: KeyPath<Root, Number>,
     in request: From<Root> = From()
   ) throws(ContextError) -> Number._Average? { try aggregate(.average(keyPath), in: request) }
 
-  /// The least value; nil without values. O(log n) where an index begins with the attribute, or has it right after the
-  /// properties that the conditions fix.
+  /// Returns the least value; nil without values. O(log n) where an index begins with the attribute, or has it right
+  /// after the properties that the conditions fix.
   public func min<Root: ManagedObject, Value: AttributeType>(
     of keyPath: KeyPath<Root, Value>,
     in request: From<Root> = From()
   ) throws(ContextError) -> Value._Present? { try aggregate(.min(keyPath), in: request) }
 
-  /// The greatest value, like ``min(of:in:)``.
+  /// Returns the greatest value, like ``min(of:in:)``.
   public func max<Root: ManagedObject, Value: AttributeType>(
     of keyPath: KeyPath<Root, Value>,
     in request: From<Root> = From()
   ) throws(ContextError) -> Value._Present? { try aggregate(.max(keyPath), in: request) }
 
-  /// The value in the middle, or the mean of the two in the middle; nil without values.
+  /// Returns the value in the middle, or the mean of the two in the middle; nil without values.
   public func median<Root: ManagedObject, Number: NumericAttribute>(
     of keyPath: KeyPath<Root, Number>,
     in request: From<Root> = From()

@@ -2,23 +2,23 @@ import Predicates
 
 // Queries. They see the context's snapshot with its unsaved changes worked in: a changed object is found by its new
 // values, a new one among the others, a deleted one not at all. For that, a query encodes those unsaved objects of its
-// entity that were changed since the last query, and tests the records of all of them.
+// entity that were changed since the last query, and tests the records of all unsaved objects.
 
 extension ManagedObjectContext {
-  /// The objects that the query describes, in its order.
+  /// Returns the objects that the query describes, in its order.
   ///
   /// An object that the context already has is returned itself. The others are faults that know where their
   /// records lie: a value is decoded only when it is read.
   ///
   /// - Throws: `invalidQuery` for a mistake in the query; `store` or `corrupt` when the store can't be read;
-  ///   `cancelled` when the task is cancelled that it runs in. A query that reads many rows checks this every few
-  ///   thousand rows.
+  ///   `cancelled` when the task that the query runs in is cancelled. A query that reads many rows checks this every
+  ///   few thousand rows.
   public func fetch<Root: ManagedObject>(_ request: From<Root>) throws(ContextError) -> [Root] {
     let (query, entity) = try resolved(request)
     return try fetch(query, entity)
   }
 
-  /// The objects of an entity whose class is at hand.
+  /// Returns the objects of an entity whose class is at hand.
   func fetch<Root: ManagedObject>(
     _ query: ResolvedQuery,
     _ entity: StoredEntity
@@ -28,12 +28,12 @@ extension ManagedObjectContext {
       if let selection = try partialSelection(of: query) { try partialObjects(selection, entity) } else {
         try wholeObjects(query, entity)
       }
-    // The array of objects of any class, which this makes, takes longer than many a query.
+    // Making the array of objects of any class takes longer than many queries.
     if !paths.isEmpty { try prefetch(paths, of: objects) }
     return objects
   }
 
-  /// The objects that a query describes, in its order, as faults that know where their records lie.
+  /// Returns the objects that a query describes, in its order, as faults that know where their records lie.
   private func wholeObjects<Root: ManagedObject>(
     _ query: ResolvedQuery,
     _ entity: StoredEntity
@@ -51,7 +51,7 @@ extension ManagedObjectContext {
     return objects
   }
 
-  /// The rows of a query with their records, which the source keeps, and room for their objects.
+  /// Returns the rows of a query with their records, which the source keeps, and room for their objects.
   private func keptRows(of query: ResolvedQuery, _ entity: StoredEntity) throws(ContextError) -> [QueryRow] {
     if kept.areManyForFetch(source.keptByteCount) { releaseKept() }
     let keptBefore = source.keptByteCount
@@ -61,18 +61,18 @@ extension ManagedObjectContext {
     return rows
   }
 
-  /// The context's own unsaved changes, for a query; nil for none. O(entities).
+  /// Returns the context's own unsaved changes, for a query; nil for none. O(entities).
   func layers(for query: ResolvedQuery) -> UnsavedLayers? {
     guard query.includesUnsavedChanges else { return nil }
     // By their ordinals: copying the state of an entity would count a dozen references.
     let hasAny = entities.indices.contains { ordinal in
-      !entities[ordinal].changes.isEmpty || entities[ordinal].pairs.contains { !$0.isEmpty }
+      !entities[ordinal].changes.isEmpty || entities[ordinal].hasChangedLinks
     }
     return hasAny ? UnsavedLayers(of: self) : nil
   }
 
-  /// The object of a row. If the row comes with a record, the source holds the record, as `ObjectSource.keep` has kept
-  /// it.
+  /// Returns the object of a row. If the row comes with a record, `ObjectSource.keep` has kept the record, and the
+  /// source holds it.
   func object<Root: ManagedObject>(
     _ row: QueryRow,
     _ entity: StoredEntity
@@ -85,13 +85,13 @@ extension ManagedObjectContext {
     return object(Root.self, number: row.number, record: record, entity.ordinal)
   }
 
-  /// The first object that the query describes, or nil when there is none.
+  /// Returns the first object that the query describes, or nil when there is none.
   public func fetchOne<Root: ManagedObject>(_ request: From<Root>) throws(ContextError) -> Root? {
     try fetch(request.limit(Swift.min(request.untyped.limit ?? 1, 1))).first
   }
 
-  /// The IDs of the objects that the query describes, in its order. No object is made, and where an index answers the
-  /// query alone, no record is read.
+  /// Returns the IDs of the objects that the query describes, in its order. No object is made, and where an index
+  /// answers the query alone, no record is read.
   public func fetchIDs<Root: ManagedObject>(
     _ request: From<Root>
   ) throws(ContextError) -> [ManagedObjectID] {
@@ -100,8 +100,8 @@ extension ManagedObjectContext {
     return rows.map { id($0.number, entity) }
   }
 
-  /// How many objects the query describes. O(log n) where ranges of indexes are the answer;
-  /// ``explain(_:analyze:)-(From<Root>,_)`` shows them.
+  /// Returns the number of objects that the query describes. O(log n) where ranges of indexes are the answer;
+  /// ``explain(_:analyze:)-(From<Root>,_)`` shows these ranges.
   public func count<Root: ManagedObject>(_ request: From<Root>) throws(ContextError) -> Int {
     try count(resolved(request).query)
   }
@@ -110,8 +110,8 @@ extension ManagedObjectContext {
     try source.count(of: query, over: layers(for: query))
   }
 
-  /// Whether there is any object that the query describes. O(log n) where ranges of indexes are the answer; else rows
-  /// are read until one is found, in whichever order costs least.
+  /// Returns whether the query describes any object. O(log n) where ranges of indexes are the answer; else rows are
+  /// read until one is found, in the order that costs least.
   public func exists<Root: ManagedObject>(_ request: From<Root>) throws(ContextError) -> Bool {
     var query = try resolved(request).query
     query.sort = []
@@ -119,14 +119,14 @@ extension ManagedObjectContext {
     return try count(query) > 0
   }
 
-  /// How ``fetch(_:)-(From<Root>)`` would answer the query: access path, ranges with their exact row counts, filter and
-  /// order.
+  /// Returns the plan by which ``fetch(_:)-(From<Root>)`` would answer the query: access path, ranges with their exact
+  /// row counts, filter and order.
   ///
   /// The counts are those of the snapshot; unsaved changes are not among them.
   ///
   /// - Parameters:
   ///   - request: the query to explain.
-  ///   - analyze: whether to run the query, making no objects, and measure what it does.
+  ///   - analyze: true if the query is run, making no objects, and measured.
   public func explain<Root: ManagedObject>(
     _ request: From<Root>,
     analyze: Bool = false

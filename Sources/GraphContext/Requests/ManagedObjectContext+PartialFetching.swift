@@ -4,7 +4,7 @@ import Predicates
 // all of these values, no record is read.
 
 extension ManagedObjectContext {
-  /// The objects that a query describes, in its order, with the values of the properties that it names.
+  /// Returns the objects that a query describes, in its order, with the values of the properties that the query names.
   func partialObjects<Root: ManagedObject>(
     _ selection: ResolvedSelection,
     _ entity: StoredEntity
@@ -33,7 +33,7 @@ extension ManagedObjectContext {
     return objects
   }
 
-  /// The query for the values that partial objects have; nil where whole objects are asked for.
+  /// Returns the query for the values that partial objects have; nil where whole objects are asked for.
   func partialSelection(of query: ResolvedQuery) throws(ContextError) -> ResolvedSelection? {
     guard let properties = query.fetchedProperties else { return nil }
     let paths = PathResolver(entity: query.entity, schema: coordinator.schema.schema)
@@ -48,7 +48,7 @@ extension ManagedObjectContext {
 }
 
 extension ResolvedQuery {
-  /// Names the properties that partial objects have: each by the names along its key path.
+  /// Sets the properties that partial objects have, each by the names along its key path.
   ///
   /// - Throws: `QueryError` for a key path that leads to no attribute or to-one relationship of the entity itself.
   mutating func fetch(onlyProperties keyPaths: [[String]], in schema: Schema) throws(QueryError) {
@@ -60,7 +60,7 @@ extension ResolvedQuery {
 }
 
 extension EntitySchema {
-  /// The stored properties that a key path means: one, or the parts of an embedded value.
+  /// Returns the stored properties that a key path means: one, or the parts of an embedded value.
   fileprivate func propertiesToFetch(
     named names: [String],
     _ paths: PathResolver
@@ -77,14 +77,14 @@ extension EntitySchema {
   }
 }
 
-/// Fills the cache of a property with the value of a column.
+/// A visitor that fills the cache of a property with the value of a column.
 private struct RowLoader: PropertyVisitor {
   // Safety: the reader isn't moved while the values of one row are read, and nothing else accesses it.
   let row: UnsafeMutablePointer<RowReader>
   let field: RowField
   let origin: ColumnOrigin
-  /// False where the class has no such property, and where the row holds no value of its type: the getter then reports
-  /// the error.
+  /// The result: true if the property was filled. It is false where the class has no such property, and where the row
+  /// holds no value of its type: the getter then reports the error.
   private(set) var isLoaded = Result<Bool, any Error>.success(false)
 
   init(row: UnsafeMutablePointer<RowReader>, field: RowField, origin: ColumnOrigin) {

@@ -18,7 +18,7 @@ enum PrefetchStep {
 }
 
 extension ManagedObjectContext {
-  /// The paths that a query prefetches, with their names found in the schema.
+  /// Returns the paths that a query prefetches, with their names found in the schema.
   ///
   /// - Throws: `invalidQuery` for a name that is no relationship's.
   func prefetchPaths(
@@ -50,7 +50,7 @@ extension ManagedObjectContext {
     }
   }
 
-  /// The numbers of the objects that a step leads to from these, ascending.
+  /// Returns the numbers of the objects that a step leads to from these, ascending.
   private func numbers(
     _ step: PrefetchStep,
     of objects: [any ManagedObject]
@@ -70,7 +70,8 @@ extension ManagedObjectContext {
     return numbers.sorted()
   }
 
-  /// The objects of these numbers, which ascend, with their records; they are held until the context releases records.
+  /// Returns the objects of these numbers, which ascend, with their records; the records are held until the context
+  /// releases records.
   private func load(
     _ numbers: [ObjectNumber],
     of entity: StoredEntity
@@ -81,8 +82,8 @@ extension ManagedObjectContext {
     return objects
   }
 
-  /// Reads the records of those of these numbers, which ascend, that are of stored objects whose records aren't at
-  /// hand. O(n log n) in one pass.
+  /// Reads the records of the stored objects with these numbers, which ascend, except records that are at hand.
+  /// O(n log n) in one pass.
   ///
   /// - Returns: the objects. The caller holds them for as long as it needs their records.
   func readRecords(
@@ -113,7 +114,7 @@ extension ManagedObjectContext {
 }
 
 extension StoredEntity {
-  /// The relationship of this name. O(relationships).
+  /// Returns the relationship of this name. O(relationships).
   fileprivate func prefetchStep(named name: String) -> PrefetchStep? {
     if let relationship = toOnes.first(where: { $0.name == name }) { return .toOne(relationship) }
     return toManys.first { $0.name == name }.map { .toMany($0) }

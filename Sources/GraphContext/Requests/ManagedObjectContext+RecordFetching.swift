@@ -3,8 +3,8 @@ import Predicates
 // Queries for records. They see unsaved changes as those for objects of models do.
 
 extension ManagedObjectContext {
-  /// The records that the query describes, in its order: as with ``fetch(_:)-(From<Root>)``, faults that know where
-  /// their values lie.
+  /// Returns the records that the query describes, in its order: as with ``fetch(_:)-(From<Root>)``, faults that know
+  /// where their values lie.
   ///
   /// ```swift
   /// let long = try PredicateTree(format: "seconds > 180")
@@ -18,7 +18,7 @@ extension ManagedObjectContext {
     return try fetch(query, entity)
   }
 
-  /// The objects of a class that a query in words describes, in its order.
+  /// Returns the objects of a class that a query in words describes, in its order.
   ///
   /// ```swift
   /// let songs = try context.fetch(DynamicQuery("Song", where: PredicateTree(format: text)), as: Song.self)
@@ -42,20 +42,20 @@ extension ManagedObjectContext {
     return try fetch(resolved, entity)
   }
 
-  /// How many objects the query describes: records, or objects of a class. O(log n) where ranges of indexes are the
-  /// answer.
+  /// Returns the number of objects that the query describes: records, or objects of a class. O(log n) where ranges of
+  /// indexes are the answer.
   public func count(_ query: DynamicQuery) throws(ContextError) -> Int { try count(resolved(query).query) }
 
-  /// How ``fetch(_:)-(DynamicQuery)`` would answer the query.
+  /// Returns the plan by which ``fetch(_:)-(DynamicQuery)`` would answer the query.
   ///
   /// - Parameters:
   ///   - query: the query to explain.
-  ///   - analyze: whether to run the query, making no records, and measure what it does.
+  ///   - analyze: true if the query is run, making no records, and measured.
   public func explain(_ query: DynamicQuery, analyze: Bool = false) throws(ContextError) -> QueryPlan {
     try explain(resolved(query).query, analyze: analyze)
   }
 
-  /// The records that the query describes, in batches of this size.
+  /// Returns the records that the query describes, in batches of this size.
   public func fetch(_ query: DynamicQuery, inBatchesOf count: Int) -> ObjectBatches<ManagedRecord> {
     ObjectBatches { self.stream(query, batchCount: count) }
   }

@@ -3,7 +3,7 @@ import Predicates
 // Queries whose results are read in small batches.
 
 extension ManagedObjectContext {
-  /// The objects that the query describes, in batches of this size:
+  /// Returns the objects that the query describes, in batches of this size:
   /// `for try await songs in context.fetch(request, inBatchesOf: 500) { … }`. A size below 1 is a mistake, thrown when
   /// the program asks for the first batch.
   public func fetch<Root: ManagedObject>(
@@ -18,7 +18,7 @@ extension ManagedObjectContext {
   ///
   /// The set of objects is determined at the start, as ``ObjectBatches`` says. The body may change and save.
   ///
-  /// - Throws: What ``fetch(_:)-(From<Root>)`` throws, and what `body` throws.
+  /// - Throws: What ``fetch(_:)-(From<Root>)`` and `body` throw.
   public func forEach<Root: ManagedObject>(
     _ request: From<Root>,
     inBatchesOf count: Int = 500,
@@ -37,7 +37,7 @@ extension ManagedObjectContext {
   /// index, or in no other than that of their objects, are read one by one; others are sorted first.
   ///
   /// The stored rows are those at the start. An object with unsaved changes is read when its row is reached, so the
-  /// body should leave those alone that the selection describes.
+  /// body should not change objects that the selection describes.
   public func forEach<Root: ManagedObject, each Value: ColumnType>(
     _ selection: Selection<Root, repeat each Value>,
     _ body: (repeat each Value) throws -> Void
@@ -59,7 +59,7 @@ extension ManagedObjectContext {
     try outcome.get()
   }
 
-  /// The objects of rows of an older snapshot, or this one, as far as they still exist.
+  /// Returns the objects of rows of an older snapshot, or this one, as far as the objects still exist.
   func objects<Root: ManagedObject>(
     _ rows: [QueryRow],
     _ entity: StoredEntity,

@@ -1,10 +1,10 @@
 import Predicates
 
-// Queries for values. They see unsaved changes as fetches do, and make no objects. The memory that they read into is
-// released when they end.
+// Queries for values. They see unsaved changes as fetches do, and make no objects. The memory that a query reads into
+// is released when the query ends.
 
 extension ManagedObjectContext {
-  /// The rows of values that the selection describes, in its order: tuples of as many elements as it has columns.
+  /// Returns the rows of values that the selection describes, in its order: tuples with an element for each column.
   ///
   /// - Throws: What ``fetch(_:)-(From<Root>)`` throws; `corrupt` also where the store holds no value of a column's
   ///   type: nil, because an object on the way is missing, for a type without nil.
@@ -19,13 +19,15 @@ extension ManagedObjectContext {
     return rows
   }
 
-  /// The values of a selection with one column, in its order: `Set(try context.fetch(From<Song>().select(\.title)))`.
+  /// Returns the values of a selection with one column, in its order:
+  /// `Set(try context.fetch(From<Song>().select(\.title)))`.
   ///
   /// - Throws: What the variant for several columns throws.
   public func fetch<Root: ManagedObject, Value: ColumnType>(
     _ selection: Selection<Root, Value>
   ) throws(ContextError) -> [Value] {
-    // The compiler takes the one element of a pack for a tuple. With a type parameter of its own it is the value.
+    // The compiler takes the one element of a pack for a tuple. With a type parameter of its own, the element is the
+    // value.
     var values: [Value] = []
     try forEachRow(of: selection) { (value: Value) in
       values.append(value)
@@ -34,7 +36,7 @@ extension ManagedObjectContext {
     return values
   }
 
-  /// Calls `body` with the columns of each row, until it returns false.
+  /// Calls `body` with the columns of each row, until `body` returns false.
   func forEachRow<Root: ManagedObject, each Value: ColumnType>(
     of selection: Selection<Root, repeat each Value>,
     _ body: (repeat each Value) -> Bool
@@ -46,11 +48,11 @@ extension ManagedObjectContext {
     }
   }
 
-  /// How the selection would be fetched.
+  /// Returns the plan by which the selection would be fetched.
   ///
   /// - Parameters:
   ///   - selection: the query for values.
-  ///   - analyze: whether to run the query and measure what it does.
+  ///   - analyze: true if the query is run and measured.
   public func explain<Root: ManagedObject, each Value: ColumnType>(
     _ selection: Selection<Root, repeat each Value>,
     analyze: Bool = false
@@ -72,8 +74,8 @@ extension ManagedObjectContext {
     }
   }
 
-  /// How the source answers a request. Uses a source of its own, so that the memory that the query keeps is released
-  /// with it.
+  /// Returns the plan by which the source answers a request. It uses a source of its own, with which the memory that
+  /// the query keeps is released.
   func explain(_ request: ResolvedRequest, analyze: Bool) throws(ContextError) -> QueryPlan {
     try source.another().explain(request, over: layers(for: request.query), analyze: analyze)
   }

@@ -29,7 +29,7 @@ struct ObjectSubject: PredicateSubject {
     return members.map { ObjectSubject($0) }
   }
 
-  /// The object at the end; nil where one on the way is missing.
+  /// Returns the object at the end; nil where one on the way is missing.
   private func follow(_ hops: [ResolvedPath.Hop]) -> (any ManagedObject)? {
     var object = object
     for hop in hops {
@@ -41,8 +41,8 @@ struct ObjectSubject: PredicateSubject {
 }
 
 extension ManagedObject {
-  /// The object's number. For an object that has none yet, a number that no stored object has, and that no other such
-  /// object has while both exist.
+  /// The object's number. For an object without a number yet, it is one that no stored object has, and that no other
+  /// object without a number has while both exist.
   fileprivate var identity: ObjectNumber {
     if !_$state.number.isNone { return _$state.number }
     let address = UInt64(UInt(bitPattern: ObjectIdentifier(self)))
@@ -54,14 +54,14 @@ extension ManagedObject {
     return ObjectNumber(rawValue: address >> 4 | 1 << 49).tagged(UInt16(place))
   }
 
-  /// The object that a to-one relationship leads to.
+  /// Returns the object that a to-one relationship leads to.
   fileprivate func target(at slot: Int) -> (any ManagedObject)? {
     var follower = Follower(owner: self)
     _$visit(slot, &follower)
     return follower.targets.first
   }
 
-  /// The objects that the to-many relationship with this ordinal leads to.
+  /// Returns the objects that the to-many relationship with this ordinal leads to.
   fileprivate func members(of ordinal: Int) -> [any ManagedObject] {
     var follower = Follower(owner: self)
     _$visit(_$objectModel.slotCount + ordinal, &follower)

@@ -9,6 +9,8 @@ struct QueryColumn {
 
   var name: String { path.name }
 
+  /// Makes the column of a key path.
+  ///
   /// - Parameter store: the store that is asked.
   init(_ names: [String], _ paths: PathResolver, store: UUID) throws(QueryError) {
     let destination = try paths.resolve(names)
@@ -22,13 +24,13 @@ struct QueryColumn {
     )
   }
 
-  /// A column of values that don't refer to objects.
+  /// Makes a column of values that don't refer to objects.
   init(_ path: ResolvedPath, storeID: UUID) {
     self.path = path
     origin = ColumnOrigin(entityName: nil, identity: nil, storeID: storeID)
   }
 
-  /// The error for a row that has no value of the type in this column.
+  /// Returns the error for a row that has no value of the type in this column.
   func holdsNone(_ type: Any.Type, of entity: String) -> ContextError {
     ContextError(
       .corrupt,

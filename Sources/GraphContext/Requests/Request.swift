@@ -19,10 +19,10 @@ package struct Request: Sendable {
   /// The names of the properties that partial objects have; nil for whole objects.
   var fetchedProperties: [Result<[String], QueryError>]?
 
-  /// All objects.
+  /// Makes the query for all objects.
   @usableFromInline package init() {}
 
-  /// The request with one more condition.
+  /// Returns the request with one more condition.
   @usableFromInline
   package func with(_ condition: Condition) -> Request {
     var copy = self
@@ -38,7 +38,7 @@ package struct RequestedOrder: Sendable {
 }
 
 extension Request {
-  /// The query with its names found in the schema.
+  /// Returns the query with its names found in the schema.
   ///
   /// - Parameter store: the store that is asked.
   /// - Throws: `QueryError`, the first mistake in the query.

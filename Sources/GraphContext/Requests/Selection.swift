@@ -19,7 +19,8 @@ public struct Selection<Root: ManagedObject, each Value: ColumnType>: Sendable {
     self.keyPaths = keyPaths
   }
 
-  /// Each row of values once, at its first position in the query's order. Limit and offset count the remaining rows.
+  /// Returns the selection that has each row of values once, at its first position in the query's order. Limit and
+  /// offset count the remaining rows.
   ///
   /// nil equals nil and NaN equals NaN, −0.0 equals 0.0, and strings are equal if their UTF-8 bytes are equal.
   public func distinct() -> Selection {
@@ -30,10 +31,10 @@ public struct Selection<Root: ManagedObject, each Value: ColumnType>: Sendable {
 }
 
 extension From {
-  /// The values of some attributes, of these objects or of those that their to-one relationships lead to:
-  /// `select(\.flight, \.origin?.name)` gives rows of type `(Int, String?)`. An object itself is selected by its ID:
-  /// `select(\.objectID, \.origin?.objectID)`. Only the selected values are read, and only an index where one has all
-  /// of them.
+  /// Returns the selection of the values of some attributes, of these objects or of those that their to-one
+  /// relationships lead to: `select(\.flight, \.origin?.name)` gives rows of type `(Int, String?)`. An object itself is
+  /// selected by its ID: `select(\.objectID, \.origin?.objectID)`. Only the selected values are read; where an index
+  /// has all of them, only the index is read.
   public func select<each Value: ColumnType>(
     _ keyPaths: repeat KeyPath<Root, each Value>
   ) -> Selection<Root, repeat each Value> {
@@ -59,7 +60,7 @@ extension Selection {
     )
   }
 
-  /// The values of the row that the reader has begun.
+  /// Returns the values of the row that the reader has begun.
   func row(
     _ reader: inout RowReader,
     _ fields: [RowField],

@@ -5,8 +5,8 @@ extension Where where Root: ManagedObject {
   /// Returns whether the condition holds for an object, in a context or in none, as a query over it would decide.
   ///
   /// The object's values are those that it has now, unsaved ones too; relationships are followed in its context, or to
-  /// the objects that it was given. Names are looked up in the model and those that it leads to. For many objects,
-  /// `filter(matching:)` does that once.
+  /// the objects that it was given. Names are looked up in the model and the models that it leads to. For many objects,
+  /// `filter(matching:)` looks the names up once.
   ///
   /// - Throws: `QueryError`, the first mistake in the condition.
   public func evaluate(_ object: Root) throws(QueryError) -> Bool {
@@ -16,8 +16,8 @@ extension Where where Root: ManagedObject {
 }
 
 extension Sequence where Element: ManagedObject {
-  /// The objects for which the condition holds, in their order; see `Where.evaluate(_:)`. They may be in a context, in
-  /// several, or in none. O(elements).
+  /// Returns the objects for which the condition holds, in their order; see `Where.evaluate(_:)`. The objects may be in
+  /// a context, in several, or in none. Names are looked up, and patterns compiled, once for all objects. O(elements).
   ///
   /// - Throws: `QueryError`, the first mistake in the condition, even if there are no objects.
   public func filter(matching condition: Where<Element>) throws(QueryError) -> [Element] {
@@ -28,7 +28,8 @@ extension Sequence where Element: ManagedObject {
   }
 }
 
-/// A condition whose names were found in the model, to be tested on one object after the other.
+/// A condition whose names were found in the model, and whose lists and patterns are ready, to be tested on one object
+/// after the other.
 private struct ObjectCondition<Root: ManagedObject> {
   private let tree: PredicateTree
   private let schema: Schema
@@ -36,7 +37,7 @@ private struct ObjectCondition<Root: ManagedObject> {
   /// The store that the last object is in. `predicate` is for objects of this store, because the numbers of the objects
   /// that the condition names have a meaning only there.
   private var store: UUID?
-  private var predicate: NormalPredicate
+  private var predicate: SubjectCondition
 
   init(_ condition: Where<Root>) throws(QueryError) {
     tree = try condition.tree
@@ -45,21 +46,21 @@ private struct ObjectCondition<Root: ManagedObject> {
       throw QueryError(.unknownName, "The model \(Root.entityName) describes an entity of another name.")
     }
     self.entity = entity
-    predicate = Normaliser.normalise(try tree.resolved(for: entity, in: schema))
+    predicate = SubjectCondition(try tree.resolved(for: entity, in: schema))
   }
 
   mutating func holds(for object: Root) throws(QueryError) -> Bool {
     let store = object._$state.storeID
     if store != self.store {
       let (schema, entity) = Self.known(by: object) ?? (self.schema, self.entity)
-      predicate = Normaliser.normalise(try tree.resolved(for: entity, in: schema, store: store))
+      predicate = SubjectCondition(try tree.resolved(for: entity, in: schema, store: store))
       self.store = store
     }
     return predicate.matches(ObjectSubject(object))
   }
 
-  /// The schema of the store that an object is in: its class tags are those in the numbers of the store's objects. Nil
-  /// where there are none.
+  /// Returns the schema of the store that an object is in: its class tags are those in the numbers of the store's
+  /// objects. Nil where there are no class tags.
   private static func known(by object: Root) -> (Schema, EntitySchema)? {
     guard let context = object._$state.host as? ManagedObjectContext, context.coordinator.hasHierarchies,
       let entity = context.coordinator.entity(of: Root.self)

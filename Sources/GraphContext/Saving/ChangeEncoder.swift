@@ -1,7 +1,7 @@
 import Predicates
 
-/// Turns a context's unsaved changes into a ``SaveRequest``: checks what can be checked without the store, and encodes
-/// the records straight from the objects' caches.
+/// An encoder that turns a context's unsaved changes into a ``SaveRequest``: it checks what can be checked without the
+/// store, and encodes the records straight from the objects' caches.
 struct ChangeEncoder {
   private let context: ManagedObjectContext
   private let checks: RecordChecks
@@ -70,10 +70,10 @@ struct ChangeEncoder {
     if stored == nil, !context.entities[entity.ordinal].mayBeMissing(number) {
       throw context.notFound(number, entity)
     }
-    let changed = object._$state.changed & ~entity.derivedSlots
+    let changed = object._$state.changed.subtracting(entity.derivedSlots)
     changes.encoder.begin()
     var visitor = SlotEncoder(changes)
-    for slot in entity.slotsByPlace where changed & 1 << UInt64(slot) != 0 { object._$visit(slot, &visitor) }
+    for slot in entity.slotsByPlace where changed.contains(slot) { object._$visit(slot, &visitor) }
     let bytes = UnsafeRawBufferPointer(changes.encoder.finish())
     let patch = RecordView(validated: bytes, layout: entity.layout)
     checks.check(patch, refused: visitor.refusedSlot, number, entity, in: changed, &request.failures)
@@ -81,14 +81,15 @@ struct ChangeEncoder {
     if let stored {
       // A slot that was set to the value that it had is not stored. After a change by another context it is a conflict
       // all the same: if two contexts both count from five to six, one count is lost.
-      let known = request.conflicts[entity.ordinal][number]?.slots ?? 0
+      let known = request.conflicts[entity.ordinal][number]?.slots ?? .empty
       let old = RecordView(validated: stored, layout: entity.layout)
-      slots = context.source.slots(in: changed, of: patch, thatDifferFrom: old, entity) | known & changed
+      slots = context.source.slots(in: changed, of: patch, thatDifferFrom: old, entity)
+      slots.formUnion(known.intersection(changed))
       // With a reference the place is stored that was given for it, even an equal one: another context may have moved
       // the object in its old list.
-      slots |= entity.places(of: slots) & changed
+      slots.formUnion(entity.places(of: slots).intersection(changed))
     }
-    if slots == 0 { return }
+    if slots.isEmpty { return }
     try noteMissingTargets(of: patch, number, entity, in: slots)
     changes.updated.append(.init(number: number, bytes: bytes, slots: slots))
   }
@@ -107,10 +108,10 @@ struct ChangeEncoder {
       try context.source.contains(number, of: entity)
     else { return objects.decidedReferences[number] ?? DecidedReferences() }
     // References that this context has set itself count, whatever the parent has.
-    for slot in entity.slots(decided.byReplay & ~decided.byChildren & ~object._$state.changed) {
+    for slot in decided.byReplay.subtracting(decided.byChildren).subtracting(object._$state.changed) {
       let known = objects.ruledReferences[number]?[slot] ?? .none
       if try context.source.reference(at: slot, of: number, entity) != known {
-        decided.byReplay &= ~(1 << UInt64(slot))
+        decided.byReplay.remove(slot)
       }
     }
     return decided
@@ -127,14 +128,14 @@ struct ChangeEncoder {
     let entity = changes.entity
     let number = object._$state.number
     var own = decided
-    own.byChildren |= object._$state.changed & entity.referenceSlots
+    own.byChildren.formUnion(object._$state.changed.intersection(entity.referenceSlots))
     changes.noteOwnReferences(own, of: number)
     // The parent or others may have deleted the object as well: then there is nothing to follow.
     guard try context.source.contains(number, of: entity) else { return }
-    for toOne in entity.toOnes where toOne.deleteRule == .cascade && own.all & 1 << UInt64(toOne.slot) == 0 {
+    for toOne in entity.toOnes where toOne.deleteRule == .cascade && !own.all.contains(toOne.slot) {
       let known = context.entities[entity.ordinal].ruledReferences[number]?[toOne.slot] ?? .none
       let present = try context.source.reference(at: toOne.slot, of: number, entity)
-      if present != known { changes.follow(1 << UInt64(toOne.slot), of: number) }
+      if present != known { changes.follow(SlotSet(toOne.slot), of: number) }
     }
   }
 
@@ -148,10 +149,9 @@ struct ChangeEncoder {
   ) throws(ContextError) {
     let entity = changes.entity
     for toOne in entity.toOnes where toOne.deleteRule == .deny {
-      let bit: UInt64 = 1 << UInt64(toOne.slot)
-      if decided.all & bit != 0 { continue }
-      if context.parent == nil, object._$state.changed & bit == 0 {
-        changes.follow(bit, of: object._$state.number)
+      if decided.all.contains(toOne.slot) { continue }
+      if context.parent == nil, !object._$state.changed.contains(toOne.slot) {
+        changes.follow(SlotSet(toOne.slot), of: object._$state.number)
         continue
       }
       let number = object.reference(at: toOne.slot)
@@ -159,7 +159,8 @@ struct ChangeEncoder {
       guard !number.isNone, try context.isUndeleted(number, destination) else { continue }
       let failure = ContextError(
         .deletionDenied,
-        "\(entity.name) \(object._$state.number) can't be deleted: its \(toOne.name) leads to \(destination.name) \(number)",
+        "\(entity.name) \(object._$state.number) can't be deleted:"
+          + " its \(toOne.name) leads to \(destination.name) \(number)",
         context: .init(
           entity: entity.name,
           objectID: context.id(object._$state.number, entity),
@@ -174,8 +175,8 @@ struct ChangeEncoder {
   private mutating func encodePairs(of entity: StoredEntity) throws(ContextError) {
     for relationship in entity.toManys {
       guard case .pairs(let trees) = relationship.storage else { continue }
-      let links = context.entities[entity.ordinal].pairs[relationship.ordinal]
-      let places = context.entities[entity.ordinal].pairPlaces[relationship.ordinal]
+      let links = context.entities[entity.ordinal].pairs[relationship.ordinal].links
+      let places = context.entities[entity.ordinal].pairs[relationship.ordinal].places
       if links.isEmpty, places.isEmpty { continue }
       try noteMissingEnds(of: links.added, entity, relationship)
       request.pairs.append(
@@ -206,17 +207,17 @@ struct ChangeEncoder {
     }
   }
 
-  /// Notes references to such objects.
+  /// Notes references to objects that the parent has deleted and that have no changes here.
   ///
-  /// - Parameter slots: bits of the slots that the save hands to the parent.
+  /// - Parameter slots: the slots that the save hands to the parent.
   private mutating func noteMissingTargets(
     of record: RecordView,
     _ number: ObjectNumber,
     _ entity: StoredEntity,
-    in slots: UInt64 = .max
+    in slots: SlotSet = .all
   ) throws(ContextError) {
     if context.parent == nil { return }
-    for toOne in entity.toOnes where slots & 1 << UInt64(toOne.slot) != 0 {
+    for toOne in entity.toOnes where slots.contains(toOne.slot) {
       let (target, destination) = (record.reference(toOne.slot), context.entity(toOne.destination))
       if target.isNone { continue }
       if try context.isThere(target, destination) { continue }
@@ -261,7 +262,7 @@ extension ManagedObjectContext {
   }
 }
 
-/// Writes the slots of an object into the record that its entity's encoder is building.
+/// A visitor that writes the slots of an object into the record that its entity's encoder is building.
 struct SlotEncoder: PropertyVisitor {
   private let changes: EntityChanges
   /// A slot whose value didn't fit its kind: a type converts to another kind of value than it declares.

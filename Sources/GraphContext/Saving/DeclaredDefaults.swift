@@ -5,39 +5,36 @@ import Predicates
 /// ``UniquePolicy/merge`` compares a new object with them, to tell which of its values the program has set.
 struct DeclaredDefaults {
   private let values: [Int: AttributeValue]
-  /// Bits of the slots whose first value differs from object to object, as a `UUID()` does. It can't be told from a
+  /// The slots whose first value differs from object to object, as a `UUID()` does. It can't be told from a
   /// value that the program has set.
-  private let differing: UInt64
-  /// Bits of the slots of each embedded value.
-  private let embedded: [UInt64]
+  private let differing: SlotSet
+  /// The slots of each embedded value.
+  private let embedded: [SlotSet]
 
   init(of entity: StoredEntity, classTag: UInt16, in coordinator: StoreCoordinator) {
     let values = coordinator.defaults(of: entity, classTag: classTag)
     let model = coordinator.models[entity.ordinal]
-    var differing: UInt64 = 0
-    var embedded: [Substring: UInt64] = [:]
+    var differing = SlotSet.empty
+    var embedded: [Substring: SlotSet] = [:]
     for (slot, property) in entity.schema.stored.enumerated() {
       guard let attribute = model.attribute(named: property.name) else { continue }
-      let bit: UInt64 = 1 << UInt64(slot)
       // The value in `values` was made earlier.
       let isSame = attribute.initialValue.map { $0().isEqual(toStored: values[slot] ?? .null) } ?? true
-      if attribute.insertionDefault != nil || !isSame { differing |= bit }
+      if attribute.insertionDefault != nil || !isSame { differing.insert(slot) }
       let name = property.name
-      embedded[PropertyDescription.propertyName(ofPart: name) ?? name[...], default: 0] |= bit
+      embedded[PropertyDescription.propertyName(ofPart: name) ?? name[...], default: .empty].insert(slot)
     }
     self.values = values
     self.differing = differing
-    self.embedded = embedded.values.filter { $0.nonzeroBitCount > 1 }
+    self.embedded = embedded.values.filter { $0.count > 1 }
   }
 
-  /// Returns the bits of the slots, among `slots`, whose values are neither nil nor the default. If a part of an
+  /// Returns the slots, among `slots`, whose values are neither nil nor the default. If a part of an
   /// embedded value is one of them, all of its parts are: they are one value.
-  func slotsGiven(in record: RecordView, among slots: UInt64) -> UInt64 {
-    var given = slots & ~differing
-    for slot in 0..<64 where given & 1 << UInt64(slot) != 0 {
-      if record.isNull(slot) || record.value(slot) == values[slot] { given &= ~(1 << UInt64(slot)) }
-    }
-    return embedded.reduce(given) { given & $1 == 0 ? $0 : $0 | $1 & slots }
+  func slotsGiven(in record: RecordView, among slots: SlotSet) -> SlotSet {
+    var given = slots.subtracting(differing)
+    for slot in given where record.isNull(slot) || record.value(slot) == values[slot] { given.remove(slot) }
+    return embedded.reduce(given) { given.isDisjoint(with: $1) ? $0 : $0.union($1.intersection(slots)) }
   }
 }
 

@@ -6,7 +6,7 @@ final class EntityChanges {
   /// A new record.
   struct Record {
     let number: ObjectNumber
-    /// Lives as long as the encoder. The commit is not stamped yet.
+    /// The record, which lives as long as the encoder. The commit is not stamped yet.
     let bytes: UnsafeMutableRawBufferPointer
   }
 
@@ -15,19 +15,19 @@ final class EntityChanges {
     let number: ObjectNumber
     /// A record that has the values of some slots. Lives as long as the encoder.
     var bytes: UnsafeRawBufferPointer
-    /// Bits of the slots that get the values of ``bytes``.
-    var slots: UInt64
+    /// The slots that get the values of ``bytes``.
+    var slots: SlotSet
   }
 
   let entity: StoredEntity
   var encoder: RecordEncoder
-  /// Each by number, ascending.
+  /// The new records. These and the following lists ascend by number.
   var inserted: [Record] = []
   var updated: [Patch] = []
   var deleted: [ObjectNumber] = []
-  /// Bits of the references of deleted objects whose targets are those of the store, not of the context: the engine
-  /// applies their delete rules.
-  private(set) var followed: [ObjectNumber: UInt64] = [:]
+  /// The slots of the references of deleted objects whose targets are those of the store, not of the context: the
+  /// engine applies their delete rules.
+  private(set) var followed: [ObjectNumber: SlotSet] = [:]
   /// The references of deleted objects that a child had set itself, or that its undo or redo has left alone. In the
   /// parent they may lead to objects that the deletion leaves alone.
   private(set) var ownReferences: [ObjectNumber: DecidedReferences] = [:]
@@ -40,16 +40,16 @@ final class EntityChanges {
   var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
 
   /// Makes the engine apply the delete rules of references of an object that the save deletes.
-  func follow(_ slots: UInt64, of number: ObjectNumber) {
-    if slots != 0 { followed[number, default: 0] |= slots }
+  func follow(_ slots: SlotSet, of number: ObjectNumber) {
+    if !slots.isEmpty { followed[number, default: .empty].formUnion(slots) }
   }
 
   /// Stops the engine from applying the delete rules of some references.
-  func unfollow(_ slots: UInt64, of number: ObjectNumber) { followed[number]? &= ~slots }
+  func unfollow(_ slots: SlotSet, of number: ObjectNumber) { followed[number]?.subtract(slots) }
 
   /// Notes the references that a child has set in an object that the save deletes.
   func noteOwnReferences(_ references: DecidedReferences, of number: ObjectNumber) {
-    if references.all != 0 { ownReferences[number] = references }
+    if !references.all.isEmpty { ownReferences[number] = references }
   }
 
   /// Returns the index of the patch of an object. O(log n).
@@ -64,12 +64,12 @@ final class EntityChanges {
 
 extension StoredEntity {
   /// Returns the names of the properties of some slots. A place has the name of its to-one relationship.
-  func names(of slots: UInt64) -> [String] {
-    var named = slots & ~placeSlots
-    for list in toOnes.compactMap(\.list?.slots) where slots & list.placeBit != 0 {
-      named |= list.referenceBit
+  func names(of slots: SlotSet) -> [String] {
+    var named = self.slots(slots).subtracting(placeSlots)
+    for list in toOnes.compactMap(\.list?.slots) where slots.contains(list.place) {
+      named.insert(list.reference)
     }
-    return schema.stored.indices.filter { named & 1 << UInt64($0) != 0 }.map { schema.stored[$0].name }
+    return named.map { schema.stored[$0].name }
   }
 }
 

@@ -2,28 +2,28 @@ import Predicates
 
 /// The changes of other contexts, in the store, to an object that a context has changed.
 struct ForeignChange: Equatable {
-  /// Bits of the slots that have other values.
-  var slots: UInt64 = 0
+  /// The slots that have other values.
+  var slots = SlotSet.empty
   var isDeleted = false
   /// True if the object was deleted and an undo has brought it back: then ``slots`` doesn't tell which values differ.
   var isRevived = false
   /// The values that the slots had before, as far as they are known.
   var bases: [Int: AttributeValue] = [:]
 
-  var isNone: Bool { slots == 0 && !isDeleted && !isRevived }
+  var isNone: Bool { slots.isEmpty && !isDeleted && !isRevived }
 
   /// Adds a later change. The values before both changes are the bases.
   mutating func merge(_ later: ForeignChange) {
-    slots |= later.slots
+    slots.formUnion(later.slots)
     isRevived = !later.isDeleted && (isRevived || later.isRevived)
     isDeleted = later.isDeleted || isDeleted && !later.isRevived
     bases.merge(later.bases) { earlier, _ in earlier }
   }
 
   /// Forgets the change of some slots.
-  mutating func forget(_ slots: UInt64) {
-    self.slots &= ~slots
-    bases = bases.filter { slot, _ in slots & 1 << UInt64(slot) == 0 }
+  mutating func forget(_ slots: SlotSet) {
+    self.slots.subtract(slots)
+    bases = bases.filter { slot, _ in !slots.contains(slot) }
   }
 }
 
@@ -43,7 +43,7 @@ struct ForeignChanges {
     return keys
   }
 
-  /// O(commits · log of their changes).
+  /// Returns the changes of an object. O(commits · log of their changes).
   func change(of number: ObjectNumber, _ entity: EntityNumber) -> ForeignChange {
     var change = ForeignChange()
     for changes in changeSets {

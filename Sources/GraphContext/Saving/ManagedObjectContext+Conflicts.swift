@@ -18,12 +18,12 @@ extension ManagedObjectContext {
     }
   }
 
-  private func compareChanges(of number: ObjectNumber, _ entity: StoredEntity, in slots: UInt64) {
+  private func compareChanges(of number: ObjectNumber, _ entity: StoredEntity, in slots: SlotSet) {
     children.forEach { $0.compareChanges(of: number, entity, in: slots) }
     guard let object = knownObject(number, of: entity) else { return }
     if object._$state.phase == .deleted {
       // The values that the object had when the context deleted it.
-      let bases = values(in: slots & ~entity.externalSlots, of: number, entity)
+      let bases = values(in: slots.subtracting(entity.externalSlots), of: number, entity)
       return entities[entity.ordinal].noteConflict(number, ForeignChange(slots: slots, bases: bases))
     }
     guard object._$state.phase == .persistent else { return }
@@ -31,16 +31,16 @@ extension ManagedObjectContext {
     // Parts of an embedded value that changes as a whole aren't compared one by one: equal parts are a coincidence.
     let wholes = entity.wholeSlots(in: object._$state.changed, slots)
     var bases = values(in: both, of: number, entity)
-    var equal: UInt64 = 0
-    for (slot, value) in bases where wholes & 1 << UInt64(slot) == 0 {
-      if object.attributeValue(at: slot) == value { equal |= 1 << UInt64(slot) }
+    var equal = SlotSet.empty
+    for (slot, value) in bases where !wholes.contains(slot) {
+      if object.attributeValue(at: slot) == value { equal.insert(slot) }
     }
     // So are equal places in two lists.
-    equal &= ~entity.places(of: object._$state.changed & ~equal)
-    if equal != 0 {
+    equal.subtract(entity.places(of: object._$state.changed.subtracting(equal)))
+    if !equal.isEmpty {
       object._$state.forgetChanges(in: equal)
       entities[entity.ordinal].forgetConflict(number, in: equal)
-      for slot in entity.slots(equal) { bases[slot] = nil }
+      for slot in equal { bases[slot] = nil }
     }
     let changed = entity.slotsInBoth(object._$state.changed, slots)
     entities[entity.ordinal].noteConflict(number, ForeignChange(slots: changed, bases: bases))
@@ -55,7 +55,7 @@ extension ManagedObjectContext {
     else { return }
     // All values are kept as bases, because the program may still change more of the object. Of the external ones, only
     // those that were changed are read.
-    let slots = ~entity.externalSlots | object._$state.changed
+    let slots = SlotSet.all.subtracting(entity.externalSlots).union(object._$state.changed)
     let bases = values(in: slots, of: number, entity)
     entities[entity.ordinal].noteConflict(number, ForeignChange(isDeleted: true, bases: bases))
   }
@@ -63,18 +63,18 @@ extension ManagedObjectContext {
   /// Returns the values that the source has in slots of an object, except for slots that were in conflict before: these
   /// were set on an older state. Values that can't be read are left out.
   private func values(
-    in slots: UInt64,
+    in slots: SlotSet,
     of number: ObjectNumber,
     _ entity: StoredEntity
   ) -> [Int: AttributeValue] {
     let known = entities[entity.ordinal].conflicts[number]
-    let new = known?.isDeleted == true ? 0 : slots & ~(known?.slots ?? 0)
-    if new == 0 { return [:] }
+    let new = known?.isDeleted == true ? .empty : slots.subtracting(known?.slots ?? .empty)
+    if new.isEmpty { return [:] }
     let bytes = deferringError(nil) { () throws(ContextError) in try source.record(number, of: entity) }
     guard let bytes else { return [:] }
     let record = RecordView(validated: bytes, layout: entity.layout)
     var values: [Int: AttributeValue] = [:]
-    for slot in entity.schema.stored.indices where new & 1 << UInt64(slot) != 0 {
+    for slot in entity.slots(new) {
       let above = parent?.loadedValue(at: slot, of: number, entity)
       values[slot] = above ?? (try? source.value(of: record, at: slot, entity))
     }
@@ -94,7 +94,7 @@ extension ManagedObjectContext {
 
   /// Forgets others' changes to slots of an object that lose their unsaved changes. A child may have changed the values
   /// that the context has shown: from now on, others' changes are in conflict with the child's.
-  func forgetConflict(of number: ObjectNumber, _ entity: StoredEntity, in slots: UInt64) {
+  func forgetConflict(of number: ObjectNumber, _ entity: StoredEntity, in slots: SlotSet) {
     tellChildrenOfConflict(of: number, entity, in: slots)
     entities[entity.ordinal].forgetConflict(number, in: slots)
   }
@@ -104,28 +104,29 @@ extension ManagedObjectContext {
   func forgetConflict(
     of object: any ManagedObject,
     _ entity: StoredEntity,
-    withoutChangesIn slots: UInt64 = 0
+    withoutChangesIn slots: SlotSet = .empty
   ) {
     let number = object._$state.number
     guard let conflict = entities[entity.ordinal].conflicts[number] else { return }
     if conflict.isDeleted { return forgetConflict(of: number, entity, in: slots) }
     // Of an embedded value that changes as a whole, the conflict has all slots.
-    let kept = entity.slotsInBoth(object._$state.changed & ~slots, conflict.slots)
-    forgetConflict(of: number, entity, in: ~kept)
+    let kept = entity.slotsInBoth(object._$state.changed.subtracting(slots), conflict.slots)
+    forgetConflict(of: number, entity, in: .all.subtracting(kept))
   }
 
   /// Tells the children that the context is about to show others' values in slots of an object.
-  func tellChildrenOfConflict(of number: ObjectNumber, _ entity: StoredEntity, in slots: UInt64 = ~0) {
+  func tellChildrenOfConflict(of number: ObjectNumber, _ entity: StoredEntity, in slots: SlotSet = .all) {
     guard !children.isEmpty, var change = entities[entity.ordinal].conflicts[number], !change.isDeleted else {
       return
     }
-    change.forget(~slots)
+    change.forget(.all.subtracting(slots))
     if let object = knownObject(number, of: entity) {
       if object._$state.phase == .persistent {
         // Parts of an embedded value that the context hasn't changed are shown as others have set them; a value that
         // others have set to nil shows no part.
         let changed = object._$state.changed
-        change.forget(~changed | entity.partsOfNil(in: object, setting: changed))
+        let unchanged = SlotSet.all.subtracting(changed)
+        change.forget(unchanged.union(entity.partsOfNil(in: object, setting: changed)))
       }
       change.replaceBases(with: object)
     }
@@ -144,11 +145,11 @@ extension ManagedObjectContext {
     let record = RecordView(validated: bytes, layout: entity.layout)
     for (slot, base) in change.bases {
       let value = try? source.value(of: record, at: slot, entity)
-      if value == base { change.forget(1 << UInt64(slot)) }
+      if value == base { change.forget(SlotSet(slot)) }
     }
   }
 
-  /// Called when the parent is about to show others' values of an object. They are in conflict with changes that were
+  /// Notes that the parent is about to show others' values of an object. They are in conflict with changes that were
   /// based on the values shown before.
   ///
   /// - Parameter change: the slots that get other values, with the values that the parent has shown.
@@ -164,7 +165,7 @@ extension ManagedObjectContext {
     case .persistent:
       let both = entity.slotsInBoth(object._$state.changed, change.slots)
       var conflict = change
-      conflict.forget(~both)
+      conflict.forget(.all.subtracting(both))
       conflict.slots = both
       entities[entity.ordinal].noteConflict(number, conflict)
     default: break
@@ -198,13 +199,12 @@ extension ManagedObjectContext {
     let record = RecordView(validated: bytes, layout: entity.layout)
     let isUpdated = object._$state.phase == .persistent
     // A long value that was set while the object was deleted has no base.
-    let changed = isUpdated ? object._$state.changed : ~0
-    let unknown = entity.slots(entity.externalSlots).filter { change.bases[$0] == nil }
-    let compared = unknown.reduce(changed) { $0 & ~(1 << UInt64($1)) }
-    var slots: UInt64 = 0
-    for slot in entity.schema.stored.indices where compared & 1 << UInt64(slot) != 0 {
+    let changed = isUpdated ? object._$state.changed : .all
+    let unknown = SlotSet(entity.externalSlots.filter { change.bases[$0] == nil })
+    var slots = SlotSet.empty
+    for slot in entity.slots(changed.subtracting(unknown)) {
       let value = try source.value(of: record, at: slot, entity)
-      if change.bases[slot] != value { slots |= 1 << UInt64(slot) }
+      if change.bases[slot] != value { slots.insert(slot) }
     }
     entities[entity.ordinal].revive(number, differingIn: slots)
     if isUpdated { object._$state.forgetUnchangedValues() }
@@ -216,11 +216,8 @@ extension ForeignChange {
   /// Makes the unsaved values of a stored object the bases of the slots that it has changed.
   fileprivate mutating func replaceBases(with object: any ManagedObject) {
     guard object._$state.phase == .persistent || object._$state.phase == .deleted else { return }
-    var changed = slots & object._$state.changed
-    while changed != 0 {
-      let slot = changed.trailingZeroBitCount
+    for slot in slots.intersection(object._$state.changed) {
       bases[slot] = object.attributeValue(at: slot)
-      changed &= changed - 1
     }
   }
 }

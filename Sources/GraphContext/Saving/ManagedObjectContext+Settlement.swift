@@ -109,7 +109,8 @@ extension ManagedObjectContext {
   }
 
   /// Returns the links that a save may have stored otherwise than the context shows them, from both ends, and whether
-  /// the context shows them: unsaved links, unless the save has stored them as they are, and others that it has stored.
+  /// the context shows them. These are unsaved links, unless the save has stored them as they are, and other links that
+  /// the save has stored.
   ///
   /// Must be called before the context forgets its unsaved changes. O(links of the save).
   func shownLinks(before outcome: SaveOutcome, _ settlement: SaveSettlement) -> [PairEnd: Bool] {
@@ -119,7 +120,7 @@ extension ManagedObjectContext {
     var shown: [PairEnd: Bool] = [:]
     for (ordinal, objects) in entities.enumerated() where objects.hasRelinks {
       for toMany in objects.entity.toManys where !toMany.isHidden {
-        let (position, links) = (toMany.ordinal, objects.pairs[toMany.ordinal])
+        let (position, links) = (toMany.ordinal, objects.pairs[toMany.ordinal].links)
         for (changed, isLinked) in [(links.added, true), (links.removed, false)] {
           for (owner, elements) in changed {
             for element in elements {
@@ -153,12 +154,12 @@ extension ManagedObjectContext {
         let new = RecordView(validated: record, layout: entity.layout)
         changes[key] = old.withUnsafeBytes { old in
           let old = RecordView(validated: old, layout: entity.layout)
-          var change = ForeignChange(slots: source.slots(in: ~0, of: new, thatDifferFrom: old, entity))
+          var change = ForeignChange(slots: source.slots(in: .all, of: new, thatDifferFrom: old, entity))
           for toOne in entity.toOnes where !owners.isEmpty {
             let owner = owners[toOne.destination].owner(of: old.reference(toOne.slot))
-            if owner == new.reference(toOne.slot) { change.forget(1 << UInt64(toOne.slot)) }
+            if owner == new.reference(toOne.slot) { change.forget(SlotSet(toOne.slot)) }
           }
-          for slot in entity.slots(change.slots) {
+          for slot in change.slots {
             change.bases[slot] = try? source.value(of: old, at: slot, entity)
           }
           return change
@@ -172,8 +173,8 @@ extension ManagedObjectContext {
 // MARK: - In a child
 
 extension ManagedObjectContext {
-  /// Called after the parent's save has settled new objects with existing ones: unsaved links of this context to them
-  /// lead to the existing objects.
+  /// Handles the new objects that the parent's save has settled with existing ones: unsaved links of this context to
+  /// them lead to the existing objects.
   func parentDidSettle(_ owners: [[ObjectNumber: ObjectNumber]]) {
     undoManager?.forgetGroups(touching: owners, coordinator.schema)
     undoManager?.redirectReferences(owners, coordinator.schema)
@@ -214,7 +215,7 @@ extension ManagedObjectContext {
       keeper?.setPlace(of: object, in: owner, place)
       // The other end of a one-to-one relationship was changed with it.
       if case .toOne(let inverse) = toOne.inverse, let settled = knownObject(settled, of: destination) {
-        settled._$state.forgetChanges(in: 1 << UInt64(inverse))
+        settled._$state.forgetChanges(in: SlotSet(inverse))
       }
     }
   }
@@ -225,7 +226,7 @@ extension ManagedObjectContext {
     let toMany: StoredToMany
     let owner: ObjectNumber
     let element: ObjectNumber
-    /// Nil where the relationship has no order.
+    /// The place of the link; nil where the relationship has no order.
     let place: ListPlace?
     /// True for a link that was added, false for one that was moved.
     let isAdded: Bool
@@ -266,7 +267,7 @@ extension ManagedObjectContext {
       sources[owner] == nil && targets[element] == nil
     }
     let (ordinal, position) = (entity.ordinal, toMany.ordinal)
-    let (links, places) = (entities[ordinal].pairs[position], entities[ordinal].pairPlaces[position])
+    let (links, places) = (entities[ordinal].pairs[position].links, entities[ordinal].pairs[position].places)
     var taken: [RedirectedLink] = []
     func take(_ owner: ObjectNumber, _ element: ObjectNumber, _ place: ListPlace?, isAdded: Bool) {
       if isElsewhere(owner, element) { return }
@@ -292,13 +293,7 @@ extension ManagedObjectContext {
         take(owner, element, place, isAdded: false)
       }
     }
-    entities[ordinal].pairs[position] = links.filter { owner, element, _ in isElsewhere(owner, element) }
-    let settled = entities[ordinal].settledPairs[position]
-    entities[ordinal].settledPairs[position] = settled.filter { owner, element, _ in
-      isElsewhere(owner, element)
-    }
-    entities[ordinal].pairPlaces[position].filter { owner, element, _ in isElsewhere(owner, element) }
-    entities[ordinal].forgetLists(ofPairs: position)
+    entities[ordinal].pairs[position].filter(isElsewhere)
     return taken.sorted { left, right in
       guard let (first, second) = left.place.flatMap({ place in right.place.map { (place, $0) } }) else {
         return (left.owner, left.element) < (right.owner, right.element)
@@ -313,16 +308,16 @@ extension [Int: ObjectNumber] {
   ///
   /// - Parameters:
   ///   - owners: the existing objects that settled ones stand for, by the entity's ordinal.
-  ///   - slots: bits of the references to look at.
+  ///   - slots: the slots of the references to look at.
   func redirected(
     _ owners: [[ObjectNumber: ObjectNumber]],
     from entity: StoredEntity,
-    in slots: UInt64 = ~0
+    in slots: SlotSet = .all
   )
     -> Self
   {
     var redirected = self
-    for toOne in entity.toOnes where slots & 1 << UInt64(toOne.slot) != 0 {
+    for toOne in entity.toOnes where slots.contains(toOne.slot) {
       guard let target = self[toOne.slot] else { continue }
       if let owner = owners[toOne.destination].owner(of: target) { redirected[toOne.slot] = owner }
     }
@@ -343,6 +338,6 @@ extension [ObjectNumber: ObjectNumber] {
 extension ManagedObject {
   /// Returns true if the object is new, or a slot has an unsaved change.
   fileprivate func hasSet(_ slot: Int) -> Bool {
-    _$state.phase == .inserted || _$state.changed & 1 << UInt64(slot) != 0
+    _$state.phase == .inserted || _$state.changed.contains(slot)
   }
 }

@@ -36,7 +36,7 @@ public struct MergeConflict: Sendable {
     self.properties = properties
   }
 
-  /// A property in conflict by its name; nil for any other.
+  /// Returns a property in conflict by its name; nil for any other.
   public subscript(name: String) -> Property? { properties.first { $0.name == name } }
 
   /// Stores the context's value of a property, or of every property that isn't settled yet.
@@ -96,7 +96,7 @@ final class CustomMerge: Sendable, Hashable {
 
 /// The decisions of a custom policy during one save.
 ///
-/// The policy runs outside of the writer's turn: the turn ends where a conflict comes up that the policy hasn't seen,
+/// The policy runs outside of the writer's turn. The turn ends where a conflict comes up that the policy hasn't seen,
 /// and the save takes another turn with the policy's decisions. By then others may have saved the object again, and
 /// code of a context that doesn't block its actor may have changed it. So a decision counts only for the values that it
 /// was based on.
@@ -155,7 +155,7 @@ struct MergeDecisions {
 }
 
 extension ContextError {
-  /// A custom policy has chosen a value that a property can't have.
+  /// Makes the error for a value that a custom policy has chosen and that a property can't have.
   static func refusedDecision(_ id: ManagedObjectID, _ name: String) -> ContextError {
     ContextError(
       .wrongValue,

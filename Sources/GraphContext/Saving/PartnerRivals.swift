@@ -1,8 +1,8 @@
 import Foundation
 import Predicates
 
-/// Unlinks the partners that a save gives to objects in one-to-one relationships from the objects that have them in the
-/// store.
+/// A step of a save that unlinks the partners that the save gives to objects in one-to-one relationships from the
+/// objects that have them in the store.
 ///
 /// A context does this for the links that it shows. It is needed here where a save stores a reference that its context
 /// didn't work out: after a merge, and where a new object was settled with an existing one.
@@ -34,7 +34,7 @@ struct PartnerRivals {
       let entity = changes.entity
       for toOne in entity.toOnes {
         guard case .toOne = toOne.inverse else { continue }
-        for patch in changes.updated where patch.slots & 1 << UInt64(toOne.slot) != 0 {
+        for patch in changes.updated where patch.slots.contains(toOne.slot) {
           let new = RecordView(validated: patch.bytes, layout: entity.layout).reference(toOne.slot)
           try clear(of: patch.number, entity, toOne, new)
         }
@@ -70,26 +70,25 @@ struct PartnerRivals {
   ) throws(ContextError) {
     let changes = request.entities[entity.ordinal]
     let index = changes.patchIndex(of: number)
-    let bit: UInt64 = 1 << UInt64(slot)
-    if let index, changes.updated[index].slots & bit != 0 { return }
+    if let index, changes.updated[index].slots.contains(slot) { return }
     guard try newest.reference(at: slot, of: number, entity) == target else { return }
     // The deletion doesn't take along an object that this save gives to another one.
-    if changes.deletes(number) { return changes.unfollow(bit, of: number) }
-    if entity.requiredSlots(of: number) & bit != 0 {
+    if changes.deletes(number) { return changes.unfollow(SlotSet(slot), of: number) }
+    if entity.requiredSlots(of: number).contains(slot) {
       let id = entity.objectID(number, in: storeID)
-      return request.failures.note(.conflict(id, "changed", entity.names(of: bit)))
+      return request.failures.note(.conflict(id, "changed", entity.names(of: SlotSet(slot))))
     }
     reverted[entity.ordinal].insert(number)
     if let index {
       let record = RecordView(validated: changes.updated[index].bytes, layout: entity.layout)
       let bytes = changes.encoder.encode(record, replacing: slot, with: .null)
       changes.updated[index].bytes = UnsafeRawBufferPointer(bytes)
-      changes.updated[index].slots |= bit
+      changes.updated[index].slots.insert(slot)
     } else {
       changes.encoder.begin()
       let bytes = UnsafeRawBufferPointer(changes.encoder.finish())
       let index = changes.updated.insertionIndex(sorted: number, by: \.number)
-      changes.updated.insert(.init(number: number, bytes: bytes, slots: bit), at: index)
+      changes.updated.insert(.init(number: number, bytes: bytes, slots: SlotSet(slot)), at: index)
     }
   }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import Predicates
 
-/// Checks the values of encoded records: their types, required values, and the rules of attributes.
+/// The checks of the values of encoded records: their types, required values, and the rules of attributes.
 struct RecordChecks {
   private let rules: [[AttributeChecks]]
   private let showsValues: Bool
@@ -16,14 +16,14 @@ struct RecordChecks {
   /// - Parameters:
   ///   - record: the values.
   ///   - refused: a slot whose value didn't fit its kind.
-  ///   - slots: bits of the slots to check.
+  ///   - slots: the slots to check.
   ///   - failures: receives the failures that are found.
   func check(
     _ record: RecordView,
     refused: Int?,
     _ number: ObjectNumber,
     _ entity: StoredEntity,
-    in slots: UInt64 = .max,
+    in slots: SlotSet = .all,
     _ failures: inout SaveFailures
   ) {
     func note(
@@ -47,17 +47,14 @@ struct RecordChecks {
         "\($0) is given a value that \(kind == .coded ? "can't be encoded" : "is no \(kind)")"
       }
     }
-    var missing = record.missingSlots(entity.requiredSlots(of: number) & slots & ~entity.derivedSlots)
-    while missing != 0 {
-      let slot = missing.trailingZeroBitCount
-      missing &= missing - 1
-      if slot == refused { continue }
+    let required = entity.requiredSlots(of: number).intersection(slots).subtracting(entity.derivedSlots)
+    for slot in record.missingSlots(required) where slot != refused {
       note(.missingValue, slot) { "\($0) is required, and object \(number) has no value for it" }
     }
     noteForeignValues(of: record, number, entity, in: slots) { slot in
       note(.wrongValue, slot) { "\($0) is no property of the class of object \(number)" }
     }
-    for check in rules[entity.ordinal] where slots & 1 << UInt64(check.slot) != 0 {
+    for check in rules[entity.ordinal] where slots.contains(check.slot) {
       let value = record.value(check.slot)
       for rule in check.broken(by: value) {
         note(.validationFailed, check.slot, showsValues ? [value] : []) { name in
@@ -72,14 +69,10 @@ struct RecordChecks {
     of record: RecordView,
     _ number: ObjectNumber,
     _ entity: StoredEntity,
-    in slots: UInt64,
+    in slots: SlotSet,
     _ body: (Int) -> Void
   ) {
-    guard let foreign = entity.storedClass(of: number)?.foreignSlots, foreign & slots != 0 else { return }
-    var taken = foreign & slots & ~record.missingSlots(foreign & slots)
-    while taken != 0 {
-      body(taken.trailingZeroBitCount)
-      taken &= taken - 1
-    }
+    guard let foreign = entity.storedClass(of: number)?.foreignSlots.intersection(slots) else { return }
+    for slot in foreign.subtracting(record.missingSlots(foreign)) { body(slot) }
   }
 }

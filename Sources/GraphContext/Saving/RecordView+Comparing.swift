@@ -1,24 +1,18 @@
 import Predicates
 
 extension RecordView {
-  /// Returns the bits of the slots in `mask` that are nil.
-  func missingSlots(_ mask: UInt64) -> UInt64 {
-    var (rest, missing) = (mask, UInt64(0))
-    while rest != 0 {
-      let bit = rest & (0 &- rest)
-      if isNull(bit.trailingZeroBitCount) { missing |= bit }
-      rest &= ~bit
-    }
+  /// Returns the slots of a set that are nil.
+  func missingSlots(_ slots: SlotSet) -> SlotSet {
+    var missing = SlotSet.empty
+    for slot in slots where isNull(slot) { missing.insert(slot) }
     return missing
   }
 
   /// Returns the slots in `mask` whose bytes differ from those of another record of the same layout.
-  func slots(in mask: UInt64, thatDifferFrom other: RecordView) -> UInt64 {
-    var (rest, different) = (mask & (1 << UInt64(slotCount) &- 1), UInt64(0))
-    while rest != 0 {
-      let bit = rest & (0 &- rest)
-      if !holdsEqualBytes(at: bit.trailingZeroBitCount, as: other) { different |= bit }
-      rest &= ~bit
+  func slots(in mask: SlotSet, thatDifferFrom other: RecordView) -> SlotSet {
+    var different = SlotSet.empty
+    for slot in mask.intersection(SlotSet(first: slotCount)) where !holdsEqualBytes(at: slot, as: other) {
+      different.insert(slot)
     }
     return different
   }

@@ -9,14 +9,14 @@ struct RuleEffects {
   /// The effect of the rules on one object.
   struct Effect: Hashable {
     var isDeleted = false
-    /// Bits of the references that are set to nil.
-    var slots: UInt64 = 0
+    /// The slots of the references that are set to nil.
+    var slots = SlotSet.empty
     /// The other ends of many-to-many links that are removed.
     var lost: Set<ObjectKey> = []
   }
   private(set) var effects: [ObjectKey: Effect] = [:]
 
-  /// O(changes by rules + removed links).
+  /// Makes the effects of the rules. O(changes by rules + removed links).
   ///
   /// - Parameter links: all that the save changes, those of the request among them.
   init(

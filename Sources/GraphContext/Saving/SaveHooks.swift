@@ -1,6 +1,7 @@
 import Predicates
 
-/// Runs the hooks that models have before a save: `willSave` until it changes nothing more, then the validations.
+/// The caller of the hooks that models have before a save: `willSave` until it changes nothing more, then the
+/// validations.
 struct SaveHooks {
   /// The greatest number of rounds of `willSave`, each for the objects that the round before has changed.
   static let roundLimit = 100
@@ -26,7 +27,7 @@ struct SaveHooks {
   private struct CalledObject: Hashable {
     private let object: ObjectIdentifier
     private let phase: ObjectState.Phase
-    private let changed: UInt64
+    private let changed: SlotSet
     /// A hash of the unsaved changes of its many-to-many links.
     private let links: Int
 

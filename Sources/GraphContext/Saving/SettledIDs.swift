@@ -1,4 +1,4 @@
-/// The IDs of new objects that saves of a context have settled with existing ones, and the IDs of those.
+/// The IDs of new objects that saves of a context have settled with existing ones, and the IDs of the existing ones.
 struct SettledIDs {
   /// The number of IDs that are kept beside those of the last save.
   static let limit = 10_000

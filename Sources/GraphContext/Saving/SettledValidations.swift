@@ -17,7 +17,7 @@ struct SettledOwner {
 
 /// The validations of merged and settled objects during one save.
 ///
-/// A validation is code of the program, so it runs outside of the writer's turn: the turn ends where an object gets
+/// A validation is code of the program, so it runs outside of the writer's turn. The turn ends where an object gets
 /// values that the validation hasn't seen, and the save takes another turn. Others may have changed the object by then,
 /// so an outcome counts only for the values that the validation has seen.
 struct SettledValidations {
@@ -36,12 +36,13 @@ struct SettledValidations {
       (values, links, self.failure, self.skippedAt) = (owner.values, owner.links, failure, skippedAt)
     }
 
-    /// Returns whether it counts for an attempt with these values on this commit.
+    /// Returns whether the outcome counts for an attempt with these values on this commit.
     func counts(for owner: SettledOwner, on commit: UInt64) -> Bool {
       values == owner.values && links == owner.links && (skippedAt == nil || skippedAt == commit)
     }
   }
-  /// A merge asks for an object without the effect of delete rules, and a review for the same one with it.
+  /// The key of an outcome. A merge asks about an object without the effect of delete rules, and a review about the
+  /// same object with it.
   fileprivate struct Question: Hashable {
     let key: ObjectKey
     let effect: RuleEffects.Effect
@@ -236,7 +237,7 @@ extension StoredEntity {
     record.withUnsafeBytes { bytes in
       let view = RecordView(validated: bytes, layout: layout)
       return schema.stored.indices.map { slot in
-        if (placeSlots | derivedSlots) & 1 << UInt64(slot) != 0 { return .null }
+        if placeSlots.contains(slot) || derivedSlots.contains(slot) { return .null }
         // A value that the record only refers to reads as null: the reference stands for it.
         return view.externalReference(slot).map { .data(Data($0.encoded)) } ?? view.value(slot)
       }

@@ -1,11 +1,11 @@
 import Predicates
 
-/// What a save does with a new object that has a unique value of an object that exists: one in the store, or one that
-/// was inserted earlier in the same save.
+/// The rule of a save for a new object that has a unique value of an existing object. The existing object is in the
+/// store, or was inserted earlier in the same save.
 ///
 /// With each policy but ``error`` the new object is not stored. References and links that led to it lead to the
 /// existing object, whose ID stays as it is; the new object leaves the context as a deleted one does.
-/// ``ManagedObjectContext/aliases`` has both IDs. An existing object that gets other values is validated: the save
+/// ``ManagedObjectContext/aliases`` has both IDs. An existing object that gets other values is validated. The save
 /// calls its `validateForUpdate` with those values, in a context that only reads and outside of the writer's turn;
 /// `validateForInsert` if the same save inserts it.
 ///
@@ -22,9 +22,9 @@ public enum UniquePolicy: String, Sendable, Hashable, CaseIterable {
   case keep
   /// The existing object gets all attributes and to-one relationships of the new one, nil and defaults included.
   case replace
-  /// The existing object gets the values of the new one that are neither nil nor the default of their attribute, of an
-  /// embedded value all parts if one of them is such a value. It keeps its value of an attribute whose first value
-  /// differs from object to object (`= UUID()`, `.perInsert`).
+  /// The existing object gets the values of the new one that are neither nil nor the default of their attribute. It
+  /// gets all parts of an embedded value if one of them is such a value. It keeps its value of an attribute whose first
+  /// value differs from object to object (`= UUID()`, `.perInsert`).
   case merge
 }
 
@@ -33,7 +33,7 @@ struct UniquePolicies {
   /// The policy for every constraint; nil for those that the constraints declare.
   private let override: UniquePolicy?
   private let declared: [[UniquePolicy]]
-  /// False if every new object with an existing value is refused.
+  /// True if some new objects with existing values are settled; false if all of them are refused.
   let settlesAny: Bool
 
   init(_ coordinator: StoreCoordinator, _ override: UniquePolicy?) {
@@ -42,7 +42,7 @@ struct UniquePolicies {
     settlesAny = override.map { $0 != .error } ?? coordinator.settlesUniqueValues
   }
 
-  /// Returns the unique indexes of an entity whose policy isn't ``UniquePolicy/error``, by their places among the
+  /// Returns the unique indexes of an entity whose policy isn't ``UniquePolicy/error``, by their positions among the
   /// declared ones.
   func settling(_ entity: StoredEntity) -> [(place: Int, policy: UniquePolicy)] {
     entity.declaredIndexes.indices.compactMap { place in

@@ -37,8 +37,8 @@ enum PlainValue: Codable {
 
   // MARK: Values of attributes
 
-  /// Nil for a value that has no such form. Numbers that JSON can't hold, and decimals with all of their digits, are
-  /// strings.
+  /// Makes the form of a value; nil for a value that has no such form. Numbers that JSON can't hold, and decimals with
+  /// all of their digits, are strings.
   init?(_ value: AttributeValue) {
     switch value {
     case .bool(let value): self = .bool(value)
@@ -93,8 +93,8 @@ enum PlainValue: Codable {
     }
   }
 
-  /// Foundation reads a number at the beginning of a text, and ignores the rest. Here the whole text must be a
-  /// number.
+  /// Reads a number. Foundation reads a number at the beginning of a text, and ignores the rest. Here the whole text
+  /// must be a number.
   private static func decimal(_ text: String) -> Decimal? {
     guard Double(text)?.isFinite == true, text.allSatisfy({ $0.isNumber || "+-.eE".contains($0) }) else {
       return nil

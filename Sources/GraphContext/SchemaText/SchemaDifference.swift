@@ -4,7 +4,7 @@
 /// its original name. If the destination of a relationship or a property of an index was only renamed, that is no
 /// difference. The order of declaration doesn't count, and neither do original names and defaults.
 public struct SchemaDifference: Sendable, Hashable, Codable {
-  /// By the entities' names; in an entity itself, classes, properties, indexes.
+  /// The changes, by the entities' names; of one entity: the entity itself, classes, properties, indexes.
   public let changes: [Change]
 
   /// The change of one entity, class, property or index.
@@ -69,7 +69,7 @@ public struct SchemaDifference: Sendable, Hashable, Codable {
     case toOne
     /// Another relationship leads back, or none does.
     case inverse
-    /// Something else happens to the objects at the other end when an object is deleted.
+    /// The deletion of an object has another effect on the objects at the other end.
     case deleteRule
     /// The objects at the other end have an order now.
     case ordered
@@ -252,8 +252,8 @@ public struct SchemaDifference: Sendable, Hashable, Codable {
     }
   }
 
-  /// The change of a part of an embedded value that may be nil. A schema that doesn't say whether the part is required
-  /// leaves it as it was.
+  /// Returns the change of a part of an embedded value that may be nil. A schema that doesn't say whether the part is
+  /// required leaves that requirement as it was.
   private static func requirement(
     from old: AttributeDescription,
     to new: AttributeDescription
@@ -319,7 +319,7 @@ extension SchemaDifference: CustomStringConvertible {
 }
 
 extension SchemaDifference.Change: CustomStringConvertible {
-  /// `changed attribute Song.year: kind int16 → int64, optional true → false`.
+  /// The change in a line: `changed attribute Song.year: kind int16 → int64, optional true → false`.
   public var description: String {
     let head = "\(kind) \(subject.rawValue) \(entity)"
     if kind == .changed {
@@ -339,7 +339,7 @@ extension SchemaDifference.Aspect: CustomStringConvertible {
 // MARK: - Making changes
 
 extension SchemaDifference.Aspect {
-  /// Nil where nothing has changed.
+  /// Makes an aspect; nil where nothing has changed.
   fileprivate init?(_ effect: SchemaDifference.Effect, _ name: String, _ old: String, _ new: String) {
     if old == new { return nil }
     self.init(effect: effect, name: name, old: old, new: new)
@@ -379,7 +379,7 @@ extension SchemaDifference.Change {
     )
   }
 
-  /// Nil where nothing has changed.
+  /// Makes the change of an element that both schemas have; nil where nothing has changed.
   fileprivate init?(
     changed subject: Subject,
     in entity: String,

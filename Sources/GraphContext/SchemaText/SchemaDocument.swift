@@ -62,7 +62,7 @@ public struct SchemaDocument: Sendable, Hashable, Codable {
     public var destination: String?
     /// The relationship of the destination that leads back.
     public var inverse: String?
-    /// What happens to the objects at the other end when an object is deleted; nil is nullify.
+    /// The effect of an object's deletion on the objects at the other end; nil is nullify.
     public var deleteRule: DeleteRule?
     /// True if a relationship is ordered; nil is no.
     public var isOrdered: Bool?
@@ -76,11 +76,11 @@ public struct SchemaDocument: Sendable, Hashable, Codable {
     public var properties: [String]
     /// True if no two objects have equal values; nil is no.
     public var isUnique: Bool?
-    /// `c`, `d` or `cd`.
+    /// The folding: `c`, `d` or `cd`.
     public var folding: IndexFolding?
   }
 
-  /// O(properties and indexes).
+  /// Makes the document of a schema. O(properties and indexes).
   public init(_ schema: Schema, version: Schema.Version? = nil) {
     self.version = version
     entities = schema.entities.map(Entity.init)
@@ -181,7 +181,7 @@ extension SchemaDocument.Property {
 
   fileprivate var attributeKind: AttributeKind? { elementKind == nil ? Self.kind(named: kind) : .coded }
 
-  /// Of `[string]`, the kind of the elements.
+  /// The kind of the elements of a list, such as `[string]`.
   private var elementKind: AttributeKind? {
     guard kind.hasPrefix("["), kind.hasSuffix("]") else { return nil }
     return Self.kind(named: String(kind.dropFirst().dropLast())).flatMap { $0 == .coded ? nil : $0 }
@@ -199,7 +199,7 @@ extension SchemaDocument.Property {
     return attributeKind == nil ? "\(name) is of the kind \(kind), which doesn't exist" : nil
   }
 
-  /// Nil if there is a ``problem``.
+  /// The description; nil if there is a ``problem``.
   fileprivate var description: PropertyDescription? {
     if let attributeKind {
       var attribute = AttributeDescription(

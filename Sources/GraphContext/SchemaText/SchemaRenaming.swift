@@ -11,11 +11,12 @@ struct SchemaRenaming {
   private var propertyOrigins: [String: [String: String]] = [:]
   /// The new names of properties, by the old names of entity and property.
   private var newPropertyNames: [String: [String: String]] = [:]
-  /// The same for the classes of an entity.
+  /// The old names of classes, by the new names of entity and class.
   private var classOrigins: [String: [String: String]] = [:]
+  /// The new names of classes, by the old names of entity and class.
   private var newClassNames: [String: [String: String]] = [:]
 
-  /// O(entities and properties).
+  /// Makes the renaming between two catalogues. O(entities and properties).
   init(from old: CataloguedSchema, to new: CataloguedSchema) {
     let known = old.entities.dictionary(by: \.number)
     for entity in new.entities {
@@ -75,8 +76,8 @@ struct SchemaRenaming {
 }
 
 extension CataloguedSchema {
-  /// Returns whether the other schema may be a later state of this one in the same store: what has one number in both
-  /// had the same first name, and each layout that both know has the same fields. Two copies of a store that were
+  /// Returns whether the other schema may be a later state of this one in the same store. Elements with one number in
+  /// both had the same first name, and each layout that both know has the same fields. Two copies of a store that were
   /// changed in different ways have given the same numbers to different entities, properties and classes.
   package func canBecome(_ other: CataloguedSchema) -> Bool {
     let later = other.entities.dictionary(by: \.number)

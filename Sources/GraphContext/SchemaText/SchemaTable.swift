@@ -6,7 +6,7 @@ public struct SchemaTable: Sendable, Hashable, Codable {
   public struct Row: Sendable, Hashable, Codable {
     /// The entity's name.
     public var entity: String
-    /// Nil in the one row of an entity without properties.
+    /// The property's name; nil in the one row of an entity without properties.
     public var property: String?
     /// An attribute's kind, such as `int64`; for a relationship `toOne` or `toMany`.
     public var kind: String?
@@ -16,7 +16,7 @@ public struct SchemaTable: Sendable, Hashable, Codable {
     public var destination: String?
     /// The relationship of the destination that leads back; nil for an attribute, and where none does.
     public var inverse: String?
-    /// What happens to the objects at the other end when an object is deleted; nil for an attribute.
+    /// The effect of an object's deletion on the objects at the other end; nil for an attribute.
     public var deleteRule: DeleteRule?
     /// True if a relationship is ordered; nil for an attribute, and for no.
     public var isOrdered: Bool?
@@ -26,10 +26,10 @@ public struct SchemaTable: Sendable, Hashable, Codable {
     public var indexes: [String]
   }
 
-  /// By the entities' names, then in the order of the properties' declaration.
+  /// The rows, by the entities' names, then in the order of the properties' declaration.
   public var rows: [Row]
 
-  /// O(properties × indexes of their entity).
+  /// Makes the table of a schema. O(properties × indexes of their entity).
   public init(_ schema: Schema) { rows = schema.entities.flatMap(Self.rows) }
 
   private static func rows(of entity: EntityDescription) -> [Row] {

@@ -11,7 +11,7 @@ public struct SwiftSource: Sendable, Hashable, CustomStringConvertible {
   /// The text, with an end of line after the last one.
   public let description: String
 
-  /// O(properties and indexes).
+  /// Makes the source of a schema. O(properties and indexes).
   public init(_ schema: Schema) {
     var taken = Set(schema.entities.flatMap { $0.classes.isEmpty ? [$0.name] : $0.classes.map(\.name) })
     let classes = schema.entities.flatMap { entity in
@@ -58,14 +58,14 @@ private struct SwiftParameter {
 private struct ClassPlace {
   let isAbstract: Bool
   let superclass: String?
-  /// Nil for a model without a superclass that none can inherit from.
+  /// The subclasses; nil for a model without a superclass that no class can inherit from.
   let subclasses: [String]?
   /// The parameters of the superclass's initialiser.
   let inherited: [SwiftParameter]
 
   init(_ description: ClassDescription, subclasses: [String]?, inherited: [SwiftParameter]) {
     (isAbstract, superclass) = (description.isAbstract, description.parent)
-    // A root stays one without subclasses, too: a store may get some.
+    // A root without subclasses stays a root: a store may get some.
     self.subclasses = subclasses == [] && superclass != nil ? nil : subclasses
     self.inherited = inherited
   }
@@ -346,7 +346,7 @@ private struct SwiftClass {
 private struct EmbeddedGroup {
   /// The property's name.
   let name: String
-  /// Without the name of the property, and without those of ``nested``.
+  /// The parts, without the name of the property, and without those of ``nested``.
   let parts: [PropertyDescription]
   /// The parts that are embedded values themselves.
   let nested: [EmbeddedGroup]

@@ -82,7 +82,7 @@ enum SwiftText {
     return value == .infinity ? ".infinity" : nil
   }
 
-  /// A literal with a fraction would be a Double on the way.
+  /// Returns an integer literal. A literal with a fraction would be a Double on the way.
   private static func integerLiteral(_ value: Decimal) -> String? {
     Int64("\(value)").map { "\($0)" }
   }

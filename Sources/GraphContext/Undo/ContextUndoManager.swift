@@ -1,6 +1,6 @@
 import Predicates
 
-/// The changes of a context that can be taken back, and those that were.
+/// The changes of a context that can be taken back, and those that were taken back.
 ///
 /// The view context has one; another context has one from when the program sets ``ManagedObjectContext/undoManager``.
 /// It keeps the earlier values of changed objects, in groups: ``ManagedObjectContext/undo()`` takes one group back,
@@ -20,7 +20,7 @@ public final class ContextUndoManager {
   /// The greatest number of bytes that groups may take in memory, about; 64 MiB unless it is set. The oldest ones go
   /// first. A group that needs more by itself can't be undone.
   public var byteLimit = 64 << 20 { didSet { trim() } }
-  /// False while changes are not registered. Changes made meanwhile are in no group, and undoing leaves them alone
+  /// True if changes are registered. Changes made while it is false are in no group, and undoing leaves them alone
   /// where it can.
   public var isRegistrationEnabled = true {
     // Objects announce only the first change of a turn, which may have been before.
@@ -53,7 +53,7 @@ public final class ContextUndoManager {
   public var canUndo: Bool { !undoGroups.isEmpty || !open.isEmpty }
   /// True if ``ManagedObjectContext/redo()`` makes something again.
   public var canRedo: Bool { !redoGroups.isEmpty && open.isEmpty }
-  /// The number of groups that can be undone. The current changes are none yet.
+  /// The number of groups that can be undone. The current changes are not a group yet.
   public var undoCount: Int { undoGroups.count }
   /// The number of groups that can be made again.
   public var redoCount: Int { redoGroups.count }
@@ -97,7 +97,7 @@ public final class ContextUndoManager {
   }
 }
 
-// MARK: - What the context does
+// MARK: - Calls by the context
 
 extension ContextUndoManager {
   /// Makes this the manager of a context. Another context that has the manager loses it.
@@ -112,7 +112,7 @@ extension ContextUndoManager {
     context = nil
   }
 
-  /// Called before an object changes.
+  /// Captures an object before it changes.
   func capture(_ object: any ManagedObject, in context: ManagedObjectContext) {
     let key = context.key(of: object)
     guard registers, !open.contains(key) else { return }
@@ -132,29 +132,30 @@ extension ContextUndoManager {
     open.add(UndoGroup.Image(object: object, values: values), key)
   }
 
-  /// Called after an object has entered the context.
+  /// Captures the entry of an object, after it has entered the context.
   func captureEntry(of object: any ManagedObject, _ key: ObjectKey) {
     guard registers, !open.contains(key) else { return }
     open.add(UndoGroup.Image(object: object, values: nil), key)
   }
 
-  /// Called after a replay has brought an object back: the group that takes the replay back deletes the object again,
-  /// under the same rules.
-  func noteDecidedReferences(_ slots: UInt64, of key: ObjectKey) {
+  /// Notes the decided references of an object that a replay has brought back: the group that takes the replay back
+  /// deletes the object again, under the same rules.
+  func noteDecidedReferences(_ slots: SlotSet, of key: ObjectKey) {
     open.noteDecidedReferences(slots, of: key)
   }
 
   func capture(_ pair: UndoGroup.Pair) { if registers { open.add(pair) } }
 
-  /// Called before a link of an ordered relationship is added, removed or moved.
+  /// Captures the place of a link of an ordered relationship, before the link is added, removed or moved.
   ///
-  /// - Parameter place: the place that it has; nil for one that isn't there.
+  /// - Parameter place: the place that the link has; nil for a link that isn't there.
   func capture(_ place: ListPlace?, of end: PairEnd) { if registers { open.add(place, of: end) } }
 
   private var registers: Bool { isRegistrationEnabled && !ignoresHooks }
 
-  /// Runs hooks before a save. Their changes belong to the current group. If that is empty, they follow from changes of
-  /// earlier groups, and are in no group: a group of their own would have to be undone first, and would end redo.
+  /// Runs hooks before a save. Their changes belong to the current group. If that group is empty, the changes follow
+  /// from those of earlier groups, and are in no group. A group of their own would have to be undone first, and would
+  /// end redo.
   func includingHooks<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result
   {
     ignoresHooks = open.isEmpty
@@ -201,8 +202,8 @@ extension ContextUndoManager {
   /// Notes that the delete rules of a save have deleted objects in the store.
   func noteDeletions(by rules: RuleChanges, _ schema: StoredSchema) { open.noteDeletions(by: rules, schema) }
 
-  /// Called before the context moves to another state, which may lack values that the images of its changes only refer
-  /// to.
+  /// Loads values that the images of changed objects only refer to, before the context moves to a state that may lack
+  /// them.
   func willMove(in context: ManagedObjectContext, _ changeSets: [ChangeSet], _ rules: RuleChanges) {
     open.loadExternals(in: context) { key in
       let number = context.entity(key.entity).number
@@ -213,7 +214,7 @@ extension ContextUndoManager {
     }
   }
 
-  /// Called at the end of a turn: its changes are a group, unless they belong to one that is still open.
+  /// Ends a turn: its changes are a group, unless they belong to one that is still open.
   func endEvent(in context: ManagedObjectContext) {
     if depth == 0 { closeGroup(in: context) } else { open.loadExternals(in: context) }
   }

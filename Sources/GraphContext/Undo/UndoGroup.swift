@@ -12,12 +12,12 @@ struct UndoGroup {
   /// An object as it was.
   struct Image {
     let object: any ManagedObject
-    /// Nil for an object that did not exist.
+    /// The values; nil for an object that did not exist.
     var values: Values?
-    /// Bits of the slots that the group has set. Other changes of the object are not this group's.
-    var slots: UInt64 = 0
-    /// Bits of the slots that saves in the group have stored.
-    var savedSlots: UInt64 = 0
+    /// The slots that the group has set. Other changes of the object are not this group's.
+    var slots = SlotSet.empty
+    /// The slots that saves in the group have stored.
+    var savedSlots = SlotSet.empty
     /// True if a save in the group has stored the insertion, or the deletion.
     var isInsertionSaved = false
     var isDeletionSaved = false
@@ -25,10 +25,10 @@ struct UndoGroup {
     var hasOtherValues = false
     /// True if the object exists after the group.
     var isThereAfter = true
-    /// Bits of the references whose rules deny nothing when a replay deletes the object. For an object that the group
-    /// has inserted, all references; for one that it has deleted, those that led nowhere then, or that were decided on
-    /// before.
-    var decidedReferences: UInt64 = .max
+    /// The slots of the references whose rules deny nothing when a replay deletes the object. For an object that the
+    /// group has inserted, all references; for one that it has deleted, those that led nowhere then, or that were
+    /// decided on before.
+    var decidedReferences = SlotSet.all
     /// For an object that did not exist before the group: the targets of its references whose delete rules aren't
     /// `nullify`, as the group has set them, by slot.
     var leftReferences: [Int: ObjectNumber] = [:]
@@ -40,8 +40,8 @@ struct UndoGroup {
   struct Values {
     /// All values, as a record.
     var record: [UInt8]
-    /// Bits of the slots that had unsaved changes.
-    let changed: UInt64
+    /// The slots that had unsaved changes.
+    let changed: SlotSet
     let isSaved: Bool
     /// The number of saves before the image. A later save has stored the changes that were unsaved.
     let saveCount: Int
@@ -107,24 +107,25 @@ struct UndoGroup {
     add(image, key)
   }
 
-  /// For objects that have changed, reads the values that the images only refer to, because a save may remove them.
+  /// Reads the values that the images of changed objects only refer to, because a save may remove them.
   ///
   /// - Parameter goes: whether the object is about to be deleted below the context, and its values with it.
   mutating func loadExternals(
     in context: ManagedObjectContext,
     where goes: (ObjectKey) -> Bool = { _ in false }
   ) {
-    for (key, image) in images where context.entity(key.entity).externalSlots != 0 {
+    for (key, image) in images where !context.entity(key.entity).externalSlots.isEmpty {
       var image = image
       let object = context.knownObject(key.number, of: context.entity(key.entity))
       let isGoing = object?._$state.phase == .deleted || goes(key)
-      image.loadExternals(in: context, key, isGoing ? ~0 : object?._$state.changed ?? 0)
+      image.loadExternals(in: context, key, isGoing ? .all : object?._$state.changed ?? .empty)
       replaceImage(of: key, by: image)
     }
   }
 
-  /// Hands on to the group of a replay what the replayed group knows of an object that it brings back.
-  mutating func noteDecidedReferences(_ slots: UInt64, of key: ObjectKey) {
+  /// Notes, in the group of a replay, the decided references that the replayed group has of an object that it brings
+  /// back.
+  mutating func noteDecidedReferences(_ slots: SlotSet, of key: ObjectKey) {
     images[key]?.decidedReferences = slots
   }
 
@@ -148,10 +149,12 @@ struct UndoGroup {
       var image = image
       image.noteReferences(of: object, in: context)
       switch object._$state.phase {
-      case .persistent: image.savedSlots |= object._$state.changed
+      case .persistent: image.savedSlots.formUnion(object._$state.changed)
       case .inserted:
         image.isInsertionSaved = true
-        image.savedSlots |= image.values?.slots(thatDifferFrom: object, in: context, key) ?? 0
+        if let values = image.values {
+          image.savedSlots.formUnion(values.slots(thatDifferFrom: object, in: context, key))
+        }
       case .deleted: image.isDeletionSaved = true
       default: continue
       }
@@ -187,22 +190,22 @@ struct UndoGroup {
       if let object { image.noteReferences(of: object, in: context) }
       if let values = image.values, let object {
         // The values that the image refers to may have been removed with the object.
-        let gone = image.isThereAfter ? 0 : context.entity(key.entity).externalSlots
-        let own = image.ownSlots(values, of: object) & ~gone
+        let gone = image.isThereAfter ? .empty : context.entity(key.entity).externalSlots
+        let own = image.ownSlots(values, of: object).subtracting(gone)
         let different = values.slots(among: own, thatDifferFrom: object, in: context, key)
-        image.hasOtherValues = different != 0
+        image.hasOtherValues = !different.isEmpty
         image.slots = different
         if values.isSaved, values.saveCount == saveCount, object._$state.phase == .persistent {
-          image.slots |= values.changed ^ object._$state.changed
+          image.slots.formUnion(values.changed.symmetricDifference(object._$state.changed))
         }
         // An embedded value that changes to or from nil changes in all its parts.
-        for value in context.entity(key.entity).embeddedValues where image.slots & value.flagBit != 0 {
-          image.slots |= value.slots
+        for value in context.entity(key.entity).embeddedValues where image.slots.contains(value.flag) {
+          image.slots.formUnion(value.slots)
         }
       }
       let isMoved = image.isThereAfter != (image.values != nil)
-      if isMoved || image.slots != 0 {
-        image.loadExternals(in: context, key, image.isThereAfter ? image.slots : ~0)
+      if isMoved || !image.slots.isEmpty {
+        image.loadExternals(in: context, key, image.isThereAfter ? image.slots : .all)
         replaceImage(of: key, by: image)
       } else {
         removeImage(of: key)
@@ -248,9 +251,9 @@ extension UndoGroup.Image {
       decidedReferences = context.decidedReferences(ofDeleted: object)
     } else if isThereAfter, values == nil {
       // References that others have set since a save of the group are not as the group has left them.
-      let own = isInsertionSaved ? object._$state.changed : ~0
+      let own = isInsertionSaved ? object._$state.changed : .all
       for toOne in context.entity(of: object).toOnes
-      where toOne.deleteRule != .nullify && own & 1 << UInt64(toOne.slot) != 0 {
+      where toOne.deleteRule != .nullify && own.contains(toOne.slot) {
         leftReferences[toOne.slot] = object.reference(at: toOne.slot)
       }
     }
@@ -262,41 +265,42 @@ extension UndoGroup.Image {
     return !isDeletionSaved && object?._$state.phase != .deleted
   }
 
-  /// Returns the bits of the slots that the context itself may have set since the image was made.
-  fileprivate func ownSlots(_ values: UndoGroup.Values, of object: any ManagedObject) -> UInt64 {
-    guard object._$state.phase == .persistent else { return ~0 }
-    return object._$state.changed | savedSlots | values.changed
+  /// Returns the slots that the context itself may have set since the image was made.
+  fileprivate func ownSlots(_ values: UndoGroup.Values, of object: any ManagedObject) -> SlotSet {
+    guard object._$state.phase == .persistent else { return .all }
+    return object._$state.changed.union(savedSlots).union(values.changed)
   }
 
   /// Reads values that the image only refers to. A value that can't be read is not given back.
   fileprivate mutating func loadExternals(
     in context: ManagedObjectContext,
     _ key: ObjectKey,
-    _ slots: UInt64
+    _ slots: SlotSet
   ) {
     let entity = context.entity(key.entity)
-    guard entity.externalSlots & slots != 0, let values else { return }
+    guard !entity.externalSlots.isDisjoint(with: slots), let values else { return }
     // Others may have replaced what the group hadn't changed yet and the image refers to: until then the context has
     // shown theirs.
-    let unchanged = values.isSaved ? entity.externalSlots & ~values.changed & ~savedSlots : 0
+    let unchanged =
+      values.isSaved ? entity.externalSlots.subtracting(values.changed.union(savedSlots)) : .empty
     var encoder = RecordEncoder(layout: entity.layout)
     // The encoder owns the bytes that are copied: it must not end before.
     defer { encoder.removeAll() }
     let loaded = context.deferringError([UInt8]?.none) { () throws(ContextError) in
-      let present = unchanged == 0 ? nil : try context.source.record(key.number, of: entity)
+      let present = unchanged.isEmpty ? nil : try context.source.record(key.number, of: entity)
       let result = values.record.withUnsafeBytes { bytes in
         Result { () throws(ContextError) in
           let record = RecordView(validated: bytes, layout: entity.layout)
-          let foreign = entity.slots(unchanged).filter { record.externalReference($0) != nil }
-          let mask = foreign.reduce(UInt64(0)) { $0 | 1 << UInt64($1) }
-          guard let present, mask != 0 else {
+          let foreign = SlotSet(unchanged.filter { record.externalReference($0) != nil })
+          guard let present, !foreign.isEmpty else {
             // Others may have deleted the object, and the values that it referred to are removed.
-            let isGone = mask != 0 && !context.canLoad(record, in: slots & mask, of: entity)
-            let readable = isGone ? slots & ~mask : slots
+            let isGone =
+              !foreign.isEmpty && !context.canLoad(record, in: slots.intersection(foreign), of: entity)
+            let readable = isGone ? slots.subtracting(foreign) : slots
             return try context.source.loaded(record, in: readable, of: entity, &encoder).map { [UInt8]($0) }
           }
           let theirs = RecordView(validated: present, layout: entity.layout)
-          let patched = UnsafeRawBufferPointer(encoder.encode(record, patchedBy: theirs, in: mask))
+          let patched = UnsafeRawBufferPointer(encoder.encode(record, patchedBy: theirs, in: foreign))
           let shown = RecordView(validated: patched, layout: entity.layout)
           return [UInt8](try context.source.loaded(shown, in: slots, of: entity, &encoder) ?? patched)
         }
@@ -309,7 +313,7 @@ extension UndoGroup.Image {
 
 extension ManagedObjectContext {
   /// Returns whether the values can be read that a record refers to.
-  fileprivate func canLoad(_ record: RecordView, in slots: UInt64, of entity: StoredEntity) -> Bool {
+  fileprivate func canLoad(_ record: RecordView, in slots: SlotSet, of entity: StoredEntity) -> Bool {
     var encoder = RecordEncoder(layout: entity.layout)
     defer { encoder.removeAll() }
     do throws(ContextError) {
@@ -322,25 +326,26 @@ extension ManagedObjectContext {
 }
 
 extension UndoGroup.Values {
-  /// Returns the bits of the slots that have other values in an object now. What the store derives is no change of the
-  /// object's own: a save follows it.
+  /// Returns the slots that have other values in an object now. Derived values are left out: they are no
+  /// changes of the object's own.
   ///
-  /// - Parameter slots: bits of the slots to compare. Other slots may refer to values that are no longer stored.
+  /// - Parameter slots: the slots to compare. Other slots may refer to values that are no longer stored.
   func slots(
-    among slots: UInt64 = ~0,
+    among slots: SlotSet = .all,
     thatDifferFrom object: any ManagedObject,
     in context: ManagedObjectContext,
     _ key: ObjectKey
-  ) -> UInt64 {
+  ) -> SlotSet {
     let entity = context.entity(key.entity)
-    guard let now = context.recordOfValues(of: object, entity) else { return 0 }
+    guard let now = context.recordOfValues(of: object, entity) else { return .empty }
     return record.withUnsafeBytes { old in
       now.withUnsafeBytes { new in
         let (old, new) = (
           RecordView(validated: old, layout: entity.layout),
           RecordView(validated: new, layout: entity.layout)
         )
-        return context.source.slots(in: slots & ~entity.derivedSlots, of: new, thatDifferFrom: old, entity)
+        let own = slots.subtracting(entity.derivedSlots)
+        return context.source.slots(in: own, of: new, thatDifferFrom: old, entity)
       }
     }
   }
@@ -349,13 +354,13 @@ extension UndoGroup.Values {
 extension ManagedObjectContext {
   /// Returns all values of an object as a record; nil if they can't be read.
   func recordOfValues(of object: any ManagedObject, _ entity: StoredEntity) -> [UInt8]? {
-    if object._$state.phase == .persistent, object._$state.changed == 0 {
+    if object._$state.phase == .persistent, object._$state.changed.isEmpty {
       return object.findRecord().map { Array($0) }
     }
     // One that others have deleted has the attributes of its class, and leads nowhere where it isn't changed.
-    let attributes = entity.ownSlots(of: object._$state.number) & ~entity.referenceSlots
+    let attributes = entity.ownSlots(of: object._$state.number).subtracting(entity.referenceSlots)
     let isLoaded = entity.slotsByPlace.allSatisfy { slot in
-      attributes & 1 << UInt64(slot) == 0 || object._$state.isLoaded(slot)
+      !attributes.contains(slot) || object._$state.isLoaded(slot)
     }
     if !isLoaded, object.findRecord() == nil { return nil }
     var encoder = RecordEncoder(layout: entity.layout)

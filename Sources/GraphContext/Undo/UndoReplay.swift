@@ -1,6 +1,6 @@
 import Predicates
 
-/// Restores the objects of a group to their state before it, by new changes.
+/// A replay, which restores the objects of a group to their state before it, by new changes.
 struct UndoReplay {
   private let context: ManagedObjectContext
   private let group: UndoGroup
@@ -17,7 +17,7 @@ struct UndoReplay {
     var partners = UndonePartners(context)
     for (key, image) in images {
       guard let values = image.values else { continue }
-      partners.note(key, values, in: image.isThereAfter ? image.slots : .max)
+      partners.note(key, values, in: image.isThereAfter ? image.slots : .all)
     }
     for (key, image) in images {
       guard let values = image.values, !image.isThereAfter else { continue }
@@ -107,24 +107,25 @@ struct UndoReplay {
     }
   }
 
-  /// Returns the bits of the slots to restore. For an object that the group has deleted, these include values that were
+  /// Returns the slots to restore. For an object that the group has deleted, these include values that were
   /// set after the deletion, which no group has.
-  private func slots(of image: UndoGroup.Image, _ key: ObjectKey) -> UInt64 {
+  private func slots(of image: UndoGroup.Image, _ key: ObjectKey) -> SlotSet {
     guard !image.isThereAfter, let values = image.values,
       let object = context.knownObject(key.number, of: context.entity(key.entity))
     else { return image.slots }
-    return image.slots | values.slots(thatDifferFrom: object, in: context, key)
+    return image.slots.union(values.slots(thatDifferFrom: object, in: context, key))
   }
 
-  private func restore(_ key: ObjectKey, _ values: UndoGroup.Values, in slots: UInt64) {
-    guard slots != 0, context.isThere(key) else { return }
+  private func restore(_ key: ObjectKey, _ values: UndoGroup.Values, in slots: SlotSet) {
+    guard !slots.isEmpty, context.isThere(key) else { return }
     let entity = context.entity(key.entity)
     let object = context.object(key.number, of: entity)
     context.noteChange(of: object, slots: slots)
     let isUnchanged = values.isSaved && !manager.wasSaved(since: values)
-    let forgotten = isUnchanged && object._$state.phase == .persistent ? slots & ~values.changed : 0
+    let isForgotten = isUnchanged && object._$state.phase == .persistent
+    let forgotten = isForgotten ? slots.subtracting(values.changed) : .empty
     // Others may have made a value nil meanwhile: it has no parts.
-    let set = slots & ~forgotten & ~entity.partsOfNil(in: object, setting: slots)
+    let set = slots.subtracting(forgotten).subtracting(entity.partsOfNil(in: object, setting: slots))
     values.record.withUnsafeBytes { bytes in
       let record = RecordView(validated: bytes, layout: entity.layout)
       var loader = RecordLoader(bytes, entity.layout)
@@ -136,7 +137,7 @@ struct UndoReplay {
         object._$visit(slot, &loader)
       }
     }
-    if forgotten == 0 { return }
+    if forgotten.isEmpty { return }
     context.forgetChanges(of: object, in: forgotten)
     keep(values, of: object, in: forgotten, entity)
   }
@@ -146,7 +147,7 @@ struct UndoReplay {
   private func keep(
     _ values: UndoGroup.Values,
     of object: any ManagedObject,
-    in slots: UInt64,
+    in slots: SlotSet,
     _ entity: StoredEntity
   ) {
     guard object._$state.host === context,
@@ -154,7 +155,7 @@ struct UndoReplay {
     else { return }
     values.record.withUnsafeBytes { bytes in
       var loader = RecordLoader(bytes, entity.layout)
-      for slot in entity.slots(slots & ~entity.referenceSlots) {
+      for slot in entity.slots(slots.subtracting(entity.referenceSlots)) {
         object._$visit(slot, &loader)
         object._$state.didLoad(slot)
       }
@@ -194,7 +195,7 @@ extension ManagedObjectContext {
   }
 
   /// Forgets unsaved changes of slots, whose values are those of the source.
-  func forgetChanges(of object: any ManagedObject, in slots: UInt64) {
+  func forgetChanges(of object: any ManagedObject, in slots: SlotSet) {
     let ordinal = entity(of: object).ordinal
     willChange(object, slots: slots)
     keepInChildren(object, ordinal)

@@ -1,6 +1,6 @@
 import Predicates
 
-/// The to-one relationships that an undo has to check after it has restored objects: another object may lead to a
+/// The to-one relationships that an undo has to check after it has restored objects. Another object may lead to a
 /// restored partner by now, and a restored reference may lead to a deleted object.
 struct UndonePartners {
   /// An object that leads to another one by a one-to-one relationship, before the undo.
@@ -12,7 +12,7 @@ struct UndonePartners {
     let inverse: Int
   }
 
-  /// A to-one relationship that the undo gives back, and where it leads then.
+  /// A to-one relationship that the undo restores, and its target then.
   private struct Reference {
     let owner: ObjectKey
     let slot: Int
@@ -27,9 +27,9 @@ struct UndonePartners {
 
   /// Notes the references that the undo restores in an object, and the links that they replace. Called before the undo
   /// changes anything.
-  mutating func note(_ key: ObjectKey, _ values: UndoGroup.Values, in slots: UInt64) {
+  mutating func note(_ key: ObjectKey, _ values: UndoGroup.Values, in slots: SlotSet) {
     let entity = context.entity(key.entity)
-    for toOne in entity.toOnes where slots & 1 << UInt64(toOne.slot) != 0 {
+    for toOne in entity.toOnes where slots.contains(toOne.slot) {
       let number = values.record.withUnsafeBytes {
         RecordView(validated: $0, layout: entity.layout).reference(toOne.slot)
       }
@@ -63,7 +63,7 @@ struct UndonePartners {
   /// Returns the number that a slot of an object leads to; nil where it leads nowhere, or the object isn't there.
   private func reference(of key: ObjectKey, at slot: Int) -> ObjectNumber? {
     guard !key.number.isNone, context.isThere(key),
-      context.entity(key.entity).ownSlots(of: key.number) & 1 << UInt64(slot) != 0
+      context.entity(key.entity).ownSlots(of: key.number).contains(slot)
     else { return nil }
     let number = object(key).reference(at: slot)
     return number.isNone ? nil : number

@@ -24,7 +24,7 @@ extension ManagedObjectContext {
     }
     let given = Set(assignments.map(\.slot))
     let lacking = model.insertionDefaults.keys.filter { !given.contains($0) }
-    let object = Model(_$state: ObjectState(lacking: lacking.reduce(0) { $0 | 1 << UInt64($1) }))
+    let object = Model(_$state: ObjectState(lacking: SlotSet(lacking)))
     object.fill(model, assignments, lacking: Set(lacking))
     for assignment in assignments { try object.check(assignment) }
     adopt(object)
@@ -237,12 +237,12 @@ extension ManagedObject {
   /// far as the model's description says.
   static func _$makeNew() -> Self {
     let model = _$model
-    var lacking = model._$insertionSlots
+    var lacking = SlotSet(rawValue: model._$insertionSlots)
     var values: [Int: AttributeValue] = [:]
     for slot in 0..<model.slotCount where model.insertionDefaults[slot] == nil {
       guard let attribute = model.visitedProperties[slot].attribute else { continue }
       if attribute.derivation != nil {
-        lacking |= 1 &<< UInt64(slot)
+        lacking.insert(slot)
       } else if !hasInitialValue(of: attribute) {
         values[slot] = attribute.makeInitialValue()
       }

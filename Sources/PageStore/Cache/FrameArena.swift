@@ -102,12 +102,7 @@ final class FrameArena: Sendable {
 
   /// Returns the number of slabs below `address`.
   private func rank(of address: UInt, _ slots: [Int]) -> Int {
-    var (low, high) = (0, slots.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if self.address(ofSlab: slots[middle]) < address { low = middle + 1 } else { high = middle }
-    }
-    return low
+    slots.indices.partitionPoint { self.address(ofSlab: slots[$0]) >= address }
   }
 
   private func address(ofSlab slot: Int) -> UInt { slabs[slot].load(ordering: .relaxed) }

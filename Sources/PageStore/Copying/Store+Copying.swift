@@ -14,10 +14,11 @@ extension Store {
   ///
   /// The file appears at `path` when it is complete and durable. Until then it has a temporary name in the
   /// same folder, with `.cambium-copy` added; a file that a crash leaves there is removed by the next copy to
-  /// the same path. Pages are filled one after the other. The new file is longer than its live bytes by a
-  /// sixty-fourth of them, 256 KiB and 16 pages at most. The new file has the permissions of this store's
-  /// file, or ``StoreOptions/filePermissions`` if this store is in memory. It belongs to the user of this
-  /// process.
+  /// the same path. So where the file system allows names of 255 bytes, the file's name may have 242.
+  ///
+  /// Pages are filled one after the other. The new file is longer than its live bytes by a sixty-fourth of
+  /// them, 256 KiB and 16 pages at most. The new file has the permissions of this store's file, or
+  /// ``StoreOptions/filePermissions`` if this store is in memory. It belongs to the user of this process.
   ///
   /// O(size of the store). Takes some 32 MiB of memory for pages, and room for two copies of the longest
   /// value.
@@ -30,10 +31,10 @@ extension Store {
   ///   - progress: called repeatedly, on this thread; if it returns false, or throws, nothing remains of the
   ///     copy.
   /// - Returns: false if `progress` ended it.
-  /// - Throws: `inputOutput` if there is a file at `path`, `diskFull`, `storeInUse` if another copy to the
-  ///   same path is being made, `invalidOptions`, `corrupt`; nothing remains of the copy then.
-  ///   `outcomeUnknown` if the folder can't be synced: then the copy is at `path`, but a power failure may
-  ///   remove it.
+  /// - Throws: `inputOutput` if there is a file at `path` or the name is too long, `diskFull`,
+  ///   `storeInUse` if another copy to the same path is being made, `invalidOptions`, `corrupt`; nothing
+  ///   remains of the copy then. `outcomeUnknown` if the folder can't be synced: then the copy is at `path`,
+  ///   but a power failure may remove it.
   @discardableResult
   public func copy(
     to path: String,

@@ -8,7 +8,8 @@ extension Store {
   /// symbolic link, the file that it leads to is replaced.
   ///
   /// After a crash at any moment the file is either the old or the new one, complete. The file system must
-  /// have room for both.
+  /// have room for both. The copy has a temporary name until then, so the file's name may be no longer than
+  /// that of a copy.
   ///
   /// - Parameters:
   ///   - path: the path of the store's file.
@@ -16,9 +17,9 @@ extension Store {
   ///   - progress: called repeatedly, on this thread; if it returns false, or throws, the store stays as it
   ///     was.
   /// - Returns: false if `progress` ended it.
-  /// - Throws: `storeInUse`, `diskFull`, `corrupt`, `inputOutput`, also if the owner can't be kept; the store
-  ///   is as it was then. `outcomeUnknown` if the folder can't be synced: after a power failure either file
-  ///   may be there.
+  /// - Throws: `storeInUse`, `diskFull`, `corrupt`, `inputOutput`, also if the owner can't be kept or the
+  ///   name is too long; the store is as it was then. `outcomeUnknown` if the folder can't be synced: after a
+  ///   power failure either file may be there.
   @discardableResult
   public static func rewrite(
     at path: String,
@@ -40,7 +41,8 @@ extension Store {
   /// leads to is replaced.
   ///
   /// After a crash at any moment the file is either the old or the new one, complete. The folder's file system
-  /// must have room for both.
+  /// must have room for both. As with ``rewrite(at:pageSize:progress:)``, the file's name may be no longer
+  /// than that of a copy.
   ///
   /// - Parameters:
   ///   - path: the path of the store's file.
@@ -50,8 +52,8 @@ extension Store {
   /// - Returns: false if `progress` ended it.
   /// - Throws: `storeInUse` if the store is open, or the source is open for writing; `notAStore` if either
   ///   file isn't a store; `corrupt` if the source can't be read; `diskFull`; `inputOutput`, also if a file
-  ///   is missing or the owner can't be kept. The store is as it was then. `outcomeUnknown` if the folder
-  ///   can't be synced: after a power failure either file may be there.
+  ///   is missing, the name is too long or the owner can't be kept. The store is as it was then.
+  ///   `outcomeUnknown` if the folder can't be synced: after a power failure either file may be there.
   @discardableResult
   public static func replace(
     at path: String,

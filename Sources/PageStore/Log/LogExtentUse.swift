@@ -57,6 +57,22 @@ enum LogExtentUseHeader {
     }
   }
 
+  /// Writes both copies, without a sync.
+  static func write(
+    _ use: LogExtentUse,
+    firstSequence: UInt64,
+    previous: LogExtentUse?,
+    to file: StoreFile,
+    _ identity: FormatIdentity
+  ) throws(StoreError) {
+    let sector = encoded(use, firstSequence: firstSequence, previous: previous, identity)
+    for position in [offset, copyOffset] {
+      try sector.withBytes { bytes throws(StoreError) in
+        try file.write(bytes, at: use.extent.offset + UInt64(position))
+      }
+    }
+  }
+
   /// Decodes the use in the extent's first block. If both copies are legible, returns the newer use, because
   /// a crash may leave either copy as it was before.
   static func decode(

@@ -190,7 +190,13 @@ final class LogWriter: @unchecked Sendable {
       durableSequence: tail.position.sequence - 1
     )
     try fencing { () throws(StoreError) in
-      try writeUseHeader(of: next, firstSequence: link.position.sequence + 1, previous: tail.position.use)
+      try LogExtentUseHeader.write(
+        next,
+        firstSequence: link.position.sequence + 1,
+        previous: tail.position.use,
+        to: file,
+        identity
+      )
       record.append(contentsOf: repeatElement(0, count: Int(LogExtentUse.recordAlignment) - record.count))
       try record.withBytes { bytes throws(StoreError) in
         try file.write(bytes, at: link.position.offset)
@@ -214,24 +220,12 @@ final class LogWriter: @unchecked Sendable {
     try checkNumbersLeft()
     try removeClosingMark()
     try fencing { () throws(StoreError) in
-      try writeUseHeader(of: use, firstSequence: tail.position.sequence, previous: nil)
+      let first = tail.position.sequence
+      try LogExtentUseHeader.write(use, firstSequence: first, previous: nil, to: file, identity)
     }
     monitor.withLock {
       tail.position.use = use
       tail.position.offset = use.firstRecordOffset
-    }
-  }
-
-  private func writeUseHeader(
-    of use: LogExtentUse,
-    firstSequence: UInt64,
-    previous: LogExtentUse?
-  ) throws(StoreError) {
-    let sector = LogExtentUseHeader.encoded(use, firstSequence: firstSequence, previous: previous, identity)
-    for offset in [LogExtentUseHeader.offset, LogExtentUseHeader.copyOffset] {
-      try sector.withBytes { bytes throws(StoreError) in
-        try file.write(bytes, at: use.extent.offset + UInt64(offset))
-      }
     }
   }
 

@@ -186,24 +186,12 @@ private struct EntrySizes {
   /// entry at least. Compares O(log n) keys: a longer run never takes fewer bytes, because the common prefix
   /// of sorted keys only becomes shorter.
   private func endOfPage(from first: Int, upTo budget: Int) -> Int {
-    var low = first + 1
-    var high = count
-    while low < high {
-      let middle = (low + high + 1) / 2
-      if byteCount(first, middle) <= budget { low = middle } else { high = middle - 1 }
-    }
-    return low
+    (first + 1..<max(first + 1, count)).partitionPoint { byteCount(first, $0 + 1) > budget }
   }
 
   /// Returns the index at which half of the bytes of the entries `first..<end` are reached.
   func halfway(from first: Int, to end: Int) -> Int {
     let half = (sums[first] + sums[end]) / 2
-    var low = first + 1
-    var high = end
-    while low < high {
-      let middle = (low + high) / 2
-      if sums[middle] < half { low = middle + 1 } else { high = middle }
-    }
-    return low
+    return (first + 1..<end).partitionPoint { sums[$0] >= half }
   }
 }

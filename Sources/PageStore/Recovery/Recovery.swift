@@ -146,12 +146,8 @@ struct Recovery {
 extension [Extent] {
   /// Returns the extent at this offset; the extents are in order of their offsets. O(log *n*).
   fileprivate func extent(at offset: UInt64) -> Extent? {
-    var (low, high) = (0, count)
-    while low < high {
-      let middle = (low + high) / 2
-      if self[middle].offset < offset { low = middle + 1 } else { high = middle }
-    }
-    return low < count && self[low].offset == offset ? self[low] : nil
+    let index = indices.partitionPoint { self[$0].offset >= offset }
+    return index < count && self[index].offset == offset ? self[index] : nil
   }
 
   /// Returns whether the array, which is in order of the offsets, has the extent. O(log *n*).

@@ -1,4 +1,4 @@
-/// The use of every page of the file, in memory. A part of ``PageSpace``, and like it guarded by
+/// The use of every page of the file, in memory. A part of ``ExtentTiling``, and like it guarded by
 /// ``Committer/state``.
 ///
 /// Each page below ``end`` is in use or free. A free page is *ready* if the file system has allocated its

@@ -214,15 +214,7 @@ extension Committer {
         let bound = spaceTreePageLimit(end: space.map.end)
         let extra = try space.take(bound - min(bound, UInt64(spare.reduce(0) { $0 + $1.count })))
         spare += extra
-        var reached = space.map.recordable
-        for run in plan.taken.singles + plan.taken.runs { reached.insert(run) }
-        if let changes = plan.draft.changes { reached.formUnion(changes.early.reached) }
-        for run in pages.spare { reached.remove(run) }
-        for run in plan.dying + deaths { reached.remove(run.range) }
-        for use in givenUp {
-          let header = use.extent.offset / pageSize
-          reached.insert(header..<header + 1)
-        }
+        var reached = pagesReached(by: plan, pages, after: space.map.recordable, deaths, givenUp)
         let needsSync = space.needsSync
         space.beginSync()
         let own: [Range<UInt64>]
@@ -256,6 +248,31 @@ extension Committer {
       extents.takeBack(givenUp)
       throw error
     }
+  }
+
+  /// Returns the pages that the checkpoint reaches, without the new ones of its space tree, and header pages.
+  ///
+  /// - Parameters:
+  ///   - recordable: the pages in use before the checkpoint's changes.
+  ///   - deaths: pages that the checkpoint's own changes have replaced.
+  ///   - givenUp: log extents that become page extents.
+  private func pagesReached(
+    by plan: CheckpointPlan,
+    _ pages: CheckpointPages,
+    after recordable: PageBitmap,
+    _ deaths: [PageRun],
+    _ givenUp: [LogExtentUse]
+  ) -> PageBitmap {
+    var reached = recordable
+    for run in plan.taken.singles + plan.taken.runs { reached.insert(run) }
+    if let changes = plan.draft.changes { reached.formUnion(changes.early.reached) }
+    for run in pages.spare { reached.remove(run) }
+    for run in plan.dying + deaths { reached.remove(run.range) }
+    for use in givenUp {
+      let header = use.extent.offset / pageSize
+      reached.insert(header..<header + 1)
+    }
+    return reached
   }
 
   private func writeSpaceTree(

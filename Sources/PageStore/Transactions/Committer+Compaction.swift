@@ -37,16 +37,11 @@ extension Committer {
       let least = max(16, map.end / 64)
       // The paths from the root move, too, and the space tree is rewritten.
       let margin = 8 + SpaceTree.largestPageCount(end: map.end)
-      func hasRoom(behind limit: UInt64) -> Bool {
+      let limit = (0..<map.end).partitionPoint { limit in
         let moving = map.recorded.count(in: limit..<map.end)
         return map.freeCount(before: limit) >= moving + moving / 32 + margin
       }
-      var (low, high) = (UInt64(0), map.end)
-      while low < high {
-        let middle = (low + high) / 2
-        if hasRoom(behind: middle) { high = middle } else { low = middle + 1 }
-      }
-      return low + least < map.usedEnd ? low : nil
+      return limit + least < map.usedEnd ? limit : nil
     }
   }
 

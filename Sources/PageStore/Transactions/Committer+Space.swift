@@ -25,7 +25,7 @@ extension Committer {
     let recorded = try SpaceTree.read(lastRecord.spaceTree.root, pool: pool)
     let logExtents = extents.extents
     if !isReadOnly { try checkNothingLiveIsFree(recorded, logExtents) }
-    var space = PageSpace(
+    var tiling = ExtentTiling(
       map: SpaceMap(
         pageSize: pageSize,
         end: end,
@@ -47,18 +47,19 @@ extension Committer {
       ) { [versions] in versions.latest.commit }
     )
     let before = try SpaceTree.read(lastRecord.previousSpaceTree.root, pool: pool)
-    dead.setAwaiting(space.hold(before))
+    // These pages are free according to the last checkpoint, but the one before reaches them.
+    dead.setAwaiting(tiling.map.hold(before))
     if !isReadOnly {
       // Headers that this process writes need not be durable when it dies, and the next process must know
       // that.
       try log.removeClosingMark()
       // If a later step throws, the next attempt doesn't know which headers this one has written.
       areHeadersDurable = false
-      try space.rewriteTailHeader()
-      try space.mendHeaders(logExtents, wasClosed: wasClosed)
+      try tiling.rewriteTailHeader()
+      try tiling.mendHeaders(logExtents, wasClosed: wasClosed)
     }
-    try space.takeUp(logExtents, upTo: foundEnd, isReadOnly: isReadOnly)
-    return space
+    try tiling.takeUp(logExtents, upTo: foundEnd, isReadOnly: isReadOnly)
+    return PageSpace(tiling)
   }
 
   /// Returns the page extent at the end that a checkpoint has recorded; nil if there is none. Since then, the

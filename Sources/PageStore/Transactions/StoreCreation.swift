@@ -27,7 +27,8 @@ struct StoreCreation {
     let identity = FormatIdentity(uuid: origin.uuid, pageSize: UInt32(options.pageSize))
     // Remnants of an unfinished creation must not be taken for parts of this one.
     try file.truncate(to: 0)
-    try writeLog(identity, origin)
+    let use = try writeLogExtent(identity, origin)
+    try writeCheckpoint(of: origin, in: use, identity)
     // guard: sync-creation-before-header
     try file.synchronize()
     try write(FileHeader.encoded(identity, created: now), at: FileLayout.headerOffset)
@@ -35,7 +36,12 @@ struct StoreCreation {
     try file.synchronize()
   }
 
-  private func writeLog(_ identity: FormatIdentity, _ origin: StoreOrigin) throws(StoreError) {
+  /// Writes the log extent, which marks the file as a store's, and the header of its first use. Syncs the
+  /// extent, but not the header of the use.
+  private func writeLogExtent(
+    _ identity: FormatIdentity,
+    _ origin: StoreOrigin
+  ) throws(StoreError) -> LogExtentUse {
     let pageSize = UInt64(options.pageSize)
     let extent = Extent(
       offset: FileLayout.firstExtentOffset(pageSize: pageSize),
@@ -46,10 +52,16 @@ struct StoreCreation {
       .write(ExtentHeader(kind: .log, extent: extent, salt: environment.random(), commit: origin.commit))
     // guard: sync-creation-mark
     try file.synchronize()
-    let useHeader = LogExtentUseHeader.encoded(use, firstSequence: 1, previous: nil, identity)
-    try write(useHeader, at: extent.offset + UInt64(LogExtentUseHeader.offset))
-    try write(useHeader, at: extent.offset + UInt64(LogExtentUseHeader.copyOffset))
+    try LogExtentUseHeader.write(use, firstSequence: 1, previous: nil, to: file, identity)
+    return use
+  }
 
+  /// Writes the checkpoint of the empty store as the first record of the log, and an anchor that leads to it.
+  private func writeCheckpoint(
+    of origin: StoreOrigin,
+    in use: LogExtentUse,
+    _ identity: FormatIdentity
+  ) throws(StoreError) {
     let checkpoint = CheckpointRecord(
       commit: origin.commit,
       timestamp: origin.timestamp,
@@ -57,9 +69,9 @@ struct StoreCreation {
       nextTreeID: SpaceTree.treeID + 1,
       previousReplayEpoch: 1,
       replayStart: nil,
-      end: extent.end,
+      end: use.extent.end,
       tailOffset: 0,
-      logExtents: [extent],
+      logExtents: [use.extent],
       spaceTree: .empty(treeID: SpaceTree.treeID),
       previousSpaceTree: .empty(treeID: SpaceTree.treeID)
     )

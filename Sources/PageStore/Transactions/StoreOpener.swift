@@ -148,9 +148,6 @@ struct StoreOpener {
   ) -> Committer {
     var content = recovery.chain.checkpoint.content
     content.replayStart = content.replayStart ?? recovery.chain.tail
-    let illegible = recovery.illegibleExtents.map {
-      LogExtentUse(extent: $0, epoch: recovery.newestEpoch, salt: 0)
-    }
     let versions = VersionTable(version)
     let events = StoreEvents(environment.logger, path: file.path)
     return Committer(
@@ -158,29 +155,12 @@ struct StoreOpener {
       identity: blocks.identity,
       pool: pool,
       spill: spill,
-      log: LogWriter(
-        file: file,
-        identity: blocks.identity,
-        tail: recovery.chain.tail,
-        replayedByteCount: recovery.chain.replayedByteCount,
-        closingAnchor: blocks.closingAnchor,
-        onAdvance: { versions.advance(written: $0, durable: $1) },
-        onFailure: { error in
-          versions.fallBack()
-          events.fenced(by: error)
-        }
-      ),
+      log: log(blocks, recovery, versions, events),
       versions: versions,
       environment: environment,
       events: events,
       limits: UpkeepLimits(options),
-      extents: LogExtentTable(
-        uses: recovery.uses + illegible,
-        newestEpoch: recovery.newestEpoch,
-        // A forged record must not free the part of the log that is still to be replayed.
-        freeBelow: min(content.previousReplayEpoch, recovery.chain.checkpoint.replayEpoch),
-        replayEpoch: recovery.chain.checkpoint.replayEpoch
-      ),
+      extents: logExtents(recovery),
       lastRecord: content,
       foundEnd: recovery.foundEnd,
       isReadOnly: options.isReadOnly,
@@ -188,6 +168,42 @@ struct StoreOpener {
       catalogued: trees,
       anchors: blocks.anchors,
       nextAnchorSlot: blocks.nextAnchorSlot
+    )
+  }
+
+  /// Returns the log, which continues where recovery has found its end.
+  private func log(
+    _ blocks: FixedBlocks,
+    _ recovery: Recovery,
+    _ versions: VersionTable,
+    _ events: StoreEvents
+  ) -> LogWriter {
+    LogWriter(
+      file: file,
+      identity: blocks.identity,
+      tail: recovery.chain.tail,
+      replayedByteCount: recovery.chain.replayedByteCount,
+      closingAnchor: blocks.closingAnchor,
+      onAdvance: { versions.advance(written: $0, durable: $1) },
+      onFailure: { error in
+        versions.fallBack()
+        events.fenced(by: error)
+      }
+    )
+  }
+
+  /// Returns the log extents that recovery has found.
+  private func logExtents(_ recovery: Recovery) -> LogExtentTable {
+    let illegible = recovery.illegibleExtents.map {
+      LogExtentUse(extent: $0, epoch: recovery.newestEpoch, salt: 0)
+    }
+    let checkpoint = recovery.chain.checkpoint
+    return LogExtentTable(
+      uses: recovery.uses + illegible,
+      newestEpoch: recovery.newestEpoch,
+      // A forged record must not free the part of the log that is still to be replayed.
+      freeBelow: min(checkpoint.content.previousReplayEpoch, checkpoint.replayEpoch),
+      replayEpoch: checkpoint.replayEpoch
     )
   }
 }

@@ -23,6 +23,7 @@ final class VersionTable: Sendable {
     /// The times at which timers fire, latest first. A timer can't be cancelled: an earlier deadline adds
     /// one.
     var timers: [ContinuousClock.Instant] = []
+    var takenBackListeners: [@Sendable () -> Void] = []
   }
 
   /// A held version, and how often it is held. An object, as ``Lease`` is: the standard library has the type
@@ -94,11 +95,19 @@ final class VersionTable: Sendable {
 
   /// Falls back to the durable version, after a failed write or sync.
   func fallBack() {
-    state.withLock { state in
+    let listeners = state.withLock { state in
+      let wasSeen = state.published !== state.durable
       state.published = state.durable
       state.latest = state.durable
       state.queue.removeAll()
+      return wasSeen ? state.takenBackListeners : []
     }
+    for listener in listeners { listener() }
+  }
+
+  /// Calls `listener` whenever ``fallBack()`` has taken back versions that readers could see.
+  func onTakenBack(_ listener: @escaping @Sendable () -> Void) {
+    state.withLock { $0.takenBackListeners.append(listener) }
   }
 
   /// Makes the version of a checkpoint the newest one: it is durable, and no others wait for a sync.
@@ -164,13 +173,8 @@ final class VersionTable: Sendable {
   /// Releases the version that a snapshot has held. O(log *n*) to find it among *n* snapshots.
   func release(lease number: UInt64) {
     state.withLock { state in
-      var (low, high) = (0, state.leases.count)
-      while low < high {
-        let middle = (low + high) / 2
-        if state.leases[middle].number < number { low = middle + 1 } else { high = middle }
-      }
-      let holder = state.leases[low].holder
-      state.leases.remove(at: low)
+      let index = state.leases.indices.partitionPoint { state.leases[$0].number >= number }
+      let holder = state.leases.remove(at: index).holder
       if let index = state.limited.firstIndex(where: { $0.number == number }) {
         // A snapshot that has ended holds nothing.
         if state.limited.remove(at: index).stage == .ended { return }
@@ -286,13 +290,8 @@ final class VersionTable: Sendable {
 
     /// Returns the newest version that is held and older than `generation`. O(log n).
     func newest(before generation: UInt64) -> Holder? {
-      var low = 0
-      var high = held.count
-      while low < high {
-        let middle = (low + high) / 2
-        if held[middle].generation < generation { low = middle + 1 } else { high = middle }
-      }
-      return low == 0 ? nil : held[low - 1]
+      let end = held.indices.partitionPoint { held[$0].generation >= generation }
+      return end == 0 ? nil : held[end - 1]
     }
   }
 

@@ -146,6 +146,7 @@ final class TreeEditor {
   func forgetFinger() { fingerChanges = Self.noFinger }
 
   /// Keeps the path, which leads to a change that was just made in its leaf, for the next change.
+  @inline(__always)
   func keepFinger() { fingerChanges = changes.pointee }
 
   /// Ends the editor with its transaction: all later calls throw.
@@ -229,6 +230,11 @@ final class TreeEditor {
     }
   }
 
+  /// True if the path leads to the tree's last leaf.
+  private var isPathAtEnd: Bool {
+    (1..<max(1, height)).allSatisfy { path[$0].index == path[$0].page.count - 1 }
+  }
+
   /// Makes the pages of the path writable, from the root down to level `lowest`: copies those that aren't the
   /// transaction's own.
   @inline(__always)
@@ -257,60 +263,6 @@ final class TreeEditor {
       let parent = path[level &+ 1]
       editor(parent.page).setReference(parent.index, reference)
     }
-  }
-
-  /// Replaces the path's page of `level` by a copy of the transaction's own. The pages above are its own
-  /// already.
-  ///
-  /// A page that was read from the file is laid out again unless its cells are found to lie side by side: in a
-  /// forged page cells may overlap, and a change of one cell must not change the length of another.
-  private func copyPage(_ level: Int) throws(StoreError) {
-    let old = path[level].page
-    let oldReference = reference(level)
-    let frame = dirty.allocateFrame()
-    let bytes = pool.arena.address(frame)
-    if old.flags & PageFlags.loaded == 0 || old.cellsAdjoin(geometry) {
-      copyUsedBytes(old, to: bytes)
-      bytes.storeLittle(dirty.commit, PageHeader.birth)
-    } else {
-      try withEntries(of: old) { entries throws(StoreError) in
-        try PageBuilder(geometry: geometry, isLeaf: level == 0).build(
-          bytes,
-          treeID: root.treeID,
-          level: UInt8(level),
-          birth: dirty.commit,
-          entries: UnsafeBufferPointer(entries),
-          lonePrefix: old.prefixLength
-        )
-      }
-    }
-    setReference(
-      level,
-      ChildReference(
-        location: .frame(frame),
-        checksum: 0,
-        birth: dirty.commit,
-        count: oldReference.count
-      )
-    )
-    dirty.retirePage(oldReference, treeID: root.treeID)
-    path[level].page = PageImage(UnsafeRawPointer(bytes))
-  }
-
-  /// Copies the used bytes, except number and checksum, which frames don't have.
-  private func copyUsedBytes(_ page: PageImage, to target: UnsafeMutableRawPointer) {
-    let low = PageHeader.byteCount + PageSlot.byteCount * page.count
-    let rest = PageHeader.birth
-    (target + rest).copyMemory(from: page.base + rest, byteCount: low - rest)
-    let heap = page.heapStart
-    (target + heap).copyMemory(from: page.base + heap, byteCount: geometry.pageSize - heap)
-    // No field is there, so that only a forged page has other bytes.
-    (target + PageHeader.treePageEnd).initializeMemory(
-      as: UInt8.self,
-      repeating: 0,
-      count: PageHeader.byteCount - PageHeader.treePageEnd
-    )
-    FrameHeader(target).clearMarks()
   }
 
   /// Adds to the counts in every reference of the path.
@@ -378,7 +330,7 @@ final class TreeEditor {
   /// Returns the payload of a leaf's entry: the value, or a reference to its overflow. Valid until the next
   /// call.
   @inline(__always)
-  private func makePayload(
+  func makePayload(
     _ value: UnsafeRawBufferPointer,
     keyCount: Int
   ) -> (bytes: UnsafeRawBufferPointer, overflows: Bool) {
@@ -390,81 +342,5 @@ final class TreeEditor {
   private func allocateOverflow(_ bytes: UnsafeRawBufferPointer) -> ChildReference {
     root.hasOverflow = true
     return dirty.allocateBlob(copying: bytes)
-  }
-
-  func startTree(with key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
-    let frame = dirty.allocateFrame()
-    let page = PageEditor(pool.arena.address(frame), geometry)
-    page.initializeHeader(treeID: root.treeID, level: 0, birth: dirty.commit)
-    _ = page.insert(makeEntry(key, value), at: 0)
-    setRoot(
-      ChildReference(location: .frame(frame), checksum: 0, birth: dirty.commit, count: 1),
-      height: 1
-    )
-  }
-
-  /// Inserts an entry into the path's leaf, which is divided if there is no room.
-  @inline(__always)
-  func insert(_ entry: PageEntry, at index: Int) throws(StoreError) {
-    if editor(path[0].page).insert(entry, at: index) {
-      fingerChanges = changes.pointee
-      return
-    }
-    try insertWithNewLeaf(entry, at: index)
-  }
-
-  @inline(never)
-  private func insertWithNewLeaf(_ entry: PageEntry, at index: Int) throws(StoreError) {
-    let bias = bias(ofInsertionAt: index, level: 0)
-    if bias == .ascending, try addLastLeaf(entry) { return }
-    try withUnsafePointer(to: entry) { (entry) throws(StoreError) in
-      let replacement = UnsafeBufferPointer(start: entry, count: 1)
-      try rewrite(0, replacing: index..<index, with: replacement, bias: bias)
-    }
-  }
-
-  /// Replaces the value of an entry in the path's leaf.
-  func replaceValue(
-    at index: Int,
-    keyCount: Int,
-    with value: UnsafeRawBufferPointer
-  ) throws(StoreError) {
-    let page = path[0].page
-    let slot = page.slot(index)
-    if slot.valueOverflows {
-      dirty.retireOverflow(ChildReference(loading: page.leafPayload(slot).start), treeID: root.treeID)
-    }
-    let payload = makePayload(value, keyCount: keyCount)
-    if editor(page).replacePayload(at: index, with: payload.bytes, overflows: payload.overflows) {
-      fingerChanges = changes.pointee
-      return
-    }
-    var entry = PageEntry(page, index, geometry)
-    entry.payload = payload.bytes.start
-    entry.payloadCount = payload.bytes.count
-    entry.valueOverflows = payload.overflows
-    try withUnsafePointer(to: entry) { (entry) throws(StoreError) in
-      try rewrite(
-        0,
-        replacing: index..<(index + 1),
-        with: UnsafeBufferPointer(start: entry, count: 1),
-        bias: .balanced
-      )
-    }
-  }
-
-  /// True if the path leads to the tree's last leaf.
-  private var isPathAtEnd: Bool {
-    (1..<max(1, height)).allSatisfy { path[$0].index == path[$0].page.count - 1 }
-  }
-
-  /// Returns the bias that shows whether an insertion continues an ascending or descending sequence at an end
-  /// of the whole tree.
-  func bias(ofInsertionAt index: Int, level: Int) -> Partition.Bias {
-    let count = path[level].page.count
-    let upper = (level + 1)..<max(level + 1, height)
-    if index == count, upper.allSatisfy({ path[$0].index == path[$0].page.count - 1 }) { return .ascending }
-    if index == 0, upper.allSatisfy({ path[$0].index == 0 }) { return .descending }
-    return .balanced
   }
 }

@@ -8,7 +8,7 @@ import Foundation
 struct Accumulator {
   /// The number of values that took part.
   private(set) var count = 0
-  /// None or one: an array, so that it takes a pointer where nothing is kept, and is copied together with the
+  /// The kept state, none or one: an array takes a pointer where nothing is kept, and is copied together with the
   /// accumulator.
   private var kept: [Kept] = []
   /// A sum of integers, which no number of values overflows; or the word of the least or greatest value.
@@ -32,7 +32,7 @@ struct Accumulator {
   }
 }
 
-// MARK: - What rows hold
+// MARK: - Values of rows
 
 extension Accumulator {
   @inline(__always)
@@ -44,6 +44,8 @@ extension Accumulator {
     whole += value
   }
 
+  /// Adds a number.
+  ///
   /// - Parameter value: not NaN, which takes no part.
   @inline(__always)
   mutating func add(_ value: Double) {
@@ -95,7 +97,7 @@ extension Accumulator {
   /// The bytes of the least or greatest value; nil of nothing.
   var bytes: [UInt8]? { count == 0 ? nil : kept.first?.bytes }
 
-  /// The median of the words that were collected.
+  /// Returns the median of the words that were collected.
   func median(_ value: (Int64) -> AttributeValue) -> AttributeValue {
     Self.median((kept.first?.words ?? []).sorted(), value)
   }
@@ -169,7 +171,7 @@ extension Accumulator {
     }
   }
 
-  /// nil (`null`) where the sum's type doesn't hold it: `NumericAttribute._Sum`.
+  /// Returns the sum; nil (`null`) where the sum's type doesn't hold it: `NumericAttribute._Sum`.
   private func sum(_ kind: AttributeKind) -> AttributeValue {
     switch kind {
     case .decimal: .decimal(exact.value)

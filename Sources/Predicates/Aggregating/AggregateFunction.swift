@@ -1,6 +1,6 @@
 /// A function that computes one value from many values of an attribute.
 ///
-/// nil takes part in none of them, and NaN only in the count. A sum of nothing is 0; an average, a least or
+/// nil takes part in none of the functions, and NaN only in the count. A sum of nothing is 0; an average, a least or
 /// greatest value and a median of nothing are nil.
 public enum AggregateFunction: String, Sendable, Hashable, Codable, CaseIterable {
   /// The number of rows; for an attribute, the number of values.
@@ -42,6 +42,8 @@ package struct ResolvedAggregate: Sendable, Hashable {
   /// The column's name: `count`, `avg(arrDelay)`, or another that was given to it.
   package let name: String
 
+  /// Makes an aggregate.
+  ///
   /// - Throws: `typeMismatch` where the function needs numbers, or an order, and the path has none.
   package init(
     _ function: AggregateFunction,

@@ -17,6 +17,8 @@ struct AggregateStep: Sendable {
   let aggregate: PredicateAggregate
   private let action: Action
 
+  /// Makes the step of an aggregate.
+  ///
   /// - Parameter field: nil for a count of rows.
   init(_ aggregate: PredicateAggregate, of field: RowField?) {
     self.aggregate = aggregate
@@ -75,7 +77,7 @@ struct AggregateStep: Sendable {
     }
   }
 
-  /// The aggregate of the rows that were added.
+  /// Returns the aggregate of the rows that were added.
   func value(of accumulator: Accumulator) -> AttributeValue {
     switch action {
     case .least(let field), .greatest(let field):

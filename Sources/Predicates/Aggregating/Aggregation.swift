@@ -1,12 +1,14 @@
-/// Computes aggregates of groups of rows, in one pass over the rows' bytes.
+/// The computation of aggregates of groups of rows, in one pass over the rows' bytes.
 package struct Aggregation {
   private let steps: [AggregateStep]
-  /// Nil where all rows are one group.
+  /// The groups; nil where all rows are one group.
   private var groups: RowGroups?
   private var groupCount = 0
   /// The accumulators of the first group, one for each aggregate, those of the second, …
   private var accumulators: [Accumulator] = []
 
+  /// Makes the computation.
+  ///
   /// - Parameter paths: receives the paths that are read of the rows.
   package init(
     _ aggregates: [ResolvedAggregate],
@@ -42,10 +44,10 @@ package struct Aggregation {
 // MARK: - Results
 
 extension Aggregation {
-  /// The number of groups. They are numbered in the order in which they were first seen.
+  /// The number of groups. Groups are numbered in the order in which they were first seen.
   package var count: Int { groupCount }
 
-  /// The row of a group: the values of the keys first, and then the aggregates.
+  /// Returns the row of a group: the values of the keys first, and then the aggregates.
   package func row(of group: Int) -> [AttributeValue] {
     var row = groups?.values(of: group) ?? []
     row.reserveCapacity(row.count + steps.count)
@@ -53,7 +55,7 @@ extension Aggregation {
     return row
   }
 
-  /// One value of a group's row.
+  /// Returns one value of a group's row.
   package func value(_ column: Int, of group: Int) -> AttributeValue {
     let keyCount = groups?.keyCount ?? 0
     if column < keyCount { return groups?.values(of: group)[column] ?? .null }

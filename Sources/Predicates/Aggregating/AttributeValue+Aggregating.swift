@@ -27,7 +27,7 @@ extension AttributeValue {
     }
   }
 
-  /// The number; nil (`null`) where there is none.
+  /// Returns the number; nil (`null`) where there is none.
   static func decimal(_ value: Decimal?) -> AttributeValue {
     value.map { AttributeValue.decimal($0) } ?? .null
   }

@@ -21,6 +21,8 @@ package struct GroupColumns: SchemaProviding {
   private let entities: [EntitySchema]
   private let ordinals: [String: Int]
 
+  /// Makes the columns.
+  ///
   /// - Parameter title: the name of a row in messages.
   package init(_ columns: [Column], title: String) {
     places = Dictionary(columns.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
@@ -46,10 +48,10 @@ package struct GroupColumns: SchemaProviding {
 
   package func entitySchema(_ id: EntityID) -> EntitySchema { entities[id.ordinal] }
 
-  /// The column of this name.
+  /// Returns the position of the column of this name.
   package func place(of name: String) -> Int? { places[name] }
 
-  /// A row, for predicates that were resolved for ``entity``.
+  /// Returns a row, for predicates that were resolved for ``entity``.
   package func row(_ values: [AttributeValue]) -> Row { Row(places: places, values: values) }
 
   package struct Row: PredicateSubject {
@@ -60,12 +62,12 @@ package struct GroupColumns: SchemaProviding {
       places[path.name].map { values[$0] } ?? .null
     }
 
-    /// A row is no object: it leads to none.
+    /// Returns nothing: a row is no object, so it leads to none.
     package func elements(_ relationship: ToManyID, of owner: ResolvedPath) -> [Row] { [] }
   }
 }
 
-/// Collects properties by their owner: the row, or the first part of a name.
+/// A collector of properties by their owner: the row, or the first part of a name.
 private struct Owners {
   private(set) var ordinals: [String: Int]
   private var names: [String]

@@ -1,24 +1,24 @@
-/// Numbers byte strings in the order in which they are first seen: a hash table with open addressing.
+/// A table that numbers byte strings in the order in which they are first seen: a hash table with open addressing.
 struct GroupTable {
   private(set) var count = 0
-  /// For each slot of the table, the upper half of a hash and its number plus 1; 0 if the slot is free. At most
-  /// half of the slots are used. The upper half also determines the first slot of a search, so the table can grow
-  /// without reading the byte strings.
+  /// For each slot of the table, the upper half of a byte string's hash and the byte string's number plus 1; 0 if the
+  /// slot is free. At most half of the slots are used. The upper half also determines the first slot of a search, so
+  /// the table can grow without reading the byte strings.
   private var places: [UInt64] = Array(repeating: 0, count: 64)
-  /// The end of each number's bytes in `bytes`; they begin at the end of the bytes before.
+  /// The end of each number's bytes in `bytes`; the bytes begin at the end of the bytes before.
   private var ends: [Int] = []
   private var bytes: [UInt8] = []
 
-  /// A different seed in each process, so that hostile values can't be chosen to collide.
+  /// The seed of the hashes, a different one in each process, so that hostile values can't be chosen to collide.
   private static let seed = UInt64.random(in: .min ... .max)
   private static let hashHalf: UInt64 = 0xFFFF_FFFF_0000_0000
 
-  /// The number of a byte string, a new one if it wasn't seen before. O(bytes).
+  /// Returns the number of a byte string, a new one if it wasn't seen before. O(bytes).
   mutating func number(of key: UnsafeRawBufferPointer) -> Int {
     number(Self.hash(key), isEqual: { $0.isEqual($1, key) }, append: { $0.append(key) })
   }
 
-  /// The number of a word's eight bytes: that of the byte string, found without a loop over bytes. O(1).
+  /// Returns the number of a word's eight bytes: that of the byte string, found without a loop over bytes. O(1).
   mutating func number(of word: Int64) -> Int {
     number(Self.hash(word), isEqual: { $0.isEqual($1, word) }) { table in
       withUnsafeBytes(of: word) { table.append($0) }
@@ -42,7 +42,7 @@ struct GroupTable {
     return append(&self)
   }
 
-  /// A new number that no byte string finds.
+  /// Returns a new number that no byte string finds.
   mutating func newNumber() -> Int { append(UnsafeRawBufferPointer(start: nil, count: 0), isFound: false) }
 
   /// Calls `body` with the bytes of a number.
@@ -82,13 +82,15 @@ struct GroupTable {
     }
   }
 
+  /// Returns the first slot of a search.
+  ///
   /// - Parameter hash: its upper half counts.
   @inline(__always)
   private func firstPlace(_ hash: UInt64) -> Int {
     Int(truncatingIfNeeded: hash >> 32) & (places.count - 1)
   }
 
-  /// Eight bytes at a time, folded by multiplication.
+  /// Returns the hash of bytes, which are folded by multiplication, eight at a time.
   private static func hash(_ key: UnsafeRawBufferPointer) -> UInt64 {
     var hash = seed ^ UInt64(key.count)
     var position = 0
@@ -104,7 +106,7 @@ struct GroupTable {
     return fold(fold(hash ^ rest))
   }
 
-  /// The hash of a word's eight bytes.
+  /// Returns the hash of a word's eight bytes.
   @inline(__always)
   private static func hash(_ word: Int64) -> UInt64 {
     fold(fold(fold(seed ^ UInt64(MemoryLayout<Int64>.size) ^ UInt64(bitPattern: word))))

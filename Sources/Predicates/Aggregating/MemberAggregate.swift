@@ -7,7 +7,7 @@ package struct MemberAggregate {
 
   package mutating func add(_ value: AttributeValue) { accumulator.add(value, to: aggregate) }
 
-  /// The result; nil where the sum's type doesn't hold it, and `null` for the least or greatest of nothing.
+  /// Returns the result; nil where the sum's type doesn't hold it, and `null` for the least or greatest of nothing.
   ///
   /// - Parameter kind: that of the values.
   package func value(_ kind: AttributeKind) -> AttributeValue? {

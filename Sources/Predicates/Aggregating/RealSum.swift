@@ -10,7 +10,7 @@ struct RealSum {
   /// The amount taken from `total` to keep it finite, in units.
   private var carries = 0
 
-  /// No two Doubles below it have a sum beyond the greatest Double.
+  /// The unit of `carries`: no two Doubles below it have a sum beyond the greatest Double.
   private static let unit = 0x1p1023
   /// A factor that brings the sum of any number of finite Doubles into their range.
   private static let scale = 0x1p-64
@@ -44,7 +44,7 @@ struct RealSum {
     return sum.isFinite ? sum : nil
   }
 
-  /// The sum divided by a count of values, which isn't 0.
+  /// Returns the sum divided by a count of values, which isn't 0.
   func average(of count: Int) -> Double {
     if let value { return value / Double(count) }
     return scaledSum / Double(count) / Self.scale

@@ -3,10 +3,11 @@
 struct ReferencedGroups {
   private let reference: RowField
   private var objects = GroupTable()
-  /// By the objects' numbers in the table.
+  /// The groups, by the objects' numbers in the table.
   private var groups: [Int] = []
 
-  /// Nil unless the fields lie behind one reference of the row's own record; it may be one of them.
+  /// Makes an empty cache; nil unless the fields lie behind one reference of the row's own record, which may be one of
+  /// the fields.
   init?(_ fields: [RowField], _ paths: RowPaths) {
     let references = Set(fields.compactMap { paths.ownReference(leadingTo: $0) })
     guard references.count == 1, let reference = references.first else { return nil }

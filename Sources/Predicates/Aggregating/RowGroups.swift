@@ -1,6 +1,6 @@
 import Foundation
 
-/// Groups rows by the values of some fields: nil is a value, −0.0 equals 0.0, 1.00 equals 1, all NaNs are equal,
+/// The groups of rows by the values of some fields: nil is a value, −0.0 equals 0.0, 1.00 equals 1, all NaNs are equal,
 /// and strings are compared by their bytes.
 package struct RowGroups {
   private let fields: [RowField]
@@ -27,7 +27,7 @@ package struct RowGroups {
   /// The number of values that identify a group.
   var keyCount: Int { fields.count }
 
-  /// The row's group, counted from 0 in the order in which they are first seen.
+  /// Returns the row's group, counted from 0 in the order in which groups are first seen.
   package mutating func group(of row: inout RowReader) throws -> Int {
     guard let object = try referenced?.object(of: &row) else { return try groupByFields(&row) }
     if let known = referenced?.group(of: object) { return known }
@@ -53,7 +53,7 @@ package struct RowGroups {
     }
   }
 
-  /// The values of a group, one for each field.
+  /// Returns the values of a group, one for each field.
   package func values(of group: Int) -> [AttributeValue] {
     if fields.count == 1 {
       if group == nullGroup { return [.null] }

@@ -32,7 +32,8 @@ package enum ByteComparison {
       && order(UnsafeRawBufferPointer(rebasing: text.suffix(suffix.count)), suffix) == 0
   }
 
-  /// O(text × pattern) at worst, where the text repeats the pattern's start; O(text) as a rule.
+  /// Returns whether the text contains the pattern. O(text × pattern) at worst, where the text repeats the pattern's
+  /// start; O(text) as a rule.
   package static func contains(_ text: UnsafeRawBufferPointer, _ pattern: UnsafeRawBufferPointer) -> Bool {
     guard let first = pattern.first else { return true }
     guard var position = text.baseAddress, let needle = pattern.baseAddress else { return false }

@@ -7,12 +7,12 @@ struct CalendarParts {
   let day: Int
   let hour: Int
   let minute: Int
-  /// With its fraction.
+  /// The second, with its fraction.
   let second: Double
-  /// 1 for Sunday to 7 for Saturday.
+  /// The weekday, 1 for Sunday to 7 for Saturday.
   let weekday: Int
 
-  /// Nil beyond some 3 million years from now, and for a date that isn't finite.
+  /// Makes the parts of a date. Nil beyond some 3 million years from now, and for a date that isn't finite.
   init?(_ date: Date) {
     let seconds = date.timeIntervalSinceReferenceDate
     guard seconds.magnitude < 1e14 else { return nil }
@@ -33,11 +33,11 @@ struct CalendarParts {
 ///
 /// Years are counted from 1 March, so that the leap day is their last.
 enum CivilDay {
-  /// From 1 March of the year 0 to 1 January 2001.
+  /// The number of days from 1 March of the year 0 to 1 January 2001.
   private static let daysTo2001 = 730_791
   private static let daysOfEra = 146_097
 
-  /// Days from 1 January 2001; the year is not negative.
+  /// Returns the number of days from 1 January 2001; the year is not negative.
   static func daysSince2001(year: Int, month: Int, day: Int) -> Int {
     let shifted = month <= 2 ? year - 1 : year
     let era = (shifted >= 0 ? shifted : shifted - 399) / 400

@@ -7,6 +7,8 @@ final class ElementRecord {
   private let layout: RecordLayout
   private var bytes: UnsafeMutableRawBufferPointer
 
+  /// Makes a record of a layout.
+  ///
   /// - Parameter layout: that of ``EntitySchema/element(of:)``: one value.
   init(_ layout: RecordLayout) {
     self.layout = layout
@@ -16,7 +18,7 @@ final class ElementRecord {
 
   deinit { bytes.deallocate() }
 
-  /// The record with this value, which is of the kind or nil. The bytes stay until the next call.
+  /// Returns the record with this value, which is of the kind or nil. The bytes stay until the next call.
   func hold(_ value: AttributeValue) -> UnsafeRawBufferPointer {
     bytes.initializeMemory(as: UInt8.self, repeating: 0)
     switch value {
@@ -36,7 +38,7 @@ final class ElementRecord {
     return UnsafeRawBufferPointer(rebasing: bytes[..<layout.variableOffset])
   }
 
-  /// The low bytes: an element that its type can't have is found when the list is decoded.
+  /// Stores the low bytes: an element that its type can't have is found when the list is decoded.
   private func store(integer value: Int64) {
     switch kind.fixedByteCount {
     case 1: store(UInt8(truncatingIfNeeded: value))

@@ -21,9 +21,10 @@ package struct ExpressionProgram: Sendable {
     program = compiler.program
   }
 
-  /// The value of an expression for the row that the reader has begun. The reader must have the program's ``paths``.
+  /// Returns the value of an expression for the row that the reader has begun. The reader must have the program's
+  /// ``paths``.
   ///
-  /// - Parameter index: which of the expressions.
+  /// - Parameter index: the index of the expression.
   /// - Throws: ``DamagedRecord``, or what the reader's source throws.
   package func value(at index: Int, _ row: inout RowReader) throws -> AttributeValue {
     try program.value(of: codes[index], &row)

@@ -1,5 +1,5 @@
 extension FilterCompiler {
-  /// The instructions that calculate an expression's value.
+  /// Returns the instructions that calculate an expression's value.
   mutating func code(_ expression: ResolvedExpression) throws(QueryError) -> Range<Int> {
     var code: [FilterProgram.Instruction] = []
     try write(expression, to: &code)
@@ -39,7 +39,7 @@ extension FilterCompiler {
     }
   }
 
-  /// The loop over a collection's elements.
+  /// Returns the loop over a collection's elements.
   mutating func loop(_ collection: ResolvedCollection) throws(QueryError) -> Int {
     var levels: [FilterProgram.Loop.Level] = []
     for step in collection.steps {

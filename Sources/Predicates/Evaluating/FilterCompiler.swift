@@ -29,7 +29,7 @@ struct FilterCompiler {
 
   init(paths: RowPaths) { program = FilterProgram(paths: paths) }
 
-  /// The step at which the predicate begins.
+  /// Returns the step at which the predicate begins.
   mutating func compile(
     _ predicate: NormalPredicate,
     _ whenTrue: Int32,

@@ -14,11 +14,11 @@ extension FilterProgram {
 
   /// A loop over the elements of a collection, with their condition.
   struct Loop: Sendable {
-    /// From one object to the elements of a to-many relationship, or from a list to its elements.
+    /// A step from one object to the elements of a to-many relationship, or from a list to its elements.
     struct Level: Sendable {
       /// The object's ID or a reference to it; or the list.
       let owner: RowField
-      /// Nil for a list.
+      /// The relationship; nil for a list.
       let relationship: Int?
       /// The index of an element's record among the row's records.
       let place: Int
@@ -36,7 +36,7 @@ extension FilterProgram {
     }
   }
 
-  /// The value that the instructions calculate.
+  /// Returns the value that the instructions calculate.
   func value(of range: Range<Int>, _ row: inout RowReader) throws -> AttributeValue {
     if range.count == 1, case .load(let field) = instructions[range.lowerBound] {
       return try row.value(of: field)

@@ -25,7 +25,7 @@ package struct FilterProgram: Sendable {
     case calculated(Range<Int>, Test, folding: StringOptions)
     /// Two calculated values.
     case values(Range<Int>, ComparisonOperator, Range<Int>, StringOptions)
-    /// The test whether a loop reaches an element that counts.
+    /// The test that a loop reaches an element that counts.
     case exists(loop: Int)
   }
 
@@ -33,17 +33,17 @@ package struct FilterProgram: Sendable {
   enum Test: Sendable {
     /// The value is missing.
     case isNull
-    /// Its word is in the range; a missing value if `orNull`.
+    /// The value's word is in the range; a missing value if `orNull`.
     case word(ClosedRange<Int64>, orNull: Bool)
-    /// Its word is in one of the ranges from `first` on.
+    /// The value's word is in one of the ranges from `first` on.
     case words(first: Int, count: Int, orNull: Bool)
-    /// Its bytes are a constant's.
+    /// The value's bytes are a constant's.
     case equals(constant: Int)
-    /// Its bytes are in a set.
+    /// The value's bytes are in a set.
     case bytes(set: Int, orNull: Bool)
-    /// The operator holds between its bytes and a constant's.
+    /// The operator holds between the value's bytes and a constant's.
     case search(ComparisonOperator, constant: Int)
-    /// Its bytes fit a pattern with wildcards.
+    /// The value's bytes fit a pattern with wildcards.
     case like(pattern: Int)
     /// The text fits a regular expression, which does its own folding.
     case regex(Int)
@@ -55,7 +55,7 @@ package struct FilterProgram: Sendable {
   struct ByteSet: Sendable {
     struct Cut: Sendable {
       var bytes: [UInt8]
-      /// After the bytes rather than before them.
+      /// True if the cut is after the bytes rather than before them.
       var isAfter: Bool
     }
     var cuts: [Cut]
@@ -204,7 +204,7 @@ extension FilterProgram {
 }
 
 extension FilterProgram.ByteSet {
-  /// O(log cuts) comparisons.
+  /// Returns whether the bytes are in the set. O(log cuts) comparisons.
   func contains(_ bytes: UnsafeRawBufferPointer) -> Bool {
     var (low, high) = (0, cuts.count)
     while low < high {

@@ -14,17 +14,17 @@ enum FilterWord {
     return bits ^ (bits >> 63 & .max)
   }
 
-  /// The Double of a word: 0.0 for either zero, and always the same NaN.
+  /// Returns the Double of a word: 0.0 for either zero, and always the same NaN.
   @inline(__always)
   static func double(_ word: Int64) -> Double {
     word == nan ? .nan : Double(bitPattern: UInt64(bitPattern: word ^ (word >> 63 & .max)))
   }
 
-  /// The unsigned integer of a word.
+  /// Returns the unsigned integer of a word.
   @inline(__always)
   static func unsigned(_ word: Int64) -> UInt64 { UInt64(bitPattern: word) ^ 1 << 63 }
 
-  /// The word of an unsigned integer.
+  /// Returns the word of an unsigned integer.
   @inline(__always)
   static func word(_ value: UInt64) -> Int64 { Int64(bitPattern: value ^ 1 << 63) }
 
@@ -48,7 +48,7 @@ enum FilterWord {
     }
   }
 
-  /// The word of a literal for an attribute of a kind. Nil for values that have none.
+  /// Returns the word of a literal for an attribute of a kind. Nil for values without a word.
   static func word(of literal: AttributeValue, as kind: AttributeKind) -> Int64? {
     switch literal {
     case .bool(let value): value ? 1 : 0
@@ -61,7 +61,7 @@ enum FilterWord {
     }
   }
 
-  /// The value that a word of a kind stands for.
+  /// Returns the value that a word of a kind stands for.
   static func value(_ word: Int64, _ kind: AttributeKind) -> AttributeValue {
     switch kind {
     case .bool: .bool(word != 0)
@@ -73,7 +73,7 @@ enum FilterWord {
     }
   }
 
-  /// The set's segments as pairs of a first and a last word, ascending; nil for kinds without words.
+  /// Returns the set's segments as pairs of a first and a last word, ascending; nil for kinds without words.
   static func ranges(of set: ValueSet) -> [ClosedRange<Int64>]? {
     var result: [ClosedRange<Int64>] = []
     for segment in set.segments where segment.upper != .afterNull {

@@ -1,4 +1,4 @@
-/// Folds the UTF-8 bytes of a string as ``StringFolding`` does, without a String where they are ASCII.
+/// The folding of the UTF-8 bytes of a string as ``StringFolding`` does it, without a String where the bytes are ASCII.
 package enum FoldedBytes {
   /// Calls `body` with the folded bytes: without options, the bytes as they are.
   package static func withFolded<R>(

@@ -14,18 +14,18 @@ package struct LikePattern: Sendable, Hashable {
   enum Shape {
     /// No wildcards.
     case literal
-    /// One, a `*` at the end.
+    /// One wildcard, a `*` at the end.
     case prefix
     case other
   }
 
-  /// No two runs are neighbours.
+  /// The elements; no two runs are neighbours.
   private var elements: [Element] = []
   /// The prefix of every string that fits.
   private(set) var literalPrefix = ""
 
-  /// Every text is a pattern. The text between its wildcards is folded as the options say, for texts with the same
-  /// folding. O(length).
+  /// Makes a pattern of a text: every text is one. The text between its wildcards is folded as the options say, for
+  /// texts with an equal folding. O(length).
   package init(_ text: String, _ options: StringOptions) {
     var literal = String.UnicodeScalarView()
     var isEscaped = false
@@ -68,8 +68,8 @@ package struct LikePattern: Sendable, Hashable {
   /// Returns whether the whole text, as UTF-8, fits.
   package func matches(_ text: UnsafeRawBufferPointer) -> Bool {
     var (place, position) = (0, 0)
-    // After the last run: the element that follows it, and where in the text the run ends so far. If the rest doesn't
-    // fit, the run takes one scalar more; earlier runs never have to.
+    // After the last run: the element that follows it, and the position in the text where the run ends so far. If the
+    // rest doesn't fit, the run takes one scalar more; earlier runs never have to.
     var retry: (place: Int, position: Int)?
     while position < text.count {
       if place < elements.count {

@@ -4,7 +4,7 @@ import Foundation
 // Decimal. A function without such a result, such as a square root, is calculated with Doubles.
 
 extension PredicateFunction {
-  /// The value for two Decimals, nil (`null`) beyond the greatest Decimal; nil where Doubles have to do.
+  /// Returns the value for two Decimals, nil (`null`) beyond the greatest Decimal; nil where Doubles have to do.
   static func decimal(_ function: PredicateFunction, _ a: Decimal, _ b: Decimal) -> AttributeValue? {
     let calculate: (DecimalParts, DecimalParts) -> Decimal?
     switch function {
@@ -19,7 +19,7 @@ extension PredicateFunction {
     return calculate(a, b).map(AttributeValue.decimal) ?? .null
   }
 
-  /// The value for one Decimal; nil where Doubles have to do.
+  /// Returns the value for one Decimal; nil where Doubles have to do.
   static func decimal(_ function: PredicateFunction, _ value: Decimal) -> AttributeValue? {
     if value.isNaN { return nil }
     return switch function {
@@ -35,7 +35,7 @@ extension PredicateFunction {
 }
 
 extension Decimal {
-  /// To a whole number; `down` and `up` are those of the number line.
+  /// Returns the Decimal rounded to a whole number; `down` and `up` are those of the number line.
   fileprivate func rounded(_ mode: RoundingMode) -> Decimal {
     var (result, value) = (Decimal(), self)
     NSDecimalRound(&result, &value, 0, mode)

@@ -1,8 +1,8 @@
 import Foundation
 
 extension PredicateFunction {
-  /// The function's value for arguments of types that it takes; nil (`null`) with a nil among them, beyond what 64 bits
-  /// hold, and for a division by zero.
+  /// Returns the function's value for arguments of types that it takes; nil (`null`) with a nil among the arguments,
+  /// beyond what 64 bits hold, and for a division by zero.
   func value(of arguments: some RandomAccessCollection<AttributeValue>) -> AttributeValue {
     switch self {
     case .minimum, .maximum, .sum, .average: return ofSeveral(arguments)
@@ -194,7 +194,7 @@ extension AttributeValue {
     }
   }
 
-  /// The integer; nil beyond 64 bits.
+  /// Returns the integer; nil beyond 64 bits.
   static func integer(_ value: Int128) -> AttributeValue {
     Int64(exactly: value).map(AttributeValue.int) ?? UInt64(exactly: value).map(AttributeValue.uint) ?? .null
   }
@@ -206,8 +206,8 @@ extension AttributeValue {
 }
 
 extension AttributeKind {
-  /// The kind of the sum of several numbers: Double if there is one among them, else Decimal if there is one, else
-  /// that of the integers whose sum may have any 64 bits.
+  /// Returns the kind of the sum of several numbers: Double if there is a Double among them, else Decimal if there is a
+  /// Decimal, else that of the integers whose sum may have any 64 bits.
   fileprivate static func ofNumbers(_ values: some Collection<AttributeValue>) -> AttributeKind {
     var kind = AttributeKind.uint64
     for value in values {

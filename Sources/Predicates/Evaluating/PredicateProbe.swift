@@ -1,4 +1,4 @@
-/// Processes a predicate like a query up to the reading of rows; for fuzzing.
+/// The processing of a predicate like that of a query, up to the reading of rows; for fuzzing.
 @_spi(Testing)
 public enum PredicateProbe {
   /// Finds the predicate's names, brings it into normal form and compiles its filter.

@@ -1,4 +1,4 @@
-/// The values that a query reads of each row, and the records that they lie in: the row's own, and those that its
+/// The values that a query reads of each row, and the records that they lie in: the row's own, and those that the row's
 /// relationships lead to. Each record is found once, however many values are read from it.
 package struct RowPaths: Sendable {
   /// A record that belongs to a row.
@@ -12,7 +12,7 @@ package struct RowPaths: Sendable {
     let isElement: Bool
     /// True if the elements are values of a list, for which a record is made, and no objects.
     package let isValue: Bool
-    /// No valid record is shorter.
+    /// The least number of bytes of a valid record.
     let byteCount: Int
   }
 
@@ -25,6 +25,8 @@ package struct RowPaths: Sendable {
   private var placesOfScopes: [Int: Int]
   private let schema: any SchemaProviding
 
+  /// Makes the paths of the rows of an entity.
+  ///
   /// - Parameter scope: that of the paths which start at the row.
   package init(_ entity: EntitySchema, in schema: any SchemaProviding, scope: Int = 0) {
     self.schema = schema
@@ -66,7 +68,8 @@ package struct RowPaths: Sendable {
     return RowField(slot, kind, in: places[place].entity.layout, at: place)
   }
 
-  /// The reference of the row's own record that leads to the field; nil for a field of the row's own, or of an element.
+  /// Returns the reference of the row's own record that leads to the field; nil for a field of the row's own, or of an
+  /// element.
   func ownReference(leadingTo field: RowField) -> RowField? {
     var place = places[field.place]
     while place.parent > 0 { place = places[place.parent] }
@@ -102,14 +105,14 @@ extension RowPaths.Place {
   }
 }
 
-/// A value's place in a row: plain numbers, so that reading it needs no lookup.
+/// The location of a value in a row: plain numbers, so that reading it needs no lookup.
 package struct RowField: Sendable, Hashable {
   /// The index of the record among the row's records.
   let place: Int
   package let kind: AttributeKind
-  /// −1 for the object's own ID, which stands in no record.
+  /// The slot; −1 for the object's own ID, which stands in no record.
   let slot: Int
-  /// For a fixed width: bytes from the record's start. Otherwise: the ordinal among the values of variable width.
+  /// For a fixed width: the offset from the record's start. Otherwise: the ordinal among the values of variable width.
   let position: Int
   let nullByte: Int
   let nullMask: UInt8
@@ -155,7 +158,7 @@ extension RowField {
     T(littleEndian: record.loadUnaligned(fromByteOffset: position, as: T.self))
   }
 
-  /// The bytes of a string, data, UUID or decimal; nil when the record's table of ends is wrong.
+  /// Returns the bytes of a string, data, UUID or decimal; nil when the record's table of ends is wrong.
   @inline(__always)
   func bytes(in record: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
     if kind == .uuid { return UnsafeRawBufferPointer(rebasing: record[position..<position + 16]) }

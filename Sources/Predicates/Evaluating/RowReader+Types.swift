@@ -24,7 +24,7 @@ extension RowReader {
   /// The content of a field, for comparing and computing: only decimals are decoded.
   enum Content {
     case null
-    /// As ``FilterWord`` has it.
+    /// The word of ``FilterWord``.
     case word(Int64)
     /// The bytes of a string, data or a UUID.
     case bytes(UnsafeRawBufferPointer)

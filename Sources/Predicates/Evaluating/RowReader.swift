@@ -41,11 +41,11 @@ package struct RowReader {
     source?.releaseRecords()
   }
 
-  /// Calls `body` for each element of a relationship, whose record is then at `place`, until it returns false.
+  /// Calls `body` for each element of a relationship, whose record is then at `place`, until `body` returns false.
   ///
   /// - Parameters:
-  ///   - owner: leads to the object that has the relationship; or to the list.
-  ///   - relationship: nil for a list.
+  ///   - owner: the field that leads to the object that has the relationship; or to the list.
+  ///   - relationship: the relationship; nil for a list.
   /// - Returns: false if `body` did.
   mutating func forEachElement(
     of owner: RowField,
@@ -112,7 +112,7 @@ package struct RowReader {
     }
   }
 
-  /// The record that a field lies in; nil when a relationship on the way leads nowhere.
+  /// Returns the record that a field lies in; nil when a relationship on the way leads nowhere.
   @inline(__always)
   mutating func record(of field: RowField) throws -> UnsafeRawBufferPointer? {
     isKnown[field.place] ? records[field.place] : try follow(to: field.place)
@@ -140,7 +140,7 @@ package struct RowReader {
     DamagedRecord(entity: paths.places[field.place].entity.name, number: numbers[0])
   }
 
-  /// The value of a field; `null` where it, or an object on the way, is missing.
+  /// Returns the value of a field; `null` where the value, or an object on the way, is missing.
   package mutating func value(of field: RowField) throws -> AttributeValue {
     if field.isObjectID { return .reference(numbers[field.place]) }
     guard let record = try record(of: field) else { return .null }
@@ -175,7 +175,7 @@ package struct RowReader {
 }
 
 extension RowReader {
-  /// The value of a field of an external kind that isn't nil. A value outside of the record is read.
+  /// Returns the value of a field of an external kind that isn't nil. A value outside of the record is read.
   private func external(_ field: RowField, in record: UnsafeRawBufferPointer) throws -> AttributeValue {
     switch field.bytes(in: record).flatMap(ExternalValue.init) {
     case .inline(let bytes)?: return field.kind.externalValue(bytes)
@@ -189,13 +189,13 @@ extension RowReader {
 }
 
 extension RowField {
-  /// The number that a record holds in a field of kind `reference`; it isn't nil.
+  /// Returns the number that a record holds in a field of kind `reference`; it isn't nil.
   @inline(__always)
   func number(in record: UnsafeRawBufferPointer) -> ObjectNumber {
     ObjectNumber(rawValue: load(UInt64.self, from: record))
   }
 
-  /// The value of the bytes of a kind that compares by bytes; nil for bytes that stand for no value.
+  /// Returns the value of the bytes of a kind that compares by bytes; nil for bytes that stand for no value.
   func value(of bytes: UnsafeRawBufferPointer) -> AttributeValue? {
     switch kind {
     case .string, .coded: .string(String(decoding: bytes, as: UTF8.self))

@@ -7,19 +7,19 @@ extension StringFolding {
   }()
 }
 
-/// Determines the Unicode version of some tables.
+/// A way to determine the Unicode version of some tables.
 ///
 /// The standard library doesn't give its version, but the version in which each scalar was added. The newest scalar
 /// gives the version of the tables. Every version of the last ten years whose scalars matter to folding has brought
 /// many columns of sixteen scalars in the first planes, so the first scalar of every second column is enough
 /// (Docs/Decisions/0024). Looking at every scalar takes most of the time in which a small store opens.
 enum UnicodeTables {
-  /// Two columns of the code charts, by which scalars are assigned.
+  /// The usual distance of examined scalars: two columns of the code charts, by which scalars are assigned.
   static let usualStep = 32
-  /// All planes with characters that may be folded.
+  /// The number of examined scalars: all planes with characters that may be folded.
   static let scalarCount = 0x4_0000
 
-  /// The newest version among those of every `step`-th scalar.
+  /// Returns the newest version among those of every `step`-th scalar.
   ///
   /// - Parameter age: returns the version in which a scalar was added; nil for a number that is no scalar, or not
   ///   assigned.

@@ -16,7 +16,7 @@ import Foundation
 /// Turkish dotless ı stays apart from i. (Cherokee letters fold to small ones here, to capital ones in Unicode's
 /// table: the same letters are equal.)
 package enum StringFolding {
-  /// O(length). Text in ASCII is folded without a table.
+  /// Returns the folded text. O(length). Text in ASCII is folded without a table.
   package static func fold(_ text: String, _ options: StringOptions) -> String {
     if options.isEmpty { return text }
     if text.utf8.allSatisfy({ $0 < 0x80 }) {
@@ -51,8 +51,8 @@ package enum StringFolding {
     }
   }
 
-  /// Unicode's folding of one scalar. The standard library offers only the mappings that foldings are made
-  /// from: small, capital and small again leads every letter of a set to the same place.
+  /// Returns Unicode's folding of one scalar. The standard library offers only the mappings that foldings are made
+  /// from: small, capital and small again leads every letter of a set to one letter.
   private static func fold(_ scalar: Unicode.Scalar) -> String.UnicodeScalarView {
     // Its capital is I, but its folding is itself.
     if scalar == "\u{131}" { return String(scalar).unicodeScalars }

@@ -103,13 +103,13 @@ extension ValueComparison {
   @inlinable
   package static func sign<T: Comparable>(_ a: T, _ b: T) -> Int { a < b ? -1 : a == b ? 0 : 1 }
 
-  /// Nil with a NaN.
+  /// Returns the order of two Doubles. Nil with a NaN.
   @inlinable
   package static func order(_ a: Double, _ b: Double) -> Int? {
     a < b ? -1 : a > b ? 1 : a == b ? 0 : nil
   }
 
-  /// An integer against a Double, without rounding either. Nil with a NaN.
+  /// Returns the order of an integer and a Double, without rounding either. Nil with a NaN.
   @inlinable
   package static func order<T: FixedWidthInteger>(_ a: T, _ b: Double) -> Int? {
     if b.isNaN { return nil }
@@ -120,7 +120,7 @@ extension ValueComparison {
 }
 
 extension ValueComparison {
-  /// A decimal against any number, without rounding either. Nil with a NaN, or with no number.
+  /// Returns the order of a decimal and any number, without rounding either. Nil with a NaN, or with no number.
   private static func order(_ a: DecimalParts, _ b: AttributeValue) -> Int? {
     switch b {
     case .int(let value): DecimalParts.order(a, DecimalParts(value))
@@ -135,7 +135,7 @@ extension ValueComparison {
 // MARK: - Sorting
 
 extension ValueComparison {
-  /// The order of sorting and of indexes: total. nil first, NaN last, −0.0 equal to 0.0; strings by bytes.
+  /// Returns the order of sorting and of indexes: total. nil first, NaN last, −0.0 equal to 0.0; strings by bytes.
   /// Values of different kinds, which no attribute mixes, are in the order of their cases.
   package static func sortOrder(_ left: AttributeValue, _ right: AttributeValue) -> Int {
     if let order = order(left, right) { return order }
@@ -147,7 +147,7 @@ extension ValueComparison {
     sortOrder(left, right) < 0
   }
 
-  /// The place of the kind among kinds, and of NaN after its own kind.
+  /// Returns the rank of the kind among kinds, and of NaN after its own kind.
   private static func rank(_ value: AttributeValue) -> Int {
     switch value {
     case .null: 0
@@ -164,7 +164,7 @@ extension ValueComparison {
 }
 
 extension AttributeValue {
-  /// True if it is a number or an instant that has no place in any order.
+  /// True if the value is a number or an instant that has no position in any order.
   package var isNaN: Bool {
     switch self {
     case .double(let value): value.isNaN

@@ -1,27 +1,21 @@
-/// Something that has values at paths: an object in memory, a row of plain values.
+/// A subject of predicates, which has values at paths: an object in memory, a row of plain values.
 package protocol PredicateSubject {
-  /// The value at the path, which starts here whatever its scope; `null` where it, or an object on the way, is missing.
+  /// Returns the value at the path, which starts here whatever its scope; `null` where the value, or an object on the
+  /// way, is missing.
   func value(at path: ResolvedPath) -> AttributeValue
-  /// The objects that a to-many relationship leads to, from the owner at the path; in the order of their IDs.
+  /// Returns the objects that a to-many relationship leads to, from the owner at the path; in the order of their IDs.
   func elements(_ relationship: ToManyID, of owner: ResolvedPath) -> [Self]
 }
 
-extension ResolvedPredicate {
-  /// Returns whether the predicate holds for the subject. Values are read in the order of the predicate and
-  /// only as needed.
+extension SubjectCondition {
+  /// Returns whether the condition holds for the subject. Values are read only as needed. A value is found in a list of
+  /// n values in O(log n).
   package func matches<Subject: PredicateSubject>(_ subject: Subject) -> Bool {
-    SubjectEvaluator(subject).holds(self)
+    SubjectEvaluator(subject).holds(test)
   }
 }
 
-extension NormalPredicate {
-  /// Returns whether the predicate holds for the subject. A value is found in a list of n values in O(log n).
-  package func matches<Subject: PredicateSubject>(_ subject: Subject) -> Bool {
-    SubjectEvaluator(subject).holds(self)
-  }
-}
-
-/// Evaluates predicates over subjects, without records.
+/// An evaluator of conditions over subjects, without records.
 private struct SubjectEvaluator<Subject: PredicateSubject> {
   /// The start of the paths of scope 0.
   private let subject: Subject
@@ -34,51 +28,25 @@ private struct SubjectEvaluator<Subject: PredicateSubject> {
 
   private func start(of scope: Int) -> Subject? { scope == 0 ? subject : objects[scope] }
 
-  func holds(_ predicate: NormalPredicate) -> Bool {
-    switch predicate {
-    case .constant(let value): value
-    case .values(let path, let set): set.contains(value(at: path).folded(by: set.folding))
-    case .test(let test, let isNegated): holds(test) != isNegated
-    case .and(let children): children.allSatisfy { holds($0) }
-    case .or(let children): children.contains { holds($0) }
-    }
-  }
-
-  func holds(_ predicate: ResolvedPredicate) -> Bool {
-    switch predicate {
-    case .constant(let value):
-      return value
-    case .isNull(let path):
-      return value(at: path).isNull
-    case .compare(let path, let comparison, let literal, let options):
-      return ValueComparison.holds(value(at: path), comparison, literal, options)
-    case .comparePaths(let left, let comparison, let right, let options):
-      let value = value(at: left)
-      return ValueComparison.holds(value, comparison, self.value(at: right), options)
-    case .among(let path, let values, let includesNull, let options):
-      let value = value(at: path)
-      if value.isNull { return includesNull }
-      return values.contains { ValueComparison.areEqual(value, $0, options) }
-    case .within(let path, let range):
-      return ValueComparison.contains(range, value(at: path))
-    case .compareValues(let left, let comparison, let right, let options):
+  func holds(_ test: SubjectCondition.Test) -> Bool {
+    switch test {
+    case .constant(let value): return value
+    case .values(let path, let set): return set.contains(value(at: path).folded(by: set.folding))
+    case .text(let operand, let test):
+      guard case .string(let text) = value(operand) else { return false }
+      return test.holds(text)
+    case .compare(let left, let comparison, let right, let options):
       let value = value(left)
       return ValueComparison.holds(value, comparison, self.value(right), options)
-    case .exists(let collection):
-      return !forEachElement(collection) { _ in false }
-    case .not(let child):
-      return !holds(child)
-    case .and(let children):
-      for child in children where !holds(child) { return false }
-      return true
-    case .or(let children):
-      for child in children where holds(child) { return true }
-      return false
+    case .exists(let elements): return !forEachElement(elements) { _ in false }
+    case .not(let child): return !holds(child)
+    case .and(let children): return children.allSatisfy { holds($0) }
+    case .or(let children): return children.contains { holds($0) }
     }
   }
 
-  func value(_ expression: ResolvedExpression) -> AttributeValue {
-    switch expression {
+  func value(_ operand: SubjectCondition.Operand) -> AttributeValue {
+    switch operand {
     case .literal(let value): return value
     case .path(let path): return value(at: path)
     case .function(let function, let arguments):
@@ -87,10 +55,11 @@ private struct SubjectEvaluator<Subject: PredicateSubject> {
       return function.value(of: values)
     case .conditional(let condition, let first, let second):
       return value(holds(condition) ? first : second)
-    case .aggregate(let aggregate, let collection):
+    case .aggregate(let aggregate, let elements):
+      let collection = elements.collection
       var accumulator = Accumulator()
       var known: Set<AttributeValue> = []
-      _ = forEachElement(collection) { element in
+      _ = forEachElement(elements) { element in
         let value = element.elementValue(of: collection)
         if collection.isDistinct, !known.insert(value).inserted { return true }
         if collection.countsElements(aggregate) {
@@ -120,8 +89,8 @@ private struct SubjectEvaluator<Subject: PredicateSubject> {
     case value(AttributeValue)
   }
 
-  /// A list that can't be read has no elements. This doesn't happen, because a subject's values have been
-  /// decoded before.
+  /// Returns the elements of a collection step. A list that can't be read has no elements. This doesn't happen, because
+  /// a subject's values have been decoded before.
   private func elements(of step: ResolvedCollection.Step) -> [Element] {
     switch step.elements {
     case .objects(let relationship, _):
@@ -137,20 +106,21 @@ private struct SubjectEvaluator<Subject: PredicateSubject> {
   /// Calls `body` in the scope of each element that counts, until `body` returns false. Returns false if `body`
   /// did.
   private func forEachElement(
-    _ collection: ResolvedCollection,
+    _ collected: SubjectCondition.Elements,
     from level: Int = 0,
     _ body: (SubjectEvaluator) -> Bool
   ) -> Bool {
-    let step = collection.steps[level]
+    let steps = collected.collection.steps
+    let step = steps[level]
     for element in elements(of: step) {
       var inner = self
       switch element {
       case .object(let object): inner.objects[step.scope] = object
       case .value(let value): inner.elements[step.scope] = value
       }
-      if level + 1 < collection.steps.count {
-        guard inner.forEachElement(collection, from: level + 1, body) else { return false }
-      } else if inner.holds(collection.condition) {
+      if level + 1 < steps.count {
+        guard inner.forEachElement(collected, from: level + 1, body) else { return false }
+      } else if inner.holds(collected.condition) {
         guard body(inner) else { return false }
       }
     }

@@ -8,7 +8,7 @@ package struct Condition: Sendable {
   /// The nesting depth of the tree, so that combining doesn't have to walk it.
   private let depth: Int
 
-  /// Matches everything.
+  /// The condition that matches everything.
   package static var everything: Condition { Condition(.success(.constant(true)), depth: 0) }
 
   package init(_ tree: PredicateTree) { self.init(.success(tree), depth: tree.depth) }
@@ -24,13 +24,13 @@ package struct Condition: Sendable {
     self.depth = depth
   }
 
-  /// A comparison of two plain operands: paths and values, no calculations.
+  /// Makes a comparison of two plain operands: paths and values, no calculations.
   private init(flat comparison: PredicateTree) {
     content = .success(comparison)
     depth = 0
   }
 
-  /// A comparison, unless the left operand is a mistake.
+  /// Makes a comparison, unless the left operand is a mistake.
   @usableFromInline
   package init(
     _ left: Result<PredicateOperand, QueryError>,
@@ -105,7 +105,7 @@ extension Condition {
     isJoined(like: other) ? depth : depth + 1
   }
 
-  /// The condition, or a mistake if it joins too many others.
+  /// This condition; a mistake if it joins too many others.
   private var bounded: Condition {
     switch content {
     case .success(.and(let joined)), .success(.or(let joined)):

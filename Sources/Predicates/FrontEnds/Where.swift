@@ -21,11 +21,11 @@ public struct Where<Root>: Sendable {
   /// - Throws: the first mistake that was made while the condition was built.
   public var tree: PredicateTree { get throws(QueryError) { try condition.tree } }
 
-  /// A condition from a tree.
+  /// Makes a condition from a tree.
   public init(_ tree: PredicateTree) { condition = Condition(tree) }
 
-  /// A condition from a closure, whose argument stands for the object: `{ $0.seconds > 180 && $0.album.year <
-  /// 1980 }`.
+  /// Makes a condition from a closure, whose argument stands for the object:
+  /// `{ $0.seconds > 180 && $0.album.year < 1980 }`.
   @inlinable
   public init(_ condition: (ValueExpression<Root, Root>) -> Where<Root>) {
     self = condition(ValueExpression<Root, Root>.object)
@@ -41,28 +41,28 @@ public struct Where<Root>: Sendable {
     self = ValueExpression<Root, Bool>(keyPath) == true
   }
 
-  /// Matches everything, or nothing.
+  /// Makes the condition that matches everything, or nothing.
   public init(_ value: Bool) { condition = Condition(.constant(value)) }
 }
 
 // MARK: - Combining
 
 extension Where {
-  /// Both. To join many, ``all(_:)`` takes time in proportion to them; ``maximumJoinedCount`` is the most that
-  /// operators join.
+  /// Returns the condition that both hold. To join many, ``all(_:)`` takes time in proportion to them;
+  /// ``maximumJoinedCount`` is the most that operators join.
   public static func && (left: Where, right: Where) -> Where { Where(left.condition && right.condition) }
 
-  /// One of the two, or both. To join many, ``any(_:)`` takes time in proportion to them; ``maximumJoinedCount`` is
-  /// the most that operators join.
+  /// Returns the condition that one of the two holds, or both. To join many, ``any(_:)`` takes time in proportion to
+  /// them; ``maximumJoinedCount`` is the most that operators join.
   public static func || (left: Where, right: Where) -> Where { Where(left.condition || right.condition) }
 
-  /// Every one of the conditions; of none, all objects. O(conditions).
+  /// Returns the condition that every one of the conditions holds; of none, it matches all objects. O(conditions).
   public static func all(_ conditions: some Sequence<Where>) -> Where {
     Where(Condition.all(conditions.map { $0.condition }))
   }
 
-  /// At least one of the conditions; of none, no object. O(conditions). To ask whether one property is any of
-  /// several values, `values.contains($0.property)` is one condition.
+  /// Returns the condition that at least one of the conditions holds; of none, it matches no object. O(conditions). To
+  /// ask whether one property is any of several values, `values.contains($0.property)` is one condition.
   public static func any(_ conditions: some Sequence<Where>) -> Where {
     Where(Condition.any(conditions.map { $0.condition }))
   }
@@ -70,7 +70,7 @@ extension Where {
   /// The greatest number of conditions that `&&` or `||` join in a row: each operator copies those before it.
   public static var maximumJoinedCount: Int { Condition.maximumJoinedCount }
 
-  /// The opposite: it holds exactly where the condition doesn't.
+  /// Returns the opposite, which holds exactly where the condition doesn't.
   public static prefix func ! (condition: Where) -> Where { Where(!condition.condition) }
 }
 

@@ -63,8 +63,9 @@ public enum AttributeKind: UInt8, Sendable, Hashable, Codable, CaseIterable {
   }
   /// True if sums and averages can be made of the values.
   public var isNumeric: Bool { isInteger || self == .float || self == .double || self == .decimal }
-  /// True if a list can say that its elements are of the kind.
+  /// True if a list can declare the kind as that of its elements.
   public var isElementKind: Bool { self != .coded && self != .reference && self != .place && !isExternal }
-  /// True if two values of the kind can be compared: queries sort and group by the others, and indexes are of them.
+  /// True if two values of the kind can be compared: queries sort and group by values of such kinds, and indexes are of
+  /// them.
   public var isComparable: Bool { self != .coded && !isExternal }
 }

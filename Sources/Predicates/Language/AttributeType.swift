@@ -43,7 +43,8 @@ public protocol AttributeType: ColumnType, PredicateArgument {
   static var _isOptionalAttribute: Bool { get }
   /// The value outside a record; `null` for nil.
   var _attributeValue: AttributeValue { get }
-  /// Nil when the value is not one of this type: another kind, out of range, or a raw value that no case has.
+  /// Makes the value of a stored one. Nil when that is not one of this type: another kind, out of range, or a raw value
+  /// that no case has.
   init?(_attributeValue stored: AttributeValue)
   /// Reads the value at a slot of a record. Nil when it is missing, or not one of this type.
   ///
@@ -137,10 +138,10 @@ extension Float: AttributeType {
   @inlinable public static var _attributeKind: AttributeKind { .float }
   /// 0.
   public static var tracerValue: Float? { 0 }
-  /// The same number as a Double: every Float is one.
+  /// The number as a Double: every Float is one.
   public var _attributeValue: AttributeValue { .double(Double(self)) }
 
-  /// Nil for a Double that no Float equals. Any NaN is a NaN.
+  /// Makes the Float of a stored Double. Nil for a Double that no Float equals. Any NaN is a NaN.
   public init?(_attributeValue stored: AttributeValue) {
     guard case .double(let value) = stored else { return nil }
     if value.isNaN { self = .nan } else { self.init(exactly: value) }
@@ -265,7 +266,7 @@ extension URL: AttributeType {
   public static var tracerValue: URL? { URL(filePath: "/", directoryHint: .isDirectory) }
   public var _attributeValue: AttributeValue { .string(absoluteString) }
 
-  /// Nil for a string that is no URL.
+  /// Makes the URL of a stored string. Nil for a string that is no URL.
   public init?(_attributeValue stored: AttributeValue) {
     guard case .string(let text) = stored else { return nil }
     self.init(string: text, encodingInvalidCharacters: false)

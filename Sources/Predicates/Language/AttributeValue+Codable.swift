@@ -1,7 +1,7 @@
 import Foundation
 
 extension AttributeValue: Codable {
-  /// The value as one string, which every coder keeps: the case, a colon, the value. Decoding gives exactly the
+  /// Encodes the value as one string, which every coder keeps: the case, a colon, the value. Decoding gives exactly the
   /// same value.
   ///
   /// | case | text |
@@ -19,6 +19,8 @@ extension AttributeValue: Codable {
     try container.encode(codedText)
   }
 
+  /// Decodes a value from its text.
+  ///
   /// - Throws: `DecodingError.dataCorrupted` for any other text.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()

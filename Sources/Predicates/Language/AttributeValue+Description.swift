@@ -18,7 +18,7 @@ extension AttributeValue: CustomStringConvertible {
     }
   }
 
-  /// Foundation's description of a date that isn't finite ends the program.
+  /// Returns the text of a date. Foundation's description of a date that isn't finite ends the program.
   private static func text(of date: Date) -> String {
     let seconds = date.timeIntervalSinceReferenceDate
     return seconds.isFinite ? date.description : "date \(seconds)"

@@ -32,15 +32,15 @@ public enum AttributeValue: Sendable {
   /// True if the value is missing.
   public var isNull: Bool { if case .null = self { true } else { false } }
 
-  /// The value of an unsigned integer: `int` where it fits.
+  /// Returns the value of an unsigned integer: `int` where it fits.
   public static func unsigned(_ value: UInt64) -> AttributeValue {
     Int64(exactly: value).map(AttributeValue.int) ?? .uint(value)
   }
 }
 
 extension AttributeValue: Hashable {
-  /// Identity of representation, for trees and tests: strings by their UTF-8 bytes, NaN equal to NaN, −0.0
-  /// equal to 0.0, a decimal to its other spellings. The evaluator defines equality in *predicates*.
+  /// Returns true for values of identical representation, for trees and tests: strings by their UTF-8 bytes, NaN equal
+  /// to NaN, −0.0 equal to 0.0, a decimal to its other spellings. The evaluator defines equality in *predicates*.
   public static func == (left: AttributeValue, right: AttributeValue) -> Bool {
     switch (left, right) {
     case (.null, .null): true

@@ -61,7 +61,7 @@ extension CodableAttribute where Self: CaseIterable {
   public static var tracerValue: Self? { allCases.first }
 }
 
-/// The encoding of attributes.
+/// The encoder and decoder of attributes.
 private enum CodedValue {
   /// Sorted keys, so that equal values mostly have equal bytes: setting a value to an equal one is then no change.
   static let encoder: JSONEncoder = {

@@ -2,7 +2,7 @@ import Foundation
 
 /// A type that a column of a query's rows can have: the type of an attribute, or an object's ID.
 public protocol ColumnType: Sendable {
-  /// Nil when the value is not one of this type.
+  /// Makes the value of a stored one. Nil when that is not one of this type.
   init?(_columnValue stored: AttributeValue, of column: ColumnOrigin)
   /// Reads the value at a slot of a record. Nil when it is missing, or not one of this type.
   init?(_record record: borrowing RecordView, slot: Int, of column: ColumnOrigin)

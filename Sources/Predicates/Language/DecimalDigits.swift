@@ -41,19 +41,19 @@ public struct DecimalDigits: Sendable, Hashable {
     self.exponent = significant.isEmpty ? 0 : exponent + (pointPosition ?? digits.count) - leadingZeros
   }
 
-  /// The shortest digits that name this Double and no other. Nil for infinities and NaN.
+  /// Makes the shortest digits that name this Double and no other. Nil for infinities and NaN.
   public init?(_ value: Double) {
     guard value.isFinite else { return nil }
     self.init(value.description)
   }
 
-  /// The exact product.
+  /// Makes the exact product of two numbers.
   init?(productOf left: DecimalParts, _ right: DecimalParts) {
     let sign = left.isNegative != right.isNegative ? "-" : ""
     self.init("\(sign)\(Self.product(left.mantissa, right.mantissa))e\(left.exponent + right.exponent)")
   }
 
-  /// The digits of a product, which may have zeros before them.
+  /// Returns the digits of a product, which may have zeros before them.
   private static func product(_ left: UInt128, _ right: UInt128) -> String {
     // Three limbs hold 39 digits, as 128 bits do, and three products of limbs are far from 128 bits.
     let (limbDigits, base) = (13, DecimalParts.powersOfTen[13])
@@ -89,8 +89,8 @@ public struct DecimalDigits: Sendable, Hashable {
   /// The nearest Float; an infinity beyond the greatest.
   public var nearestFloat: Float { Float(text) ?? .nan }
 
-  /// The greatest integer that is not above, and whether anything was cut off; nil where no Int64 or UInt64
-  /// holds it.
+  /// The greatest integer that is not above the number, and a flag that is true if nothing was cut off; nil where no
+  /// Int64 or UInt64 holds it.
   var floor: (value: AttributeValue, isExact: Bool)? {
     guard exponent <= 20 else { return nil }
     let whole = exponent > 0 ? digits.prefix(exponent) : ""

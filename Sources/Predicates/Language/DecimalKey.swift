@@ -6,12 +6,12 @@ import Foundation
 /// | value | bytes |
 /// |---|---|
 /// | zero | `80 00` |
-/// | above zero | `82 00` plus the place of the point, 2 bytes, big-endian; a byte for every two digits from the first one on, the number they make plus 1; `00` |
+/// | above zero | `82 00` plus the position of the point, 2 bytes, big-endian; a byte for every two digits from the first one on, the number they make plus 1; `00` |
 /// | below zero | the complement of each byte of its opposite's |
 /// | NaN | `FF FF` |
 ///
-/// The digits are those without zeros at either end, and one zero where their number is odd. The place of the point is
-/// counted from the first digit on: 2 for 12.5, −1 for 0.0125.
+/// The digits are those without zeros at either end, and one zero where their number is odd. The position of the point
+/// is counted from the first digit on: 2 for 12.5, −1 for 0.0125.
 package enum DecimalKey {
   private static let zero: UInt16 = 0x8000
   private static let one: UInt16 = 0x8200
@@ -19,7 +19,7 @@ package enum DecimalKey {
   private static let terminator: UInt8 = 0
   /// The point of 10^-128 stands at −127; that of the greatest number, which has 39 digits, at 166.
   private static let points = -127...166
-  /// The place of the point, 39 digits, the terminator.
+  /// The position of the point, 39 digits, the terminator.
   package static let largestByteCount = 23
 
   /// Calls `body` with the bytes for the value.
@@ -33,7 +33,7 @@ package enum DecimalKey {
     }
   }
 
-  /// Writes the bytes of a number in canonical form, or of NaN for nil, and returns how many they are.
+  /// Writes the bytes of a number in canonical form, or of NaN for nil, and returns their number.
   private static func write(_ parts: DecimalParts?, to buffer: UnsafeMutableRawBufferPointer) -> Int {
     guard let parts else { return write(nan, to: buffer) }
     if parts.mantissa == 0 { return write(zero, to: buffer) }
@@ -49,7 +49,7 @@ package enum DecimalKey {
     return 2
   }
 
-  /// Writes the pairs of digits, the last one first, and returns how many they are.
+  /// Writes the pairs of digits, the last one first, and returns their number.
   private static func write(digitsOf parts: DecimalParts, to buffer: UnsafeMutableRawBufferPointer) -> Int {
     let digitCount = parts.digitCount
     let pairCount = (digitCount + 1) / 2
@@ -78,8 +78,8 @@ package enum DecimalKey {
 // MARK: - Reading
 
 extension DecimalKey {
-  /// The value at the start of the bytes, and how many of them it takes. Nil when they are not what
-  /// ``withBytes(of:_:)`` writes.
+  /// Reads the value at the start of the bytes, and returns it with the number of its bytes. Nil for bytes that
+  /// ``withBytes(of:_:)`` doesn't write.
   package static func read(_ bytes: UnsafeRawBufferPointer) -> (value: Decimal, byteCount: Int)? {
     guard bytes.count >= 2 else { return nil }
     let word = UInt16(bigEndian: bytes.loadUnaligned(as: UInt16.self))
@@ -95,7 +95,7 @@ extension DecimalKey {
     return (value, 2 + byteCount)
   }
 
-  /// The digits up to the terminator, without the zero that may fill up the last pair.
+  /// Returns the digits up to the terminator, without the zero that may fill up the last pair.
   private static func digits(
     _ bytes: Slice<UnsafeRawBufferPointer>,
     _ isNegative: Bool

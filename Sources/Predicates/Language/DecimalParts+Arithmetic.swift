@@ -21,7 +21,7 @@ extension DecimalParts {
       .decimal
   }
 
-  /// The divisor is not 0.
+  /// Returns the quotient. The divisor is not 0.
   static func quotient(_ a: DecimalParts, _ b: DecimalParts) -> Decimal? {
     var (whole, rest) = a.mantissa.quotientAndRemainder(dividingBy: b.mantissa)
     var digits = String(whole)
@@ -40,7 +40,7 @@ extension DecimalParts {
 
   var negated: DecimalParts { DecimalParts(isNegative: !isNegative, mantissa: mantissa, exponent: exponent) }
 
-  /// The exact sum; nil where 128 bits don't hold its mantissa.
+  /// Returns the exact sum; nil where 128 bits don't hold its mantissa.
   private static func shortSum(_ a: DecimalParts, _ b: DecimalParts) -> DecimalParts? {
     if a.exponent < b.exponent { return shortSum(b, a) }
     guard powersOfTen.indices.contains(a.exponent - b.exponent) else { return nil }

@@ -1,7 +1,7 @@
 import Foundation
 
 extension DecimalParts {
-  /// Nil for NaN. A number of Foundation's keeps its mantissa and exponent.
+  /// Makes the parts of a Decimal; nil for NaN. A number of Foundation's keeps its mantissa and exponent.
   package init?(_ value: Decimal) {
     if value.isNaN { return nil }
     if Self.isMemoryKnown {
@@ -62,7 +62,7 @@ extension DecimalParts {
     }
   }
 
-  /// For numbers that are ``fitted``.
+  /// The Decimal, for numbers that are ``fitted``.
   var decimalByMemory: Decimal {
     withUnsafeTemporaryAllocation(byteCount: Memory.byteCount, alignment: 16) { bytes in
       bytes.initializeMemory(as: UInt8.self, repeating: 0)
@@ -78,7 +78,7 @@ extension DecimalParts {
 // MARK: - By text
 
 extension DecimalParts {
-  /// Nil for NaN. Zeros at the mantissa's end are lost.
+  /// Makes the parts of a Decimal; nil for NaN. Zeros at the mantissa's end are lost.
   init?(textOf value: Decimal) {
     guard let digits = DecimalDigits(value), let mantissa = UInt128("0" + digits.digits) else { return nil }
     self.init(
@@ -88,7 +88,7 @@ extension DecimalParts {
     )
   }
 
-  /// For numbers that are ``fitted``.
+  /// The Decimal, for numbers that are ``fitted``.
   var decimalByText: Decimal? {
     Decimal(string: "\(isNegative ? "-" : "")\(mantissa)e\(exponent)")
   }
@@ -97,7 +97,7 @@ extension DecimalParts {
 // MARK: - Digits
 
 extension DecimalDigits {
-  /// The digits of a number. Nil for NaN.
+  /// Makes the digits of a number. Nil for NaN.
   package init?(_ value: Decimal) { self.init(value.description) }
 
   /// The nearest Decimal, of two that are equally near the one whose last digit is even. Nil beyond the greatest.
@@ -113,7 +113,7 @@ extension DecimalDigits {
     return nil
   }
 
-  /// The first digits as an integer, rounded by the others; nil where 128 bits don't hold it.
+  /// Returns the first digits as an integer, rounded by the others; nil where 128 bits don't hold it.
   private func rounded(to count: Int) -> UInt128? {
     guard let floor = UInt128("0" + digits.prefix(count)) else { return nil }
     let rest = digits.utf8.dropFirst(count)

@@ -1,12 +1,13 @@
 /// A decimal number taken apart: ± mantissa × 10^exponent, exactly. The value of a `Decimal` that is not NaN.
 ///
-/// Foundation has arithmetic for Decimals but no order that includes other types, no bytes to store and no way to the
-/// digits but text. All of that is here.
+/// Foundation has arithmetic for Decimals but no order that includes other types, no bytes to store and no access to
+/// the digits but text. This type has all of these.
 package struct DecimalParts: Sendable, Hashable {
-  /// Never set for zero.
+  /// True if the number is below zero; never true for zero.
   package let isNegative: Bool
   package let mantissa: UInt128
-  /// A `Decimal` has one of ``exponents``; in between, such as without zeros at the mantissa's end, it can be greater.
+  /// The exponent of ten. A `Decimal` has one of ``exponents``; intermediate spellings, such as those without zeros at
+  /// the mantissa's end, can have a greater one.
   package let exponent: Int
 
   /// The exponents that a `Decimal` has room for.
@@ -72,10 +73,10 @@ extension DecimalParts {
 // MARK: - Order
 
 extension DecimalParts {
-  /// −1, 0 or 1.
+  /// The sign: −1, 0 or 1.
   var signum: Int { isNegative ? -1 : mantissa == 0 ? 0 : 1 }
 
-  /// Less than, equal to or greater than 0 as the first number is to the second.
+  /// Returns a number less than, equal to or greater than 0, as the first number is to the second.
   package static func order(_ a: DecimalParts, _ b: DecimalParts) -> Int {
     if a.signum != b.signum || a.signum == 0 { return ValueComparison.sign(a.signum, b.signum) }
     let order = orderOfMagnitudes(a, b)
@@ -87,13 +88,13 @@ extension DecimalParts {
     if a.exponent < b.exponent { return -orderOfMagnitudes(b, a) }
     let (left, right) = (a.pointPosition, b.pointPosition)
     if left != right { return ValueComparison.sign(left, right) }
-    // The points are at the same place, so the exponents differ by no more than there are digits.
+    // The points are at the same position, so the exponents differ by no more than there are digits.
     let power = powersOfTen[a.exponent - b.exponent]
     let (mantissa, overflow) = a.mantissa.multipliedReportingOverflow(by: power)
     return overflow ? 1 : ValueComparison.sign(mantissa, b.mantissa)
   }
 
-  /// The same against a Double, rounding neither. Nil with a NaN.
+  /// Returns the order of a number and a Double, rounding neither. Nil with a NaN.
   package static func order(_ a: DecimalParts, _ b: Double) -> Int? {
     if b.isNaN { return nil }
     if b.isInfinite { return b < 0 ? 1 : -1 }

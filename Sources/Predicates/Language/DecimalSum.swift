@@ -28,7 +28,7 @@ struct DecimalSum {
     }
   }
 
-  /// One for each exponent: of prices and the like there are few.
+  /// The totals, one for each exponent: prices and the like have few exponents.
   private var totals: [Total] = []
 
   mutating func add(_ value: DecimalParts) {
@@ -52,10 +52,10 @@ struct DecimalSum {
   /// The nearest Double to the sum.
   var nearestDouble: Double? { quotient(1, places: 0)?.nearestDouble }
 
-  /// The nearest Decimal to the sum divided by a count, which isn't 0.
+  /// Returns the nearest Decimal to the sum divided by a count, which isn't 0.
   func average(of count: Int) -> Decimal? {
-    // More places than a Decimal has: the digits that are cut off after them only decide on which side of a
-    // half the number is.
+    // More decimal places than a Decimal has: the digits that are cut off only decide on which side of a half the
+    // number is.
     quotient(UInt64(count), places: 2 * DecimalParts.powersOfTen.count)?.nearestDecimal
   }
 
@@ -83,7 +83,7 @@ struct DecimalSum {
 }
 
 extension DecimalParts {
-  /// The Decimal nearest to the number half way between two.
+  /// Returns the Decimal nearest to the number half way between two.
   static func mean(_ first: DecimalParts, _ second: DecimalParts) -> Decimal? {
     var sum = DecimalSum()
     sum.add(first)

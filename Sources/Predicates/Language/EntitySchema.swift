@@ -68,8 +68,10 @@ public struct EntitySchema: Sendable {
   }
   private let shape: Shape
 
+  /// Makes the schema of an entity.
+  ///
   /// - Parameters:
-  ///   - id: the entity's place among those of its schema.
+  ///   - id: the entity's position among those of its schema.
   ///   - name: the entity's name.
   ///   - stored: the attributes and to-one relationships, in slot order.
   ///   - toMany: the to-many relationships.
@@ -127,10 +129,10 @@ public struct EntitySchema: Sendable {
   /// from the others.
   ///
   /// - Parameters:
-  ///   - name: that of the class that the others are below.
+  ///   - name: the name of the class that the others are below.
   ///   - classes: the selected classes; for the root, all classes that predicates can name.
   ///   - hidden: bits of the slots that objects of the classes don't have.
-  ///   - hiddenToManys: the to-many relationships that they don't have.
+  ///   - hiddenToManys: the to-many relationships that objects of the classes don't have.
   package func restricted(
     to name: String,
     _ classes: [SchemaClass],
@@ -179,18 +181,18 @@ public struct EntitySchema: Sendable {
   /// The positions of the stored values in a record.
   public var layout: RecordLayout { shape.layout }
 
-  /// The attribute or to-one relationship of this name. O(1).
+  /// Returns the attribute or to-one relationship of this name. O(1).
   public func storedProperty(named name: String) -> StoredProperty? { shape.slots[name].map { stored[$0] } }
 
-  /// The name of the entity to whose objects a property refers; nil for an attribute. O(1).
+  /// Returns the name of the entity to whose objects a property refers; nil for an attribute. O(1).
   func objectEntity(of property: StoredProperty) -> String? {
     shape.objectEntities[property.name] ?? property.destination
   }
 
-  /// The attribute of this name, if it is unique by itself. O(1).
+  /// Returns the attribute of this name, if it is unique by itself. O(1).
   func uniqueAttribute(named name: String) -> UniqueAttribute? { shape.uniqueAttributes[name] }
 
-  /// The place in ``toMany`` of the relationship of this name. O(1).
+  /// Returns the position in ``toMany`` of the relationship of this name. O(1).
   public func toManyOrdinal(named name: String) -> Int? { shape.toManyOrdinals[name] }
 }
 
@@ -209,7 +211,7 @@ extension EntitySchema: Hashable {
 public struct StoredProperty: Sendable, Hashable, Codable {
   /// The property's name.
   public var name: String
-  /// Its place among the stored properties of the model, from 0.
+  /// Its position among the stored properties of the model, from 0.
   public var slot: Int
   /// Its index among the values of a record. It differs from the slot if the model's properties are in another order
   /// than those of the store.
@@ -223,13 +225,15 @@ public struct StoredProperty: Sendable, Hashable, Codable {
   /// The entity that a `reference` points to.
   public var destination: String?
 
+  /// Makes a stored property.
+  ///
   /// - Parameters:
   ///   - name: the property's name.
-  ///   - slot: its place among the stored properties of the model, from 0.
-  ///   - place: which value of a record it is; nil for that of the slot.
-  ///   - kind: how the values are stored; `reference` for a relationship.
+  ///   - slot: its position among the stored properties of the model, from 0.
+  ///   - place: its index among the values of a record; nil if it is the slot.
+  ///   - kind: the kind in which the values are stored; `reference` for a relationship.
   ///   - elementKind: the kind of a list's elements; nil for a property that is no list.
-  ///   - isOptional: whether nil is a value.
+  ///   - isOptional: true if nil is a value.
   ///   - destination: the entity that a `reference` points to.
   public init(
     name: String,
@@ -260,7 +264,7 @@ extension EntitySchema {
     }
   )
 
-  /// The schema of the elements of a list.
+  /// Returns the schema of the elements of a list.
   static func element(of kind: AttributeKind) -> EntitySchema {
     guard let schema = ofElements[kind] else { fatalError("no elements of \(kind)") }
     return schema
@@ -286,10 +290,10 @@ public struct ToManyProperty: Sendable, Hashable, Codable {
 
 /// The entities of a schema: found by name while paths are resolved, and by identifier afterwards.
 public protocol SchemaProviding: Sendable {
-  /// The entity of this name, or nil. O(1).
+  /// Returns the entity of this name, or nil. O(1).
   func entitySchema(named name: String) -> EntitySchema?
 
-  /// The entity with this identifier, which is one of this schema's. O(1).
+  /// Returns the entity with this identifier, which is one of this schema's. O(1).
   func entitySchema(_ id: EntityID) -> EntitySchema
 
   /// The names of the entities, by the numbers that a store gave them; nil where the schema is of no store.

@@ -6,13 +6,13 @@ import Foundation
 package enum ExternalValue {
   /// The bytes of the value. They are the record's.
   case inline(UnsafeRawBufferPointer)
-  /// Says where the value lies.
+  /// The position of the value outside of the record.
   case reference(ExternalReference)
 
   package static let inlineTag: UInt8 = 0
   package static let referenceTag: UInt8 = 1
 
-  /// Nil for bytes that are neither. They come from disk.
+  /// Reads the content of a slot, from disk; nil for bytes that are neither.
   package init?(_ bytes: UnsafeRawBufferPointer) {
     guard let tag = bytes.first else { return nil }
     let rest = UnsafeRawBufferPointer(rebasing: bytes.dropFirst())
@@ -32,12 +32,12 @@ package struct ExternalReference: Sendable, Hashable {
   package let commit: UInt64
   /// The index among the commit's values.
   package let ordinal: UInt32
-  /// The bytes of the value.
+  /// The number of the value's bytes.
   package let byteCount: Int
   /// The XXH64 of these bytes, with the seed 0.
   package let hash: UInt64
 
-  /// The bytes of a reference in a record, behind the tag.
+  /// The number of bytes of a reference in a record, behind the tag.
   package static let encodedByteCount = 28
   /// The longest value, 256 TiB. Calculations with offsets in it don't overflow.
   package static let greatestByteCount = 1 << 48
@@ -46,7 +46,7 @@ package struct ExternalReference: Sendable, Hashable {
     (self.commit, self.ordinal, self.byteCount, self.hash) = (commit, ordinal, byteCount, hash)
   }
 
-  /// Nil for bytes that are no reference.
+  /// Reads a reference; nil for bytes that are none.
   package init?(_ bytes: UnsafeRawBufferPointer) {
     guard bytes.count == Self.encodedByteCount else { return nil }
     let count = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 12, as: UInt64.self))
@@ -57,7 +57,7 @@ package struct ExternalReference: Sendable, Hashable {
     hash = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 20, as: UInt64.self))
   }
 
-  /// The reference as a record has it.
+  /// The bytes of the reference in a record.
   package var encoded: [UInt8] {
     [commit.bytes, ordinal.bytes, UInt64(byteCount).bytes, hash.bytes].flatMap(\.self)
   }
@@ -103,7 +103,7 @@ extension AttributeKind {
     }
   }
 
-  /// The value of an external kind that has these bytes.
+  /// Returns the value of an external kind that has these bytes.
   package func externalValue(_ bytes: some Collection<UInt8>) -> AttributeValue {
     self == .externalString ? .string(String(decoding: bytes, as: UTF8.self)) : .data(Data(bytes))
   }

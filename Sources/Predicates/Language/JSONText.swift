@@ -6,7 +6,7 @@ public struct JSONText: Sendable, Hashable {
   /// The JSON.
   public let text: String
 
-  /// Nil for a text that is no JSON. O(length).
+  /// Makes the JSON of a text; nil for a text that is no JSON. O(length).
   public init?(_ text: String) {
     guard (try? JSONSerialization.jsonObject(with: Data(text.utf8), options: .fragmentsAllowed)) != nil else {
       return nil

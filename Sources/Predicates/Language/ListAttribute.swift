@@ -24,7 +24,7 @@ extension Array: AttributeType where Element: AttributeType {
       ? .data(Data()) : .string(ListText.json(of: values, .coded))
   }
 
-  /// Nil for JSON that is no list, or has an element of another type.
+  /// Makes the list of its JSON. Nil for JSON that is no list, or has an element of another type.
   public init?(_attributeValue stored: AttributeValue) {
     guard case .string(let json) = stored,
       let values = try? ListElements.values(of: json, Element._attributeKind)
@@ -55,7 +55,7 @@ extension Set: AttributeType where Element: AttributeType {
     return .string("[" + elements.sorted().map { $0.dropFirst().dropLast() }.joined(separator: ",") + "]")
   }
 
-  /// Nil for JSON that is no list, or has an element of another type.
+  /// Makes the set of its JSON. Nil for JSON that is no list, or has an element of another type.
   public init?(_attributeValue stored: AttributeValue) {
     guard let elements = [Element](_attributeValue: stored) else { return nil }
     self.init(elements)
@@ -63,6 +63,6 @@ extension Set: AttributeType where Element: AttributeType {
 }
 
 extension AttributeValue {
-  /// True for the value that stands for one which can't be encoded as JSON.
+  /// True if the value stands for a list that can't be encoded as JSON.
   fileprivate var isUnencodable: Bool { if case .data = self { true } else { false } }
 }

@@ -7,7 +7,7 @@ import Foundation
 /// others. By default an object has the place of its number, so objects are in the order of their insertion until
 /// the program changes the order.
 ///
-/// | bytes | what |
+/// | bytes | meaning |
 /// |---|---|
 /// | `20` | the whole number 0 |
 /// | `20` + *n*, then *n* bytes | a whole number above 0: its significant bytes, the highest first |
@@ -36,7 +36,7 @@ public struct ListPlace: Sendable, Hashable {
     bytes = [marker] + withUnsafeBytes(of: bits.bigEndian) { $0.suffix(count) } + fraction
   }
 
-  /// Nil for bytes that are no place.
+  /// Makes a place of its bytes; nil for bytes that are no place.
   package init?(_ bytes: [UInt8]) {
     self.bytes = bytes
     guard let parts, ListPlace(parts.whole, fraction: parts.fraction).bytes == bytes else { return nil }
@@ -44,7 +44,7 @@ public struct ListPlace: Sendable, Hashable {
 
   private static func significantBytes(_ value: UInt64) -> Int { (64 - value.leadingZeroBitCount + 7) / 8 }
 
-  /// The whole number and the fraction; nil where the bytes are none.
+  /// The whole number and the fraction; nil where the bytes are no place.
   private var parts: (whole: Int64, fraction: [UInt8])? {
     guard let marker = bytes.first, bytes.count <= Self.greatestByteCount else { return nil }
     let distance = Int(marker) - Int(Self.zeroMarker)
@@ -69,7 +69,7 @@ extension ListPlace: Comparable {
 // MARK: - Places between others
 
 extension ListPlace {
-  /// Places between two others, ascending; nil if there are none, or one would have more bytes than `limit`.
+  /// Returns places between two others, ascending; nil if there are none, or one would have more bytes than `limit`.
   ///
   /// - Parameters:
   ///   - lower: nil for places before `upper`.
@@ -104,8 +104,8 @@ extension ListPlace {
 
   private typealias Parts = (whole: Int64, fraction: [UInt8])
 
-  /// Whole numbers at equal distances where there are enough, else the first ones in the middle, and the others in
-  /// the middles of the halves.
+  /// Returns whole numbers at equal distances where there are enough, else the first ones in the middle, and the others
+  /// in the middles of the halves.
   private static func places(_ count: Int, between lower: Parts, _ upper: Parts) -> [ListPlace]? {
     let (distance, overflow) = upper.whole.subtractingReportingOverflow(lower.whole)
     if !overflow, distance < 0 { return nil }
@@ -128,7 +128,7 @@ extension ListPlace {
     return before + [ListPlace(place.0, fraction: fraction)] + behind
   }
 
-  /// A fraction between two; nil if there is none.
+  /// Returns a fraction between two; nil if there is none.
   ///
   /// - Parameter upper: nil for 1.
   private static func middle(of lower: [UInt8], and upper: [UInt8]?) -> [UInt8]? {

@@ -6,7 +6,7 @@ import Foundation
 /// reference date, UUIDs, data (in Base64) and numbers that are infinite or not a number are strings, and elements
 /// of the kind `coded` are their own JSON. nil is `null`.
 package enum ListText {
-  /// The JSON of the values, all of the kind or nil.
+  /// Returns the JSON of the values, all of the kind or nil.
   package static func json(of values: some Sequence<AttributeValue>, _ kind: AttributeKind) -> String {
     var text = "["
     for value in values {
@@ -38,18 +38,7 @@ package enum ListText {
   }
 
   private static func append(quoted string: String, to text: inout String) {
-    text += "\""
-    for scalar in string.unicodeScalars {
-      switch scalar {
-      case "\"": text += "\\\""
-      case "\\": text += "\\\\"
-      case "\u{0}"..<" ":
-        let digits = String(scalar.value, radix: 16)
-        text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-      default: text.unicodeScalars.append(scalar)
-      }
-    }
-    text += "\""
+    JSONString.append(string, to: &text, hasShortEscapes: false)
   }
 
   fileprivate static let notANumber = "NaN"
@@ -62,7 +51,7 @@ package enum ListText {
 
 // MARK: - Reading
 
-/// Reads the elements of a list's JSON, one after the other.
+/// A reader of the elements of a list's JSON, one after the other.
 ///
 /// It is a special reader, because a scan goes through the lists of all rows: it makes only the current element.
 package struct ListElements {
@@ -73,18 +62,20 @@ package struct ListElements {
 
   private enum Place { case start, inside, end }
 
-  /// The bytes are no list of elements of the kind.
+  /// The error for bytes that are no list of elements of the kind.
   package struct Damage: Error {}
 
+  /// Makes a reader of a list.
+  ///
   /// - Parameters:
-  ///   - bytes: the JSON in UTF-8. They stay while the elements are read.
+  ///   - bytes: the JSON in UTF-8. The bytes stay valid while the elements are read.
   ///   - kind: the kind of each element.
   package init(_ bytes: UnsafeRawBufferPointer, of kind: AttributeKind) {
     self.bytes = bytes
     self.kind = kind
   }
 
-  /// All elements of a list. O(length).
+  /// Returns all elements of a list. O(length).
   package static func values(
     of json: String,
     _ kind: AttributeKind
@@ -101,7 +92,7 @@ package struct ListElements {
     return try result.get()
   }
 
-  /// The next element, `null` for nil; nil after the last one.
+  /// Returns the next element, `null` for nil; nil after the last one.
   package mutating func next() throws(Damage) -> AttributeValue? {
     skipSpace()
     switch place {
@@ -214,7 +205,7 @@ package struct ListElements {
 }
 
 extension String {
-  /// The value of a list's element that is a string in the JSON.
+  /// Returns the value of a list's element that is a string in the JSON.
   fileprivate func value(as kind: AttributeKind) -> AttributeValue? {
     switch kind {
     case .string: .string(self)

@@ -3,8 +3,8 @@ import Foundation
 /// A number that an attribute can have, with the types of sums and averages of such numbers. An optional number
 /// conforms, too.
 public protocol NumericAttribute: AttributeType {
-  /// `Int` for signed integers and short unsigned ones, `UInt` for `UInt` and `UInt64`, `Double` for Float and Double,
-  /// `Decimal` for Decimal.
+  /// The type of a sum: `Int` for signed integers and short unsigned ones, `UInt` for `UInt` and `UInt64`, `Double` for
+  /// Float and Double, `Decimal` for Decimal.
   associatedtype _Sum: AttributeType
   /// The type of an average and a median: `Decimal` for Decimal, `Double` for all others.
   associatedtype _Average: AttributeType = Double
@@ -23,9 +23,9 @@ extension UInt64: NumericAttribute { public typealias _Sum = UInt }
 extension Float: NumericAttribute { public typealias _Sum = Double }
 extension Double: NumericAttribute { public typealias _Sum = Double }
 extension Decimal: NumericAttribute {
-  /// Exact while it is computed, and rounded once.
+  /// The type of a sum, which is exact while it is computed, and rounded once.
   public typealias _Sum = Decimal
-  /// Exact while it is computed, and rounded once.
+  /// The type of an average, which is exact while it is computed, and rounded once.
   public typealias _Average = Decimal
 }
 extension Optional: NumericAttribute where Wrapped: NumericAttribute {

@@ -1,6 +1,6 @@
 /// The number of an object: final from its insertion on, unique among the objects of its entity, never used twice.
 ///
-/// | bits | what they say |
+/// | bits | meaning |
 /// |---|---|
 /// | 0..<50 | the sequence: objects of an entity count from 1 |
 /// | 50..<62 | the class tag: 0 without entity inheritance; with it, the concrete class |
@@ -16,7 +16,7 @@ public struct ObjectNumber: RawRepresentable, Sendable, Hashable, Codable {
   /// The class tag and the sequence.
   public let rawValue: UInt64
 
-  /// Takes any 64 bits.
+  /// Makes the number of any 64 bits.
   @inlinable
   public init(rawValue: UInt64) { self.rawValue = rawValue }
 
@@ -26,10 +26,10 @@ public struct ObjectNumber: RawRepresentable, Sendable, Hashable, Codable {
   /// The bits of the class tag.
   @inlinable
   public static var classTagBitCount: Int { 12 }
-  /// 2^50 − 1: at a million objects a second, an entity comes this far in 35 years.
+  /// The greatest sequence, 2^50 − 1: at a million objects a second, an entity reaches it in 35 years.
   @inlinable
   public static var greatestSequence: UInt64 { 1 << sequenceBitCount - 1 }
-  /// 2^12 − 1.
+  /// The greatest class tag, 2^12 − 1.
   @inlinable
   public static var greatestClassTag: UInt16 { 1 << classTagBitCount - 1 }
 
@@ -37,7 +37,7 @@ public struct ObjectNumber: RawRepresentable, Sendable, Hashable, Codable {
   @inlinable
   public static var none: ObjectNumber { ObjectNumber(rawValue: 0) }
 
-  /// The number of an object of a class.
+  /// Makes the number of an object of a class.
   ///
   /// Nil when the sequence is 0 or above ``greatestSequence``, or the class tag is above ``greatestClassTag``.
   @inlinable
@@ -48,7 +48,7 @@ public struct ObjectNumber: RawRepresentable, Sendable, Hashable, Codable {
     rawValue = UInt64(classTag) << Self.sequenceBitCount | sequence
   }
 
-  /// The place in the order of insertion, from 1; 0 in ``none``.
+  /// The position in the order of insertion, from 1; 0 in ``none``.
   @inlinable
   public var sequence: UInt64 { rawValue & Self.greatestSequence }
 
@@ -77,12 +77,12 @@ extension ObjectNumber: CustomStringConvertible {
 }
 
 extension ObjectNumber {
-  /// True if the number can be that of an object of some entity: it has a sequence, and no bit is set that means
-  /// nothing.
+  /// True if the number can be that of an object of some entity: it has a sequence, and no bit without a meaning is
+  /// set.
   @inlinable
   package var isSound: Bool { sequence > 0 && rawValue >> 62 == 0 }
 
-  /// The number of an object of another class that has this one's sequence.
+  /// Returns the number of an object of another class that has this number's sequence.
   package func tagged(_ classTag: UInt16) -> ObjectNumber {
     ObjectNumber(
       rawValue: sequence | UInt64(classTag & Self.greatestClassTag) << UInt64(Self.sequenceBitCount)

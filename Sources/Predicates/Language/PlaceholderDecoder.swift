@@ -11,7 +11,7 @@ struct PlaceholderDecoder: Decoder {
 
   /// The nesting depth of the values decoded so far.
   private(set) var depth = 0
-  /// A type that holds itself without a list or an optional between has no value.
+  /// The greatest depth. A type that contains itself without a list or an optional between has no value.
   private static let maximumDepth = 64
 
   fileprivate func nested() throws -> PlaceholderDecoder {
@@ -23,8 +23,8 @@ struct PlaceholderDecoder: Decoder {
     return nested
   }
 
-  /// A value of a type. Where the type refuses placeholders, it is the one whose bytes are zero, if the type is
-  /// made of plain bytes.
+  /// Returns a value of a type. Where the type refuses placeholders, it is the value whose bytes are zero, if the type
+  /// is made of plain bytes.
   func value<Value: Decodable>(_ type: Value.Type) throws -> Value {
     if let attribute = type as? any AttributeType.Type, !(attribute is any CodableAttribute.Type),
       let value = attribute.tracerValue as? Value

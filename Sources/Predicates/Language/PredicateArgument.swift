@@ -16,7 +16,7 @@ public enum FormatArgument: Sendable, Hashable {
   case objectWithoutID
   /// A list for `IN`, and for `BETWEEN` if it has two elements.
   case list([FormatArgument])
-  /// Everything from one value to another. `IN` and `BETWEEN` take it if both are included.
+  /// The range from one value to another. `IN` and `BETWEEN` take it if both are included.
   case range(ValueRange)
 }
 

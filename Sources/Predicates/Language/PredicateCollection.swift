@@ -1,7 +1,7 @@
 /// Several values that belong to one object: the elements of a to-many relationship, those of them that meet a
 /// condition, or a property of each.
 public struct PredicateCollection: Sendable, Hashable {
-  /// Which elements count.
+  /// The selection of the elements that count.
   public struct Filter: Sendable, Hashable {
     /// The name of the element in the condition, without `$`.
     public var variable: String
@@ -17,12 +17,12 @@ public struct PredicateCollection: Sendable, Hashable {
 
   /// The variable that the names start from, without `$`; nil for the fetched object.
   public var variable: String?
-  /// Names from there to the collection. Several to-many relationships on the way make one collection of all their
-  /// elements.
+  /// The names from the start to the collection. Several to-many relationships on the way make one collection of all
+  /// their elements.
   public var names: [String]
-  /// Nil for all elements.
+  /// The filter of the elements; nil for all elements.
   public var filter: Filter?
-  /// Names from an element to the value; none for the element itself.
+  /// The names from an element to the value; none for the element itself.
   public var element: [String]
   /// True if equal values count once.
   public var isDistinct: Bool
@@ -45,8 +45,8 @@ public struct PredicateCollection: Sendable, Hashable {
 
 /// A function that computes one value from several.
 ///
-/// nil takes no part, and NaN takes part only in ``count``. Without values, the count and the sum are 0, everything
-/// else is nil.
+/// nil takes no part, and NaN takes part only in ``count``. Without values, the count and the sum are 0, all others are
+/// nil.
 public enum PredicateAggregate: Sendable, Hashable {
   /// The number of elements, or of values that aren't nil.
   case count
@@ -73,10 +73,10 @@ public enum PredicateAggregate: Sendable, Hashable {
 
 /// The quantifier: the number of a collection's values for which a comparison has to hold.
 public enum PredicateQuantifier: String, Sendable, Hashable, CaseIterable {
-  /// For one at least.
+  /// At least one.
   case any = "ANY"
-  /// For each; of nothing, true.
+  /// Each one; true without values.
   case all = "ALL"
-  /// For none.
+  /// None.
   case none = "NONE"
 }

@@ -17,11 +17,11 @@ public enum PredicateFunction: String, Sendable, Hashable, CaseIterable {
   case modulus
   /// The number with the other sign.
   case negate
-  /// Always a floating-point number.
+  /// The power, always a floating-point number.
   case power
   /// The square root, as a floating-point number; nil below 0.
   case squareRoot = "sqrt"
-  /// To the base 10.
+  /// The logarithm to the base 10.
   case logarithm = "log"
   /// The natural logarithm, as a floating-point number.
   case naturalLogarithm = "ln"
@@ -31,7 +31,7 @@ public enum PredicateFunction: String, Sendable, Hashable, CaseIterable {
   case floor
   /// The least whole number that is not below the argument.
   case ceiling
-  /// Away from 0 at a half.
+  /// The nearest whole number, away from 0 at a half.
   case round
   /// The whole number next to the argument on the side of 0.
   case truncate = "trunc"
@@ -43,10 +43,10 @@ public enum PredicateFunction: String, Sendable, Hashable, CaseIterable {
   case bitwiseOr
   /// The bits that are set in exactly one of two integers.
   case bitwiseXor
-  /// The first integer shifted to the left by the second; nil unless that is 0 to 63, and where 64 bits don't hold
-  /// the result.
+  /// The first integer shifted to the left by the second; nil unless the second is 0 to 63, and where 64 bits don't
+  /// hold the result.
   case leftShift
-  /// The first integer shifted to the right by the second, keeping its sign; nil unless that is 0 to 63.
+  /// The first integer shifted to the right by the second, keeping its sign; nil unless the second is 0 to 63.
   case rightShift
   /// The integer with every bit turned over.
   case onesComplement
@@ -55,7 +55,7 @@ public enum PredicateFunction: String, Sendable, Hashable, CaseIterable {
 
   /// The least of the arguments that are neither nil nor NaN.
   case minimum = "min"
-  /// The greatest of them.
+  /// The greatest of the arguments that are neither nil nor NaN.
   case maximum = "max"
   /// The sum of the arguments that are neither nil nor NaN; 0 of none.
   case sum
@@ -68,9 +68,9 @@ public enum PredicateFunction: String, Sendable, Hashable, CaseIterable {
   case lowercase
   /// The string in upper case, by no locale's rules.
   case uppercase
-  /// Characters (grapheme clusters), as Swift's `count`.
+  /// The number of characters (grapheme clusters), as Swift's `count`.
   case length
-  /// Without white space at both ends.
+  /// The string without white space at both ends.
   case trim
 
   // MARK: Dates, in UTC and the proleptic Gregorian calendar
@@ -87,9 +87,9 @@ public enum PredicateFunction: String, Sendable, Hashable, CaseIterable {
   case hour
   /// The minute, 0 to 59.
   case minute
-  /// With its fraction.
+  /// The second, with its fraction.
   case second
-  /// 1 for Sunday to 7 for Saturday.
+  /// The weekday, 1 for Sunday to 7 for Saturday.
   case weekday
 
   // MARK: Conversions

@@ -77,6 +77,6 @@ extension [String] {
   /// The names as a path.
   var formatPath: String { map(FormatKeyword.escapedIdentifier).joined(separator: ".") }
 
-  /// The names after what comes before.
+  /// The names as the continuation of a path.
   fileprivate var formatSuffix: String { map { "." + FormatKeyword.escapedIdentifier($0) }.joined() }
 }

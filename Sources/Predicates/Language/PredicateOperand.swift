@@ -39,11 +39,11 @@ public struct PredicateOperand: Sendable {
     self.location = location
   }
 
-  /// The operand of a path: names from the fetched entity to a property.
+  /// Returns the operand of a path: names from the fetched entity to a property.
   public static func path(_ names: [String]) -> PredicateOperand { PredicateOperand(.path(names)) }
-  /// The operand of a value.
+  /// Returns the operand of a value.
   public static func value(_ value: AttributeValue) -> PredicateOperand { PredicateOperand(.value(value)) }
-  /// The operand of another object.
+  /// Returns the operand of another object.
   public static func reference(_ object: ObjectReference) -> PredicateOperand {
     PredicateOperand(.reference(object))
   }
@@ -98,7 +98,7 @@ public struct SourceLocation: Sendable, Hashable {
 }
 
 extension QueryError {
-  /// The mistake, found at an offset of a text.
+  /// Returns the error, found at an offset of a text.
   func at(_ location: SourceLocation?) -> QueryError {
     guard let location, source == nil else { return self }
     var error = self

@@ -2,7 +2,7 @@ import Foundation
 
 /// A type whose values predicates can be about: a model class, or any type that can name its own key paths.
 public protocol PredicateRoot {
-  /// The names along a key path whose root is this type, through to-one relationships to an attribute or a
+  /// Returns the names along a key path whose root is this type, through to-one relationships to an attribute or a
   /// to-one relationship: `\.origin?.name` is `["origin", "name"]`.
   ///
   /// - Throws: `QueryError` of code `keyPath` when the key path is not a persistent property.
@@ -21,19 +21,19 @@ extension PredicateRoot {
 public struct ObjectReference: Sendable, Codable {
   /// The object's entity.
   public var entity: String
-  /// The object's number within the entity: what a `reference` holds.
+  /// The object's number within the entity, which a `reference` holds.
   public var number: ObjectNumber
-  /// The store that the object is in; nil where it is not known, for example in a text, which stands for an object
-  /// of any store. A query over another store is a mistake. The store takes no part in equality, and isn't
+  /// The store that the object is in; nil where the store is not known, for example in a text, which stands for an
+  /// object of any store. A query over another store is a mistake. The store takes no part in equality, and isn't
   /// archived.
   public var store: UUID?
-  /// The number of the entity in that store, which stays when the entity is renamed; nil where it is not known. It
-  /// takes no part in equality, and isn't archived, because it has no meaning in another store.
+  /// The number of the entity in that store, which stays when the entity is renamed; nil where the number is not known.
+  /// It takes no part in equality, and isn't archived, because it has no meaning in another store.
   package var entityNumber: UInt32?
 
   private enum CodingKeys: CodingKey { case entity, number }
 
-  /// Makes the identity of an object. Without a store, it stands for an object of the queried store.
+  /// Makes the identity of an object. Without a store, the identity stands for an object of the queried store.
   public init(entity: String, number: ObjectNumber, store: UUID? = nil) {
     self.entity = entity
     self.number = number

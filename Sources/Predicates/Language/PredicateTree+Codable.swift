@@ -1,6 +1,5 @@
 extension PredicateTree: Codable {
-  /// A tree is archived as its text: the one spelling that is documented, versioned and checked for depth
-  /// already.
+  /// Encodes the tree as its text: the one spelling that is documented, versioned and checked for depth already.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(description)

@@ -1,7 +1,7 @@
 extension PredicateTree {
   /// The nesting depth of the tree, as ``maximumDepth`` counts.
   var depth: Int {
-    // What most conditions are.
+    // The form of most conditions.
     if case .comparison(let left, _, let right, _) = self, left.isFlat, right.isFlat { return 0 }
     return Nested.condition(self).depth
   }
@@ -23,7 +23,7 @@ private enum Nested {
   case condition(PredicateTree)
   case operand(PredicateOperand)
 
-  /// Computed without recursion: the measured tree may be too deep for that.
+  /// The nesting depth. It is computed without recursion, for which the measured tree may be too deep.
   var depth: Int {
     var deepest = 0
     var pending = [(part: self, depth: 0)]
@@ -81,14 +81,14 @@ private enum Nested {
     }
   }
 
-  /// Plain values and paths, which most operands are, have nothing in them.
+  /// Returns the operands that contain others. Plain values and paths, which most operands are, contain none.
   private static func composed(_ operands: [PredicateOperand]) -> [Nested] {
     operands.filter { !$0.isFlat }.map(Nested.operand)
   }
 }
 
 extension PredicateOperand {
-  /// True if the operand is a value or a path, with nothing in it.
+  /// True if the operand is a value or a path, which contain no other operands.
   var isFlat: Bool {
     switch content {
     case .path, .variable, .object, .value, .digits, .reference: true

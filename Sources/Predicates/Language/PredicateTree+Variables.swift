@@ -1,7 +1,7 @@
 // Templates: predicates with variables whose values come later.
 
 extension PredicateTree {
-  /// The predicate with values in place of its variables.
+  /// Returns the predicate with values in place of its variables.
   ///
   /// ```swift
   /// let template = try PredicateTree(format: "seconds > $LONG AND album IN $ALBUMS")
@@ -23,7 +23,7 @@ extension PredicateTree {
 }
 
 extension Where {
-  /// The condition with values in place of its variables; see ``PredicateTree/replacingVariables(_:)``.
+  /// Returns the condition with values in place of its variables; see ``PredicateTree/replacingVariables(_:)``.
   public func replacingVariables(_ values: [String: (any PredicateArgument)?]) -> Where {
     Where(
       condition.content.flatMap { tree in
@@ -71,7 +71,7 @@ private struct VariableReplacement {
     return result
   }
 
-  /// `$V CONTAINS x`, which is how `x IN $V` is kept.
+  /// Returns `$V CONTAINS x`, the form in which `x IN $V` is kept, with the variable replaced.
   private func membership(
     of element: PredicateOperand,
     in collection: PredicateOperand,
@@ -138,7 +138,7 @@ private struct VariableReplacement {
     return result
   }
 
-  /// The variable of a condition on elements is not replaced inside this condition.
+  /// Replaces variables in a collection. The variable of a condition on elements is not replaced inside this condition.
   private func replace(_ collection: PredicateCollection) throws(QueryError) -> PredicateCollection {
     guard let filter = collection.filter else { return collection }
     var inner = self

@@ -4,7 +4,7 @@
 /// case. Two spellings of a predicate then make equal trees, and ``description`` is text that parses to the
 /// same tree again.
 public enum PredicateTree: Sendable, Hashable {
-  /// Matches everything, or nothing.
+  /// A predicate that matches everything, or nothing.
   case constant(Bool)
   /// A comparison of two operands; strings are folded first as the options say.
   indirect case comparison(PredicateOperand, ComparisonOperator, PredicateOperand, StringOptions)
@@ -28,7 +28,7 @@ public enum PredicateTree: Sendable, Hashable {
 }
 
 extension PredicateTree {
-  /// Both predicates, in canonical form.
+  /// Returns both predicates, in canonical form.
   static func all(_ first: PredicateTree, _ second: PredicateTree) -> PredicateTree {
     switch (first, second) {
     case (.and, _), (_, .and): all([first, second])
@@ -36,7 +36,7 @@ extension PredicateTree {
     }
   }
 
-  /// Either predicate, in canonical form.
+  /// Returns either predicate, in canonical form.
   static func any(_ first: PredicateTree, _ second: PredicateTree) -> PredicateTree {
     switch (first, second) {
     case (.or, _), (_, .or): any([first, second])
@@ -44,7 +44,7 @@ extension PredicateTree {
     }
   }
 
-  /// All of the predicates, in canonical form.
+  /// Returns all of the predicates, in canonical form.
   public static func all(_ children: some Sequence<PredicateTree>) -> PredicateTree {
     var flat: [PredicateTree] = []
     for child in children {
@@ -53,7 +53,7 @@ extension PredicateTree {
     return flat.count > 1 ? .and(flat) : flat.first ?? .constant(true)
   }
 
-  /// Any of the predicates, in canonical form.
+  /// Returns any of the predicates, in canonical form.
   public static func any(_ children: some Sequence<PredicateTree>) -> PredicateTree {
     var flat: [PredicateTree] = []
     for child in children {
@@ -88,7 +88,7 @@ public enum ComparisonOperator: String, Sendable, Hashable, Codable, CaseIterabl
   /// A regular expression that the whole string fits.
   case matches = "MATCHES"
 
-  /// True if it looks into strings.
+  /// True if the operator tests the content of strings.
   public var isStringOperator: Bool {
     switch self {
     case .beginsWith, .endsWith, .contains, .like, .matches: true
@@ -96,7 +96,7 @@ public enum ComparisonOperator: String, Sendable, Hashable, Codable, CaseIterabl
     }
   }
 
-  /// True if it asks for an order.
+  /// True if the operator compares by order.
   public var isOrdering: Bool {
     switch self {
     case .less, .lessOrEqual, .greater, .greaterOrEqual: true
@@ -104,7 +104,7 @@ public enum ComparisonOperator: String, Sendable, Hashable, Codable, CaseIterabl
     }
   }
 
-  /// True if what stands on its right is a pattern rather than a value.
+  /// True if the right side of the operator is a pattern rather than a value.
   public var takesPattern: Bool { self == .like || self == .matches }
 
   /// The operator with the same meaning and exchanged sides; nil for string operators.

@@ -2,7 +2,7 @@
 ///
 /// A record is
 ///
-/// | bytes | what |
+/// | bytes | content |
 /// |---|---|
 /// | 0–1 | version of the records' form, little-endian |
 /// | 2–3 | tag of the concrete entity, 0 without inheritance |
@@ -18,7 +18,7 @@
 /// The slots in this table are the store's. A model that declares its properties in another order counts them in
 /// its own; a layout knows the *place* of each, which is its slot in the store.
 public struct RecordLayout: Sendable, Hashable {
-  /// Bytes before the null bitmap.
+  /// The number of bytes before the null bitmap.
   public static let headerByteCount = 16
 
   /// The position of one stored value.
@@ -27,9 +27,10 @@ public struct RecordLayout: Sendable, Hashable {
     public let kind: AttributeKind
     /// The bit of ``nullByte`` that is set where the value is nil.
     public let nullMask: UInt8
-    /// Bytes from the start of the record.
+    /// The offset of the null byte from the start of the record.
     public let nullByte: UInt16
-    /// For a fixed width: bytes from the start of the record. For a variable width: its ordinal among those.
+    /// For a fixed width: the offset from the start of the record. For a variable width: the ordinal among the values
+    /// of variable width.
     public let position: Int
 
     fileprivate init(kind: AttributeKind, position: Int, place: Int) {
@@ -47,23 +48,27 @@ public struct RecordLayout: Sendable, Hashable {
 
   /// The layout's number among those that its entity has had; each record contains the number of its layout.
   public let number: UInt32
-  /// In the order of the model's slots.
+  /// The fields, in the order of the model's slots.
   public let fields: [Field]
   // Safety: memory of `table`, which lives as long as a copy of the layout. A view that held the layout itself
   // would count references for each value that an object reads.
   @usableFromInline nonisolated(unsafe) let fieldsStart: UnsafePointer<Field>
   @usableFromInline let fieldCount: Int
   private let table: FieldTable
-  /// Bytes from the start of the record to the table of ends.
+  /// The offset of the table of ends from the start of the record.
   public let endsOffset: Int
   /// The number of values of variable width.
   public let variableCount: Int
 
+  /// Makes a layout whose places are the slots.
+  ///
   /// - Parameter kinds: in slot order; each value's place is its slot.
   public init(kinds: [AttributeKind]) {
     self.init(kinds: kinds, places: Array(kinds.indices))
   }
 
+  /// Makes a layout.
+  ///
   /// - Parameters:
   ///   - kinds: in the order of the model's slots.
   ///   - places: the place of each, a permutation of `kinds.indices`.
@@ -91,7 +96,7 @@ public struct RecordLayout: Sendable, Hashable {
     self.variableCount = variableCount
   }
 
-  /// The number of the layout that a record says it has. Nil for too few bytes.
+  /// Returns the number of the layout that a record says it has. Nil for too few bytes.
   @inlinable
   public static func number(of record: UnsafeRawBufferPointer) -> UInt32? {
     guard record.count >= headerByteCount else { return nil }
@@ -104,7 +109,7 @@ public struct RecordLayout: Sendable, Hashable {
   /// The model's slots in the order of their places. Values of variable width are written in this order. O(n log n).
   public var slotsByPlace: [Int] { fields.indices.sorted { fields[$0].place < fields[$1].place } }
 
-  /// Bytes from the start of the record to the variable section; no valid record is shorter.
+  /// The offset of the variable section from the start of the record; no valid record is shorter.
   @inlinable
   public var variableOffset: Int { endsOffset + 4 * variableCount }
 }

@@ -13,8 +13,8 @@ public struct RecordView {
   @usableFromInline let endsOffset: Int
   @usableFromInline let variableCount: Int
 
-  /// Nil when the bytes are too few to be a record of this layout, or its table of ends is wrong. O(variable
-  /// values).
+  /// Makes a view of a record. Nil when the bytes are too few to be a record of this layout, or its table of ends is
+  /// wrong. O(variable values).
   @inlinable
   public init?(_ bytes: UnsafeRawBufferPointer, layout: RecordLayout) {
     guard bytes.count >= layout.variableOffset else { return nil }
@@ -28,7 +28,7 @@ public struct RecordView {
     guard variableOffset + Int(previous) == bytes.count else { return nil }
   }
 
-  /// For bytes that an `init?` has already accepted.
+  /// Makes a view of bytes that an `init?` has already accepted.
   @inlinable
   public init(validated bytes: UnsafeRawBufferPointer, layout: RecordLayout) {
     self.bytes = bytes
@@ -38,7 +38,7 @@ public struct RecordView {
     variableCount = layout.variableCount
   }
 
-  /// The position of the value at a slot. Traps if the layout has no such slot.
+  /// Returns the position of the value at a slot. Traps if the layout has no such slot.
   @inlinable
   public func field(_ slot: Int) -> RecordLayout.Field {
     guard UInt(bitPattern: slot) < UInt(bitPattern: slotCount) else { Self.missing(slot) }
@@ -71,13 +71,13 @@ public struct RecordView {
     T(littleEndian: bytes.loadUnaligned(fromByteOffset: field(slot).position, as: type))
   }
 
-  /// The number at a to-one relationship's slot; ``ObjectNumber/none`` for nil.
+  /// Returns the number at a to-one relationship's slot; ``ObjectNumber/none`` for nil.
   @inlinable
   package func reference(_ slot: Int) -> ObjectNumber {
     isNull(slot) ? .none : ObjectNumber(rawValue: fixed(slot, as: UInt64.self))
   }
 
-  /// The bytes of a string or data value; empty where nil.
+  /// Returns the bytes of a string or data value; empty where nil.
   @inlinable
   public func variable(_ slot: Int) -> UnsafeRawBufferPointer {
     let ordinal = field(slot).position
@@ -87,8 +87,8 @@ public struct RecordView {
     return UnsafeRawBufferPointer(rebasing: bytes[base + start..<base + end])
   }
 
-  /// The value at the slot. Allocates for strings over 15 bytes and for data. Bytes that are no decimal are read as
-  /// NaN.
+  /// Returns the value at the slot. Allocates for strings over 15 bytes and for data. Bytes that are no decimal are
+  /// read as NaN.
   ///
   /// A value that is stored externally reads as `null`: the record doesn't have it.
   public func value(_ slot: Int) -> AttributeValue {
@@ -119,7 +119,7 @@ public struct RecordView {
     }
   }
 
-  /// The decimal at the slot; nil when the bytes there are none.
+  /// Returns the decimal at the slot; nil when the bytes there are no decimal.
   package func decimal(_ slot: Int) -> Decimal? {
     let position = field(slot).position
     return StoredDecimal.read(
@@ -127,7 +127,7 @@ public struct RecordView {
     )
   }
 
-  /// The UUID at the slot, its bytes in the order of its text.
+  /// Returns the UUID at the slot, its bytes in the order of its text.
   public func uuid(_ slot: Int) -> UUID {
     UUID(uuid: bytes.loadUnaligned(fromByteOffset: field(slot).position, as: uuid_t.self))
   }

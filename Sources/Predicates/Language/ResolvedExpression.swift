@@ -10,7 +10,7 @@ package indirect enum ResolvedExpression: Sendable, Hashable {
 
 /// Several values of one object, found by following to-many relationships one after the other.
 package struct ResolvedCollection: Sendable, Hashable {
-  /// From one object to the elements of a to-many relationship, or of a list.
+  /// A step from one object to the elements of a to-many relationship, or of a list.
   package struct Step: Sendable, Hashable {
     package enum Elements: Sendable, Hashable {
       /// The objects of the entity that the relationship leads to.
@@ -52,7 +52,7 @@ package struct ResolvedCollection: Sendable, Hashable {
     }
   }
 
-  /// One or more.
+  /// The steps, one or more.
   package var steps: [Step]
   /// The condition on the elements of the last step.
   package var condition: ResolvedPredicate

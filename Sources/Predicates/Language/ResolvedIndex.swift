@@ -37,9 +37,9 @@ public final class ResolvedIndex: Sendable {
   public let name: String
   /// The origin of the index.
   public let origin: Origin
-  /// In key order.
+  /// The columns, in key order.
   public let columns: [Column]
-  /// No two records share the tuple; a tuple with any nil is not constrained.
+  /// True if no two records share the tuple; a tuple with any nil is not constrained.
   public let isUnique: Bool
   /// The columns' slots, in key order.
   public let slots: [Int]
@@ -56,15 +56,15 @@ public final class ResolvedIndex: Sendable {
     slotMask = columns.reduce(0) { $0 | 1 << UInt64($1.slot) }
   }
 
-  /// A declared index.
+  /// Makes a declared index.
   ///
   /// - Parameters:
-  ///   - id: the index's place among those of its entity.
+  ///   - id: the index's position among those of its entity.
   ///   - name: the index's name.
-  ///   - slots: those of the properties, in the order of the declaration.
+  ///   - slots: the slots of the properties, in the order of the declaration.
   ///   - stored: all stored properties of the entity, in slot order.
-  ///   - isUnique: whether no two objects may have equal values in all of the properties.
-  ///   - folding: of the strings among the properties.
+  ///   - isUnique: true if no two objects may have equal values in all of the properties.
+  ///   - folding: the folding of the strings among the properties.
   public convenience init(
     _ id: IndexID,
     named name: String,
@@ -81,7 +81,7 @@ public final class ResolvedIndex: Sendable {
     self.init(id, name, .declared, columns, isUnique: isUnique)
   }
 
-  /// The index of a to-one relationship.
+  /// Makes the index of a to-one relationship.
   convenience init(_ id: IndexID, of relationship: StoredProperty) {
     self.init(id, relationship.name, .relationship, [Column(slot: relationship.slot)], isUnique: false)
   }

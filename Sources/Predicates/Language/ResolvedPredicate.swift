@@ -12,7 +12,7 @@ package enum ResolvedPredicate: Sendable, Hashable {
   case compare(ResolvedPath, ComparisonOperator, AttributeValue, StringOptions)
   /// Attribute against attribute, compared exactly. nil equals nil; else false with a nil, except `notEqual`.
   indirect case comparePaths(ResolvedPath, ComparisonOperator, ResolvedPath, StringOptions)
-  /// The value equals one of these; `includesNull` says whether nil is among them.
+  /// The value equals one of these; `includesNull` is true if nil is among them.
   indirect case among(ResolvedPath, [AttributeValue], includesNull: Bool, StringOptions)
   indirect case within(ResolvedPath, ValueRange)
   /// A comparison of two expressions, at least one of which is calculated. nil equals nil; else false with a nil,

@@ -1,5 +1,5 @@
-/// A class of the objects of an entity, as queries see it: the class tag of an object's number tells it, so no
-/// record is read.
+/// A class of the objects of an entity, as queries see it. An object's number contains the class tag, so no record is
+/// read.
 package struct SchemaClass: Sendable, Hashable {
   package let name: String
   /// Its own tag.
@@ -21,7 +21,7 @@ extension EntitySchema {
     return predicate == .constant(true) ? condition : .and([condition, predicate])
   }
 
-  /// The same of a predicate in normal form, which it keeps.
+  /// Returns a predicate that also asks for the selected classes, in normal form like the given one.
   func restricting(_ predicate: NormalPredicate) -> NormalPredicate {
     guard let condition = classCondition else { return predicate }
     return Normaliser.combine([Normaliser.normalise(condition), predicate], .all)
@@ -37,8 +37,8 @@ extension EntitySchema {
 }
 
 extension ResolvedPath {
-  /// The predicate that holds where the path, which ends at an object, leads to one whose number has one of these
-  /// class tags.
+  /// Returns the predicate that the path, which ends at an object, leads to one whose number has one of these class
+  /// tags.
   func hasClass(in tags: [UInt16]) -> ResolvedPredicate {
     var ranges: [ClosedRange<UInt16>] = []
     for tag in tags.sorted() {
@@ -62,12 +62,12 @@ extension ResolvedPath {
 }
 
 extension ObjectNumber {
-  /// The least number that an object of a class can have.
+  /// Returns the least number that an object of a class can have.
   static func first(ofClass tag: UInt16) -> ObjectNumber {
     ObjectNumber(rawValue: UInt64(tag) << UInt64(sequenceBitCount) | 1)
   }
 
-  /// The greatest number that an object of a class can have.
+  /// Returns the greatest number that an object of a class can have.
   static func last(ofClass tag: UInt16) -> ObjectNumber {
     ObjectNumber(rawValue: UInt64(tag) << UInt64(sequenceBitCount) | greatestSequence)
   }

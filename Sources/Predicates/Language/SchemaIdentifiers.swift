@@ -1,9 +1,9 @@
 /// The identifier of an entity: its position among the schema's entities. It has no meaning in another schema.
 public struct EntityID: Sendable, Hashable {
-  /// The entity's place in its schema, from 0.
+  /// The entity's position in its schema, from 0.
   public let ordinal: Int
 
-  /// The entity at a place of a schema.
+  /// Makes the identifier of the entity at a position in a schema.
   public init(_ ordinal: Int) { self.ordinal = ordinal }
 }
 
@@ -12,10 +12,10 @@ public struct EntityID: Sendable, Hashable {
 public struct IndexID: Sendable, Hashable {
   /// The entity that the index is of.
   public let entity: EntityID
-  /// The index's place among those of the entity, from 0.
+  /// The index's position among those of the entity, from 0.
   public let ordinal: Int
 
-  /// The index at a place among those of an entity.
+  /// Makes the identifier of the index at a position among those of an entity.
   public init(_ entity: EntityID, _ ordinal: Int) {
     self.entity = entity
     self.ordinal = ordinal

@@ -2,7 +2,7 @@ import Foundation
 
 /// A Decimal in a record: 18 bytes that keep its mantissa and its exponent.
 ///
-/// | bytes | what |
+/// | bytes | content |
 /// |---|---|
 /// | 0 | 0 for zero and above, 1 below zero, 2 for NaN |
 /// | 1 | the exponent of ten, two's complement |
@@ -20,7 +20,7 @@ package enum StoredDecimal {
     static let nan: UInt8 = 2
   }
 
-  /// The bytes of a value.
+  /// Calls `body` with the bytes of a value.
   package static func withBytes<R>(
     of value: Decimal,
     _ body: (UnsafeRawBufferPointer) throws -> R
@@ -34,7 +34,7 @@ package enum StoredDecimal {
     }
   }
 
-  /// The value that the bytes stand for. Nil when they stand for none.
+  /// Reads the value that the bytes stand for. Nil when they stand for none.
   package static func read(_ bytes: UnsafeRawBufferPointer) -> Decimal? {
     guard bytes.count == byteCount else { return nil }
     let parts = DecimalParts(

@@ -4,14 +4,14 @@ struct VariableRange {
   let variable: String
   let location: SourceLocation?
 
-  /// Nil where the right side of `BETWEEN` is no variable.
+  /// Makes the range of a variable operand. Nil where the right side of `BETWEEN` is no variable.
   init?(_ operand: PredicateOperand) {
     guard case .variable(let name, []) = operand.content else { return nil }
     variable = name
     location = operand.location
   }
 
-  /// Nil where the bounds are not the first and the last value of one variable.
+  /// Makes the range of two bounds. Nil where the bounds are not the first and the last value of one variable.
   init?(lower: PredicateOperand, upper: PredicateOperand) {
     guard case .aggregate(.element(0), let first) = lower.content, let name = first.variable,
       first == PredicateCollection(variable: name, names: []),

@@ -1,6 +1,6 @@
 /// An integer of any size, from 0 on.
 struct WideInteger {
-  /// The lowest first, none of them zero at the end.
+  /// The words, the lowest first. The last one is never zero.
   private var words: [UInt64]
 
   init(_ value: UInt128) {

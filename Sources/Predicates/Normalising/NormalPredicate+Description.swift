@@ -71,7 +71,7 @@ extension ResolvedCollection {
 }
 
 extension ValueSet {
-  /// The condition that a value named `name` is in the set.
+  /// Returns the condition that a value named `name` is in the set.
   func text(_ name: String, isInside outer: Normaliser.Bracket? = nil) -> String {
     if isEmpty { return "FALSEPREDICATE" }
     if isEverything { return "TRUEPREDICATE" }
@@ -85,7 +85,7 @@ extension ValueSet {
     return outer == .all && isAlternative ? "(\(text))" : text
   }
 
-  /// The negation in few words; nil where it takes more than one term.
+  /// Returns the negation in few words; nil where the negation takes more than one term.
   private func negatedText(_ name: String) -> String? {
     if self == .null(kind) { return "\(name) != nil" }
     let options = folding.formatText
@@ -109,11 +109,11 @@ extension ValueSet.Segment {
     var text: String
     /// The number of comparisons in the text.
     var count: Int
-    /// True if they are joined by OR.
+    /// True if the comparisons are joined by OR.
     var isAlternative: Bool
   }
 
-  /// The condition that a value named `name`, folded so, is in the segment.
+  /// Returns the condition that a value named `name`, folded so, is in the segment.
   func conditions(_ name: String, _ folding: StringOptions) -> Conditions {
     let options = folding.formatText
     if let point {

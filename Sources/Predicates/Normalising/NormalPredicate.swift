@@ -6,9 +6,9 @@ package enum NormalPredicate: Sendable, Hashable {
   indirect case values(ResolvedPath, ValueSet)
   /// A comparison that no set of values expresses, or its complement.
   indirect case test(ResolvedPredicate, isNegated: Bool)
-  /// All of two or more.
+  /// All of two or more predicates.
   case and([NormalPredicate])
-  /// Any of two or more.
+  /// Any of two or more predicates.
   case or([NormalPredicate])
 }
 

@@ -1,4 +1,4 @@
-/// Brings predicates into normal form without changing their meaning.
+/// The conversion of predicates into normal form without a change of their meaning.
 ///
 /// NOT moves down to the comparisons; comparisons of a path with literals become sets of values, in which NOT, AND and
 /// OR are computed; nested brackets of a kind become one; constants disappear.
@@ -21,7 +21,8 @@ package enum Normaliser {
     }
   }
 
-  /// `!=` is spelled as the complement of `==`, so that a test and its negation differ in the flag only.
+  /// Returns the test of a comparison. `!=` is spelled as the complement of `==`, so that a test and its negation
+  /// differ in the flag only.
   private static func test(_ predicate: ResolvedPredicate, isNegated: Bool) -> NormalPredicate {
     switch predicate {
     case .comparePaths(let left, .notEqual, let right, let options):
@@ -65,7 +66,7 @@ extension Normaliser {
     var folding: StringOptions
   }
 
-  /// The bracket of normal predicates, in normal form. O(n log n) in its parts.
+  /// Returns the bracket of normal predicates, in normal form. O(n log n) in its parts.
   static func combine(_ children: [NormalPredicate], _ bracket: Bracket) -> NormalPredicate {
     var parts: [NormalPredicate] = []
     /// For each part that is a set of values, all the sets of the bracket with its path and folding.
@@ -131,7 +132,7 @@ extension Normaliser {
 }
 
 extension NormalPredicate {
-  /// The parts of a bracket of the kind; anything else is its own only part.
+  /// Returns the parts of a bracket of the kind; anything else is its own only part.
   fileprivate func parts(of bracket: Normaliser.Bracket) -> [NormalPredicate] {
     switch (self, bracket) {
     case (.and(let inner), .all), (.or(let inner), .any): inner
@@ -189,7 +190,8 @@ extension Normaliser {
     }
   }
 
-  /// A pattern without wildcards asks for a value, one whose only wildcard is a `*` at its end for a prefix.
+  /// Returns the values that fit a pattern. A pattern without wildcards asks for a value, and a pattern whose only
+  /// wildcard is a `*` at its end asks for a prefix.
   private static func values(_ kind: AttributeKind, like pattern: LikePattern) -> ValueSet? {
     switch pattern.shape {
     case .literal: ValueSet(kind, only: .string(pattern.literalPrefix))
@@ -210,7 +212,7 @@ extension Normaliser {
 }
 
 extension AttributeValue {
-  /// A string folded; any other value as it is.
+  /// Returns a string folded; any other value as it is.
   package func folded(by options: StringOptions) -> AttributeValue {
     if case .string(let text) = self { .string(StringFolding.fold(text, options)) } else { self }
   }

@@ -2,13 +2,13 @@ import Foundation
 
 /// The values that begin with a prefix, as a range: byte order keeps them together.
 enum PrefixRange {
-  /// The values of `kind` that begin with `prefix`. Nil for a kind that has no prefixes.
+  /// Returns the values of `kind` that begin with `prefix`. Nil for a kind that has no prefixes.
   static func values(_ kind: AttributeKind, beginningWith prefix: AttributeValue) -> ValueSet? {
     guard let end = end(of: prefix) else { return nil }
     return ValueSet(kind, from: .before(prefix), to: end)
   }
 
-  /// The prefix whose values the segment holds exactly. Nil for every other segment, and for the empty prefix.
+  /// Returns the prefix whose values the segment holds exactly. Nil for every other segment, and for the empty prefix.
   static func prefix(of segment: ValueSet.Segment) -> AttributeValue? {
     guard case .before(let prefix) = segment.lower, segment.point == nil, let end = end(of: prefix),
       end == segment.upper
@@ -16,7 +16,7 @@ enum PrefixRange {
     return prefix
   }
 
-  /// Just above the last value that begins with `prefix`.
+  /// Returns the cut just above the last value that begins with `prefix`.
   private static func end(of prefix: AttributeValue) -> ValueCut? {
     switch prefix {
     case .string(let text): successor(of: text).map { .before(.string($0)) } ?? .highest
@@ -25,8 +25,8 @@ enum PrefixRange {
     }
   }
 
-  /// The least string above every string that begins with `prefix`: its last scalar raised by one. The order of UTF-8
-  /// bytes is the order of scalars, so this is a string, where a raised byte might not be.
+  /// Returns the least string above every string that begins with `prefix`: its last scalar raised by one. The order of
+  /// UTF-8 bytes is the order of scalars, so this is a string, where a raised byte might not be.
   private static func successor(of prefix: String) -> String? {
     var scalars = prefix.unicodeScalars
     while let last = scalars.popLast() {

@@ -58,7 +58,8 @@ extension ValueCut {
     }
   }
 
-  /// A cut before a value that is above all that the kind can hold is the end of the kind.
+  /// Returns the cut within the kind. A cut before a value that is above all that the kind can hold is the end of the
+  /// kind.
   private func clipped(_ value: AttributeValue, _ kind: AttributeKind) -> ValueCut {
     guard let last = kind.lastInteger else { return self }
     return ValueComparison.sortOrder(value, last) > 0 ? kind.comparableEnd : self
@@ -76,7 +77,7 @@ extension AttributeKind {
     }
   }
 
-  /// The least and the greatest integer (or Bool) of the kind; nil for the others.
+  /// The least integer (or Bool) of the kind; nil for the other kinds. The greatest is `lastInteger`.
   private var firstInteger: AttributeValue? {
     switch self {
     case .bool: .bool(false)
@@ -128,7 +129,7 @@ extension AttributeKind {
     }
   }
 
-  /// The next value, for kinds that have one. `value` is not the last.
+  /// Returns the next value, for kinds that have one. `value` is not the last.
   ///
   /// References have no successor: no query asks for a range of them, and separate points needn't be joined.
   func successor(of value: AttributeValue) -> AttributeValue? {
@@ -140,7 +141,7 @@ extension AttributeKind {
     }
   }
 
-  /// The value before, for kinds that have one.
+  /// Returns the value before, for kinds that have one.
   func predecessor(of value: AttributeValue) -> AttributeValue? {
     switch value {
     case .bool: .bool(false)

@@ -1,7 +1,7 @@
 /// A few cuts between values, ascending. Up to two cuts are stored inline, so a single range needs no memory of its
 /// own.
 struct ValueCuts: Sendable, Hashable {
-  /// A list has one spelling: `many` has three or more.
+  /// The storage of the cuts. A list has one spelling: `many` has three or more.
   private enum Storage: Sendable, Hashable {
     case none
     case one(ValueCut)

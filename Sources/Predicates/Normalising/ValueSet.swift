@@ -17,13 +17,13 @@ package struct ValueSet: Sendable, Hashable {
     self.cuts = cuts
   }
 
-  /// The values from `lower` to `upper`.
+  /// Makes the set of the values from `lower` to `upper`.
   package init(_ kind: AttributeKind, from lower: ValueCut, to upper: ValueCut) {
     let (lower, upper) = (lower.canonical(for: kind), upper.canonical(for: kind))
     self.init(kind: kind, cuts: lower < upper ? ValueCuts(lower, upper) : ValueCuts())
   }
 
-  /// One value, which may be nil or NaN.
+  /// Makes the set of one value, which may be nil or NaN.
   package init(_ kind: AttributeKind, only value: AttributeValue) {
     // The cuts around a text are canonical and in order already; comparing them would read the text.
     if case .string(let text) = value, kind == .string, !text.utf8.isEmpty {
@@ -33,7 +33,7 @@ package struct ValueSet: Sendable, Hashable {
     self.init(kind, from: .before(value), to: .after(value))
   }
 
-  /// The given values. O(n log n).
+  /// Makes the set of the given values. O(n log n).
   package init(_ kind: AttributeKind, anyOf values: some Collection<AttributeValue>) {
     let sorted = values.sorted { ValueComparison.sortOrder($0, $1) < 0 }
     var cuts: [ValueCut] = []
@@ -55,12 +55,12 @@ package struct ValueSet: Sendable, Hashable {
     ValueSet(kind: kind, cuts: ValueCuts(.lowest, .afterNull))
   }
 
-  /// Every value that compares: not nil, not NaN.
+  /// Returns the set of every value that compares: not nil, not NaN.
   package static func comparable(_ kind: AttributeKind) -> ValueSet {
     ValueSet(kind, from: .afterNull, to: kind.comparableEnd)
   }
 
-  /// The strings that, once folded, are in this set of folded strings. Nil is nil, folded or not.
+  /// Returns the strings that, once folded, are in this set of folded strings. Nil is nil, folded or not.
   package func folding(_ options: StringOptions) -> ValueSet {
     if options == folding { return self }
     let isAboutNilAlone = cuts.allSatisfy { $0 <= .afterNull || $0 == .highest }
@@ -78,13 +78,8 @@ extension ValueSet {
   /// Returns whether the value, folded already, is in the set. O(log n).
   package func contains(_ value: AttributeValue) -> Bool {
     let place = ValueCut.before(value)
-    var (low, high) = (0, cuts.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if cuts[middle] <= place { low = middle + 1 } else { high = middle }
-    }
     // −∞ is spelled `afterNull`, as is every kind's first value: the cut before it compares as below the value itself.
-    return low % 2 == 1
+    return (0..<cuts.count).partitionPoint { cuts[$0] > place } % 2 == 1
   }
 
   package var complement: ValueSet {
@@ -153,7 +148,7 @@ extension ValueSet {
     stride(from: 0, to: cuts.count, by: 2).map { segment(cuts[$0], cuts[$0 + 1]) }
   }
 
-  /// From the first to the last member.
+  /// The segment from the first to the last member.
   package var hull: Segment? {
     guard let first = cuts.first, let last = cuts.last else { return nil }
     return segment(first, last)
@@ -167,7 +162,7 @@ extension ValueSet {
     segmentCount == 1 ? hull?.point : nil
   }
 
-  /// The members, if each stands alone and they are at most `limit`.
+  /// Returns the members, if each stands alone and their number is at most `limit`.
   package func points(atMost limit: Int) -> [AttributeValue]? {
     guard segmentCount <= limit else { return nil }
     var result: [AttributeValue] = []
@@ -178,8 +173,8 @@ extension ValueSet {
     return result
   }
 
-  /// The members one by one, if they are at most `limit`: also those of ranges, in kinds whose values can be
-  /// enumerated.
+  /// Returns the members one by one, if their number is at most `limit`: also those of ranges, in kinds whose values
+  /// can be enumerated.
   package func members(atMost limit: Int) -> [AttributeValue]? {
     guard segmentCount <= limit else { return nil }
     var result: [AttributeValue] = []
@@ -204,8 +199,8 @@ extension ValueSet {
     if case .before(let value) = upper, let last = kind.predecessor(of: value) {
       segment.upper = .after(last)
     }
-    // The canonical spelling of their cuts doesn't contain the least and the greatest value, so a point is made
-    // for them.
+    // The canonical spelling of their cuts doesn't contain the least and the greatest value, so a point is made for
+    // these values.
     if lower == .afterNull, case .after(let value) = segment.upper, kind.isAtOrBelowFirst(value) {
       segment.lower = .before(value)
     }

@@ -6,16 +6,17 @@
 /// descent if they don't.
 struct CostModel {
   static let indexEntry = 0.2
-  /// An entry whose components are read. Decoding them costs no less than finding fields of a record; a whole index
-  /// still goes before the records, because groups can be counted in it without reading the entries.
+  /// The cost of an entry whose components are read. Decoding them costs no less than finding fields of a record; a
+  /// whole index still goes before the records, because groups can be counted in it without reading the entries.
   static let coveringEntry = 0.95
-  /// An entry of several ranges that are merged: its object is sorted in, or looked up among others.
+  /// The cost of an entry of several ranges that are merged: its object is sorted in, or looked up among others.
   static let mergedEntry = 0.4
   static let neighbour = 2.0
   static let descent = 5.0
-  /// The elements of a row's collection: they are found near those of the row before, and one or two are read.
+  /// The cost of the elements of a row's collection: they are found near those of the row before, and one or two are
+  /// read.
   static let collection = 2 * neighbour
-  /// One comparison of a sort.
+  /// The cost of one comparison of a sort.
   static let comparison = 0.05
 
   let query: ResolvedQuery
@@ -32,7 +33,7 @@ struct CostModel {
     }
   }
 
-  /// The plan that costs least; the first among equals.
+  /// Returns the plan that costs least; the first among equals.
   func cheapest(of candidates: [PlannedQuery]) -> PlannedQuery {
     var best = candidates[0]
     var least = cost(of: best)
@@ -107,7 +108,7 @@ struct CostModel {
     return min(rows, Double(wanted) * rows / max(1, mostMatches))
   }
 
-  /// Rows that are skipped by rank cost nothing.
+  /// Returns the number of returned rows. Rows that are skipped by rank cost nothing.
   private func returned(_ rows: Double) -> Double {
     min(query.limit.map(Double.init) ?? rows, max(0, rows - Double(query.offset)))
   }
@@ -135,6 +136,6 @@ struct CostModel {
 }
 
 extension Double {
-  /// To the base 2, of the exponent alone: good enough to weigh a sort.
+  /// The logarithm to the base 2, of the exponent alone: good enough to weigh a sort.
   fileprivate var logarithm: Double { Double(max(1, exponent)) }
 }

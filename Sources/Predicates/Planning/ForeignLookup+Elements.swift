@@ -1,9 +1,10 @@
 // Conditions on the elements of collections, answered by finding the elements first.
 extension ForeignLookup {
-  /// `ANY books.title == "Blue"`: the few books that an index finds lead to the objects that have them.
+  /// Rewrites `ANY books.title == "Blue"`: the few books that an index finds lead to the objects that have them.
   ///
   /// The condition becomes one on the object itself, or on the reference that leads to the collection's owner. The rest
-  /// of the condition, which the index doesn't decide, is tested on those few. Nil if no index finds few elements.
+  /// of the condition, which the index doesn't decide, is tested on those few objects. Nil if no index finds few
+  /// elements.
   mutating func rewrite(_ collection: ResolvedCollection, isNegated: Bool) throws -> NormalPredicate? {
     if let (column, set) = collection.elementCondition {
       return try rewrite(column, set, isNegated: isNegated)
@@ -24,32 +25,22 @@ extension ForeignLookup {
     return isExact ? rewritten : .all([rewritten, .test(.exists(collection), isNegated: false)])
   }
 
-  /// `ANY tags BEGINSWITH "jazz"`: the few objects that an index of elements finds. A condition that asks for a
-  /// single value is left to the plan, which may read the index itself. The column is one of the fetched entity,
+  /// Rewrites `ANY tags BEGINSWITH "jazz"` to the few objects that an index of elements finds. A condition that asks
+  /// for a single value is left to the plan, which may read the index itself. The column is one of the fetched entity,
   /// also where the condition stands among those on the elements of another collection.
   private mutating func rewrite(
     _ column: ResolvedIndex.Column,
     _ set: ValueSet,
     isNegated: Bool
   ) throws -> NormalPredicate? {
-    guard !hiddenEntities.contains(entity.id), isNegated || set.point == nil,
-      set.segmentCount <= Self.maximumObjectCount,
-      let index = entity.indexes.first(where: { $0.columns.first == column })
-    else { return nil }
-    let ranges = Self.ranges(of: set)
-    let count = try ranges.reduce(0) { try $0 + counting.count($1, in: index) }
-    if count > Self.maximumObjectCount { return nil }
-    let numbers = try ranges.flatMap { try counting.objectIDs($0, in: index) }
-    let condition = set.text("ANY \(entity.stored[column.slot].name)")
-    lookups.append(
-      QueryPlan.Lookup(entity: entity.name, index: index.name, condition: condition, rowCount: count)
-    )
-    let found = ValueSet(.reference, anyOf: numbers.map(AttributeValue.reference))
+    guard !hiddenEntities.contains(entity.id), isNegated || set.point == nil else { return nil }
+    let name = "ANY \(entity.stored[column.slot].name)"
+    guard let found = try objects(of: entity, where: column, in: set, named: name) else { return nil }
     let object = ResolvedPath(hops: [], leaf: .objectID, isOptional: false, name: "SELF")
     return .values(object, isNegated ? found.complement : found)
   }
 
-  /// The condition that a collection's owner is one of these objects, or none of them.
+  /// Returns the condition that a collection's owner is one of these objects, or none of them.
   mutating func owner(
     of collection: ResolvedCollection,
     isAmong numbers: [ObjectNumber],
@@ -80,8 +71,8 @@ extension ForeignLookup {
       && collection.steps.dropFirst().allSatisfy { $0.owner.hops.isEmpty && $0.owner.leaf == .objectID }
   }
 
-  /// Returns the elements that meet the condition, by the index that finds fewest, or those that the condition
-  /// names; and whether they meet the whole condition.
+  /// Returns the elements that meet the condition, by the index that finds fewest, or those that the condition names;
+  /// and a flag that is true if these elements meet the whole condition.
   private mutating func elements(
     where condition: NormalPredicate,
     of entity: EntitySchema,

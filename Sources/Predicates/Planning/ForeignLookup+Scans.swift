@@ -20,8 +20,8 @@ extension ForeignLookup {
     }
   }
 
-  /// Returns the objects that have an element which meets the collection's condition; nil if they are many, or the
-  /// pass isn't worth its cost.
+  /// Returns the objects that have an element which meets the collection's condition; nil if these objects are many, or
+  /// the pass isn't worth its cost.
   private mutating func ownersByScan(
     of collection: ResolvedCollection,
     sparing rowCount: Double

@@ -1,4 +1,5 @@
-/// Turns conditions on objects at the other end of a relationship into conditions on the relationship itself.
+/// A rewriter that turns conditions on objects at the other end of a relationship into conditions on the relationship
+/// itself.
 ///
 /// `dest.faa == "IAH"` is answered by the index on `faa`: the few airports that match are the values that `dest` may
 /// have. The relationship's own index, and every other index with that column, can serve this condition. As a filter it
@@ -60,9 +61,10 @@ struct ForeignLookup {
     return set.isEmpty ? .constant(false) : set.isEverything ? .constant(true) : .values(path, set)
   }
 
-  /// Returns the references whose objects have a value of `set` in the slot, if few lookups find them.
+  /// Returns the references whose objects have a value of `set` in the slot, if few lookups find the objects.
   ///
-  /// A missing object has no values: if the set includes nil, the references that it leaves out are looked up instead.
+  /// A missing object has no values: if the set includes nil, the references that the set leaves out are looked up
+  /// instead.
   private mutating func references(
     to destination: EntityID,
     where slot: Int,
@@ -73,10 +75,22 @@ struct ForeignLookup {
     let entity = schema.entitySchema(destination)
     let wanted = set.includesNull ? set.complement : set
     let column = ResolvedIndex.Column(slot: slot, folding: set.folding)
+    let found = try objects(of: entity, where: column, in: wanted, named: path.name)
+    return set.includesNull ? found?.complement : found
+  }
+
+  /// Returns the objects of an entity that have a value of `set` in the column, and notes the lookup. Nil if the entity
+  /// has no index that begins with the column, or if the objects are too many.
+  mutating func objects(
+    of entity: EntitySchema,
+    where column: ResolvedIndex.Column,
+    in set: ValueSet,
+    named name: String
+  ) throws -> ValueSet? {
     guard let index = entity.indexes.first(where: { $0.columns.first == column }),
-      wanted.segmentCount <= Self.maximumObjectCount
+      set.segmentCount <= Self.maximumObjectCount
     else { return nil }
-    let ranges = Self.ranges(of: wanted)
+    let ranges = Self.ranges(of: set)
     var rowCount = 0
     for range in ranges {
       rowCount += try counting.count(range, in: index)
@@ -87,15 +101,14 @@ struct ForeignLookup {
       QueryPlan.Lookup(
         entity: entity.name,
         index: index.name,
-        condition: wanted.text(path.name),
+        condition: set.text(name),
         rowCount: rowCount
       )
     )
-    let found = ValueSet(.reference, anyOf: numbers.map(AttributeValue.reference))
-    return set.includesNull ? found.complement : found
+    return ValueSet(.reference, anyOf: numbers.map(AttributeValue.reference))
   }
 
-  /// The set as ranges of an index's first column.
+  /// Returns the set as ranges of an index's first column.
   static func ranges(of set: ValueSet) -> [IndexRange] {
     set.segments.map { segment in
       segment.point.map { IndexRange(prefix: [$0]) } ?? IndexRange(next: segment)

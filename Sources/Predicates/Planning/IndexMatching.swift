@@ -5,13 +5,13 @@ struct ColumnConditions {
     let column: ResolvedIndex.Column
     /// The values that it may hold.
     let set: ValueSet
-    /// The only one of them, if there is one.
+    /// The only one of the values, if there is only one.
     let point: AttributeValue?
     /// The index of its conjunct.
     let place: Int
   }
 
-  /// One for each column with a condition: they are few, so a list is quicker than a dictionary.
+  /// The conditions, one for each column with a condition: they are few, so a list is quicker than a dictionary.
   private var conditions: [Condition] = []
 
   init(_ conjuncts: [NormalPredicate]) {
@@ -34,7 +34,7 @@ struct ColumnConditions {
   /// Returns whether there is a condition on the column.
   func has(_ column: ResolvedIndex.Column) -> Bool { conditions.contains { $0.column == column } }
 
-  /// Returns whether every row has the same value there, folded as the column is.
+  /// Returns whether every row has the same value in the column, folded as the column is.
   func isFixed(_ column: ResolvedIndex.Column) -> Bool {
     conditions.contains { $0.column == column && $0.point != nil }
   }
@@ -53,8 +53,7 @@ extension NormalPredicate {
 }
 
 extension ResolvedCollection {
-  /// The column and the values that ``NormalPredicate/elementCondition`` tells, of a collection that has to have an
-  /// element.
+  /// The column and the values of ``NormalPredicate/elementCondition``, for a collection that has to have an element.
   var elementCondition: (column: ResolvedIndex.Column, set: ValueSet)? {
     guard steps.count == 1, case .values(let kind) = steps[0].elements, let slot = steps[0].owner.ownSlot,
       case .values(let path, let set) = Normaliser.normalise(condition), path.scope == steps[0].scope
@@ -72,18 +71,18 @@ extension ResolvedPath {
 }
 
 /// Ranges of an index that hold every row for which some conditions hold.
-struct IndexMatch {
+package struct IndexMatch {
   var ranges: [IndexRange]
   /// The indices of the conjuncts that the ranges express wholly: rows of the ranges needn't be tested for these.
   var coveredPlaces: [Int]
 
   /// The greatest number of ranges; more are replaced by one range with a filter.
-  static let maximumRangeCount = 1_024
+  package static let maximumRangeCount = 1_024
 
   /// The length of the longest range that is split into its points.
   static let maximumExpansion = 64
 
-  /// Nil if there is no condition on the index's first column.
+  /// Makes the match of an index with conditions. Nil if there is no condition on the index's first column.
   ///
   /// Columns are taken from the first on as long as their values are points, all of them combined; the first column
   /// whose values are ranges is the last one used. A short range is split into its points if then the next column
@@ -131,11 +130,13 @@ struct IndexMatch {
 struct OrderMatch {
   var isReversed: Bool
 
+  /// Makes the match; nil if the orders differ.
+  ///
   /// - Parameter columns: the columns by which the rows come ordered, ascending, before their object ID.
   ///
-  /// Columns and keys whose value is fixed play no part. What remains must be the same, in one direction, because
-  /// the end of an index key is the object ID, which decides between equals. A folded column is in no order that a
-  /// sort asks for.
+  /// Columns and keys whose value is fixed play no part. The remaining columns and keys must be the same, in one
+  /// direction, because the end of an index key is the object ID, which decides between equals. A folded column is in
+  /// no order that a sort asks for.
   init?(_ columns: [ResolvedIndex.Column], _ query: ResolvedQuery, _ conditions: ColumnConditions) {
     // The usual case, for which nothing has to be collected.
     if query.sort.isEmpty {

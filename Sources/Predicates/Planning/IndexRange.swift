@@ -15,7 +15,7 @@ package struct IndexRange: Sendable, Hashable {
   package static let all = IndexRange()
 }
 
-/// Exact counts of rows in O(log n), which the counted trees give.
+/// A source of exact counts of rows in O(log n), which the counted trees give.
 package protocol IndexCounting {
   /// Returns the number of objects of the entity.
   func count(of entity: EntityID) throws -> Int
@@ -23,13 +23,13 @@ package protocol IndexCounting {
   func count(of entity: EntityID, in range: ClosedRange<ObjectNumber>) throws -> Int
   /// Returns the number of entries of the range.
   func count(_ range: IndexRange, in index: ResolvedIndex) throws -> Int
-  /// The objects of the range's entries. O(entries); asked for few only.
+  /// Returns the objects of the range's entries. O(entries); asked for few only.
   func objectIDs(_ range: IndexRange, in index: ResolvedIndex) throws -> [ObjectNumber]
-  /// The objects that have one of these as an element of a to-many relationship, each once, ascending. O(elements ·
-  /// log n); asked for few only.
+  /// Returns the objects that have one of these as an element of a to-many relationship, each once, ascending.
+  /// O(elements · log n); asked for few only.
   func owners(of elements: [ObjectNumber], in relationship: ToManyID) throws -> [ObjectNumber]
-  /// The objects of an entity that meet a condition, ascending, found by a pass over all of them; nil where they
-  /// are more than `limit`.
+  /// Returns the objects of an entity that meet a condition, ascending, found by a pass over all of them; nil where
+  /// these objects are more than `limit`.
   ///
   /// - Parameter scope: that of the condition's paths.
   func objectIDs(

@@ -1,11 +1,11 @@
 /// The columns that a query for values reads of its rows: an index that has all of them answers the query
 /// without reading a record.
 struct NeededColumns {
-  /// Slots of the fetched entity. A path through a relationship needs the relationship.
+  /// The slots of the fetched entity. A path through a relationship needs the relationship.
   private let slots: Set<Int>
   private let isOrdered: Bool
 
-  /// Nil if the query asks for the records themselves.
+  /// Makes the columns of a query; nil if the query asks for the records themselves.
   init?(_ purpose: QueryPlanner.Purpose, _ query: ResolvedQuery) {
     switch purpose {
     case .objects: return nil

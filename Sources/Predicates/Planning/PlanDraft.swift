@@ -2,7 +2,7 @@
 struct PlanDraft {
   let query: ResolvedQuery
   let purpose: QueryPlanner.Purpose
-  /// In normal form, conditions on other entities' objects looked up.
+  /// The predicate in normal form, conditions on other entities' objects looked up.
   let predicate: NormalPredicate
   /// The conditions that must all hold.
   let conjuncts: [NormalPredicate]
@@ -21,6 +21,8 @@ struct PlanDraft {
     byID = OrderMatch([], query, conditions)
   }
 
+  /// Returns the plan by an access path.
+  ///
   /// - Parameter order: the match of the index's order with the query's order.
   func plan(_ access: AccessPath, _ residual: NormalPredicate, _ order: OrderMatch?) -> PlannedQuery {
     PlannedQuery(
@@ -37,13 +39,12 @@ struct PlanDraft {
     )
   }
 
-  /// The plan by an access path whose rows come ordered by ID.
+  /// Returns the plan by an access path whose rows come ordered by ID.
   func plan(_ access: AccessPath, _ residual: NormalPredicate) -> PlannedQuery {
     plan(access, residual, byID)
   }
 
-  /// Returns whether entries of the index have all columns that the query needs if it tests the whole
-  /// predicate.
+  /// Returns whether entries of the index have all columns that the query needs if the whole predicate is tested.
   func isCovered(by index: ResolvedIndex) -> Bool { columns?.areIn(index, predicate) ?? false }
 
   /// Returns the conjunction of the conjuncts that the ranges don't cover.
@@ -75,7 +76,7 @@ struct PlanDraft {
     return nil
   }
 
-  /// The conjuncts at some places.
+  /// Returns the conjunction of the conjuncts at some indices.
   func conjunction(of places: [Int]) -> NormalPredicate { .all(places.map { conjuncts[$0] }) }
 }
 
@@ -85,11 +86,11 @@ struct PlanCandidates {
 
   init() {}
 
-  /// The only one.
+  /// Makes the candidates of one plan, the only one.
   init(_ plan: PlannedQuery) { plans = [plan] }
 
   mutating func append(_ plan: PlannedQuery) {
-    // Most queries have an index and the full scan to choose from, and some a few indexes.
+    // Most queries have an index and the full scan to choose from, and some have a few indexes.
     if plans.isEmpty { plans.reserveCapacity(3) }
     plans.append(plan)
   }

@@ -36,16 +36,16 @@ package struct PlannedQuery: Sendable {
   }
 }
 
-/// The second-best plan, and when to change to it.
+/// The second-best plan, and the number of rows before the change to it.
 ///
-/// A plan that reads rows in order until it has enough is chosen by an estimate. When it has cost as much as the
-/// other plan would cost, the executor changes to the other plan. So both together cost at most twice as much as
-/// the better one.
+/// A plan that reads rows in order until it has enough is chosen by an estimate. When this plan has cost as much as the
+/// other plan would cost, the executor changes to the other plan. So both together cost at most twice as much as the
+/// better one.
 package struct Fallback: Sendable {
   /// The number of rows to read before the change.
   package var rowBudget: Int
   package var plan: PlannedQuery { plans[0] }
-  /// Never empty: the one plan, held where a struct that contains itself can hold it.
+  /// The one plan, in an array because a struct can't contain itself; never empty.
   private let plans: [PlannedQuery]
 
   init(_ plan: PlannedQuery, rowBudget: Int) {
@@ -56,16 +56,16 @@ package struct Fallback: Sendable {
 
 /// The source of the rows.
 package enum AccessPath: Sendable, Hashable {
-  /// The predicate can't hold.
+  /// No row: the predicate can't hold.
   case nothing
-  /// Every record, or those of the numbers of a range.
+  /// Every record, or those with numbers in a range.
   case fullScan(rows: Int, of: ClosedRange<ObjectNumber>? = nil)
   /// These objects, as far as they exist; ascending.
   case objects([ObjectNumber])
   case index(IndexScan)
-  /// Every object that is in one of them, once; ascending.
+  /// Every object that is in one of the scans, once; ascending.
   case union([IndexScan])
-  /// Every object that is in all of them; ascending. The smallest comes first.
+  /// Every object that is in all scans; ascending. The smallest comes first.
   case intersection([IndexScan])
 
   /// The greatest number of rows; exact, except for objects, unions and intersections.
@@ -80,7 +80,7 @@ package enum AccessPath: Sendable, Hashable {
     }
   }
 
-  /// The index ranges that it reads.
+  /// The index ranges that the access path reads.
   package var scans: [IndexScan] {
     switch self {
     case .nothing, .fullScan, .objects: []
@@ -102,7 +102,7 @@ package enum AccessPath: Sendable, Hashable {
 package struct IndexScan: Sendable, Hashable {
   package struct CountedRange: Sendable, Hashable {
     package var range: IndexRange
-    /// Exact.
+    /// The number of rows, which is exact.
     package var rowCount: Int
   }
 
@@ -110,7 +110,7 @@ package struct IndexScan: Sendable, Hashable {
   package var ranges: [CountedRange]
 
   package var rowCount: Int { ranges.reduce(0) { $0 + $1.rowCount } }
-  /// True if the scan reads the whole index: it is there for its order.
+  /// True if the scan reads the whole index, for the order of the index.
   package var isWhole: Bool { ranges.map(\.range) == [.all] }
   /// True if the rows come ordered by object ID: all of a key's columns are the same throughout.
   package var isInIDOrder: Bool { ranges.count == 1 && ranges[0].range.prefix.count == index.columns.count }
@@ -118,8 +118,8 @@ package struct IndexScan: Sendable, Hashable {
 
 /// The way in which the results are ordered.
 package enum ResultOrder: Sendable, Hashable {
-  /// The access path, followed forwards or backwards, yields them in order.
+  /// The access path, followed forwards or backwards, yields the results in order.
   case access(isReversed: Bool)
-  /// They are sorted by these keys (by object ID alone if there are none); ties by object ID.
+  /// The results are sorted by these keys (by object ID alone if there are none); ties by object ID.
   case sorted([ResolvedSort], isIDAscending: Bool)
 }

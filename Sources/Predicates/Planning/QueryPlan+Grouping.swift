@@ -3,7 +3,7 @@ extension QueryPlan {
   public struct Grouping: Sendable, Hashable, Codable {
     /// A computed value.
     public struct Aggregate: Sendable, Hashable, Codable {
-      /// `avg(arrDelay)`.
+      /// The name of the value: `avg(arrDelay)`.
       public var name: String
       /// The source that gives the value without the rows, `index month,day`; nil if the rows are read.
       public var source: String?
@@ -46,7 +46,7 @@ extension QueryPlan {
 }
 
 extension QueryPlan.Grouping {
-  /// The lines that it adds to a plan's text.
+  /// The lines that the grouping adds to a plan's text.
   var lines: [String] {
     var lines: [String] = []
     let read = aggregates.filter { $0.source == nil }.map(\.name).joined(separator: ", ")

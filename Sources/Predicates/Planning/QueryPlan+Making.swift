@@ -8,7 +8,7 @@ extension QueryPlan {
   }
 
   /// True if the template of an earlier query of the same shape was used, so that names weren't resolved and the
-  /// predicate wasn't normalised again. Takes no part in equality of plans.
+  /// predicate wasn't normalised again. It takes no part in equality of plans.
   public var usesTemplate: Bool {
     get { making.usesTemplate }
     set { making.usesTemplate = newValue }

@@ -1,15 +1,16 @@
 extension QueryPlan {
   /// The work of a query, measured while it ran.
   public struct Measurement: Sendable, Hashable, Codable {
-    /// Rows of the access path that were tested or counted.
+    /// The number of rows of the access path that were tested or counted.
     public var rowsRead: Int
-    /// Rows of the result.
+    /// The number of rows of the result.
     public var rowsMatched: Int
-    /// Entries of indexes that were walked. Entries that are counted or skipped by rank are not included.
+    /// The number of entries of indexes that were walked. Entries that are counted or skipped by rank are not included.
     public var entriesWalked: Int
-    /// Records sought by their objects' IDs: for the entries of an index, and at the other end of relationships.
+    /// The number of records sought by their objects' IDs: for the entries of an index, and at the other end of
+    /// relationships.
     public var recordsLookedUp: Int
-    /// The time from the plan to the last row.
+    /// The time in nanoseconds from the plan to the last row.
     public var nanoseconds: Int64
 
     package init(
@@ -29,7 +30,7 @@ extension QueryPlan {
 }
 
 extension QueryPlan.Measurement {
-  /// The line that it adds to a plan's text.
+  /// The line that the measurement adds to a plan's text.
   var line: String {
     let microseconds = (nanoseconds + 500) / 1_000
     let thousandths = String(microseconds % 1_000 + 1_000).dropFirst()

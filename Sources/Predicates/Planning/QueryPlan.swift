@@ -1,4 +1,4 @@
-/// The explanation of how a query is answered: a value to print, to compare in a test, or to encode.
+/// The explanation of the way in which a query is answered: a value to print, to compare in a test, or to encode.
 ///
 /// ```
 /// Flight: index range, 842 rows
@@ -22,7 +22,7 @@ public struct QueryPlan: Sendable, Hashable, Codable {
     case orderedScan = "ordered scan"
     /// Objects by their IDs.
     case objectIDs = "object IDs"
-    /// The predicate can't hold for anything.
+    /// No object: the predicate can't hold for any.
     case nothing
   }
 
@@ -38,8 +38,8 @@ public struct QueryPlan: Sendable, Hashable, Codable {
 
   /// The number of matching rows, estimated from a sample.
   ///
-  /// The number of rows that meet two conditions can't be counted. If a choice depends on it, some rows are tested,
-  /// spread over the smallest range.
+  /// The number of rows that meet two conditions can't be counted. If a choice depends on this number, some rows are
+  /// tested, spread over the smallest range.
   public struct Estimate: Sendable, Hashable, Codable {
     /// The estimated number of matching rows.
     public var rowCount: Int
@@ -51,11 +51,11 @@ public struct QueryPlan: Sendable, Hashable, Codable {
   public struct Lookup: Sendable, Hashable, Codable {
     /// The entity at the other end.
     public var entity: String
-    /// Nil for a pass over all the objects.
+    /// The index that found the objects; nil for a pass over all the objects.
     public var index: String?
     /// The condition that is met there, as a format string.
     public var condition: String
-    /// The greatest number of objects that meet it.
+    /// The greatest number of objects that meet the condition.
     public var rowCount: Int
   }
 
@@ -79,9 +79,9 @@ public struct QueryPlan: Sendable, Hashable, Codable {
 
   /// The way in which a live list finds the positions of its objects.
   public enum Listing: Sendable, Hashable, Codable {
-    /// The tree that has the results in their order counts them. The list holds no IDs.
+    /// By counting, in the tree that has the results in their order. The list holds no IDs.
     case byRank
-    /// The list holds this many IDs of 8 bytes each.
+    /// By the list, which holds this many IDs of 8 bytes each.
     case byNumbers(Int)
   }
 
@@ -103,7 +103,7 @@ public struct QueryPlan: Sendable, Hashable, Codable {
   public var filter: String?
   /// The way in which the results are ordered.
   public var order: Order
-  /// True if of equal rows only the first is returned; limit and offset count those.
+  /// True if of equal rows only the first is returned; limit and offset count these first rows.
   public var isDistinct = false
   /// The greatest number of results returned; nil for all.
   public var limit: Int?
@@ -249,7 +249,7 @@ extension PlannedQuery {
 }
 
 extension IndexRange {
-  /// The condition that the range's rows meet.
+  /// Returns the condition that the range's rows meet.
   func text(_ index: ResolvedIndex, of entity: EntitySchema) -> String {
     func conditions(_ segment: ValueSet.Segment, _ place: Int) -> ValueSet.Segment.Conditions {
       let column = index.columns[place]

@@ -1,9 +1,9 @@
 // Choices that depend on the rows that meet several conditions, which can't be counted.
 extension QueryPlanner {
-  /// Tests some rows of the smallest range, if that could lead to a better plan; adds intersections that may be
+  /// Tests some rows of the smallest range, if the test could lead to a better plan; adds intersections that may be
   /// better plans.
   ///
-  /// - Returns: the number of matching rows; nil if nothing depends on it.
+  /// - Returns: the number of matching rows; nil if no choice depends on it.
   func learn(
     about draft: PlanDraft,
     _ candidates: inout PlanCandidates,
@@ -95,7 +95,7 @@ extension AccessPath {
   /// True if the access path is ranges of one index.
   fileprivate var isNarrow: Bool { if case .index(let scan) = self { !scan.isWhole } else { false } }
 
-  /// True if its rows have ranks, by which samples can be chosen.
+  /// True if the access path's rows have ranks, by which samples can be chosen.
   fileprivate var isSampled: Bool {
     switch self {
     case .fullScan, .index: true

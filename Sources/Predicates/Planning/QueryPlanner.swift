@@ -5,9 +5,12 @@ package struct QueryPlanner {
   /// The cost of a plan from which rows are sampled to find a better one.
   let samplingCost: Double
 
-  /// Several times the cost of sampling 32 rows: a plan that costs less is good enough.
+  /// The usual value of `samplingCost`, several times the cost of sampling 32 rows: a plan that costs less is good
+  /// enough.
   package static let usualSamplingCost = 1_000.0
 
+  /// Makes a planner.
+  ///
   /// - Parameter samplingCost: the cost of a plan, in records of a full scan, from which rows are sampled to
   ///   find a better one.
   package init(
@@ -28,13 +31,13 @@ package struct QueryPlanner {
     case count
     /// The values of these paths.
     ///
-    /// - isOrdered: whether the rows have to come in the query's order.
+    /// - isOrdered: true if the rows have to come in the query's order.
     case values([ResolvedPath], isOrdered: Bool)
 
     var isCount: Bool { if case .count = self { true } else { false } }
   }
 
-  /// The cheapest plan.
+  /// Returns the cheapest plan.
   ///
   /// - Parameters:
   ///   - query: the query.
@@ -104,7 +107,7 @@ package struct QueryPlanner {
         result.append(plan)
       } else if index.origin == .declared, !index.isOfElements {
         let order = OrderMatch(index.columns, query, draft.conditions)
-        // A candidate for its order, or because its entries are smaller than records.
+        // A whole index is a candidate for its order, or because its entries are smaller than records.
         guard order != nil || draft.isCovered(by: index) else { continue }
         result.append(draft.plan(.index(try counted(index, [.all])), predicate, order))
       }

@@ -3,7 +3,7 @@
 package struct RankedAccess: Sendable {
   /// The tree that has the entries.
   package enum Source: Sendable {
-    /// The records of the entity, or those of the numbers of a range.
+    /// The records of the entity, or those with numbers in a range.
     case records(ClosedRange<ObjectNumber>?)
     /// Ranges of an index, in index order, none overlapping another.
     case index(ResolvedIndex, [IndexRange])
@@ -18,8 +18,8 @@ extension ResolvedQuery {
   /// The entries that are the results, without the query's limit and offset; nil where a row has to be tested, or
   /// results have to be sorted.
   ///
-  /// Unlike a plan it doesn't depend on the content of the store: it includes ranges of values that no object has,
-  /// and no condition on other entities' objects is looked up.
+  /// Unlike a plan, these entries don't depend on the content of the store: they include ranges of values that no
+  /// object has, and no condition on other entities' objects is looked up.
   package var rankedAccess: RankedAccess? {
     let draft = PlanDraft(self, .objects, where: predicate)
     // An index of elements has several entries for an object, and that of a relationship keys of another form.

@@ -3,21 +3,23 @@ package struct ResolvedQuery: Sendable {
   package var entity: EntitySchema
   package var predicate: NormalPredicate { didSet { key = nil } }
   /// The unique attribute and its value, if the query was recognised by its names as a lookup of one object. The
-  /// ``predicate`` says the same.
+  /// ``predicate`` has the same meaning.
   package internal(set) var key: UniqueKey?
   package var sort: [ResolvedSort]
   package var limit: Int?
   package var offset: Int
   /// True if the query includes unsaved changes of a context.
   package var includesUnsavedChanges = true
-  /// Paths of relationships, by names, whose objects are read together with the results.
+  /// The paths of relationships, by names, whose objects are read together with the results.
   package var prefetchedPaths: [[String]] = []
   /// The names of the properties whose values the objects have from the start; nil for whole objects.
   package var fetchedProperties: [String]?
   /// True if names and normal form came from a template.
   package var usesTemplate = false
 
-  /// - Parameter predicate: is brought into normal form.
+  /// Makes a query of a resolved predicate.
+  ///
+  /// - Parameter predicate: the predicate, which is brought into normal form.
   package init(
     entity: EntitySchema,
     predicate: ResolvedPredicate = .constant(true),
@@ -29,7 +31,9 @@ package struct ResolvedQuery: Sendable {
     self.init(entity: entity, normal: predicate, sort: sort, limit: limit, offset: offset)
   }
 
-  /// - Parameter predicate: in normal form.
+  /// Makes a query of a normal predicate.
+  ///
+  /// - Parameter predicate: the predicate, in normal form.
   package init(
     entity: EntitySchema,
     normal predicate: NormalPredicate,
@@ -44,8 +48,8 @@ package struct ResolvedQuery: Sendable {
     self.offset = max(0, offset)
   }
 
-  /// A query for those of the objects with these numbers that meet the condition, in the order of their IDs. O(n
-  /// log n).
+  /// Returns a query for those of the objects with these numbers that meet the condition, in the order of their IDs.
+  /// O(n log n).
   package func restricted(to numbers: some Collection<ObjectNumber>) -> ResolvedQuery {
     let identity = ResolvedPath(hops: [], leaf: .objectID, isOptional: false, name: "objectID")
     let set = ValueSet(.reference, anyOf: numbers.map { .reference($0) })
@@ -58,8 +62,9 @@ package struct ResolvedQuery: Sendable {
     )
   }
 
-  /// Results are totally ordered: results with equal sort keys are in the order of object IDs, in the direction of the
-  /// last key. So an index serves both directions, and reversing all keys reverses the list.
+  /// True if the order of object IDs, which decides between results with equal sort keys, is ascending: it has the
+  /// direction of the last key. So results are totally ordered, an index serves both directions, and reversing all keys
+  /// reverses the list.
   package var isIDAscending: Bool { sort.last?.isAscending ?? true }
 
   /// The number of first results that have to be found; nil for all.

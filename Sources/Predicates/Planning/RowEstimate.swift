@@ -6,9 +6,11 @@ package struct RowEstimate: Sendable, Hashable {
   /// The number of tested rows: a share of one half is estimated to within a sixth, at a few microseconds for each row.
   static let sampleCount = 32
 
-  /// - Parameter hits: of `sampleCount` rows spread over a range of `total`.
+  /// Makes an estimate from a sample.
   ///
-  /// Half a hit is added on either side: none among a few is no proof that there are none.
+  /// - Parameter hits: the number of matches of `sampleCount` rows spread over a range of `total`.
+  ///
+  /// Half a hit is added on either side: no match among a few rows doesn't prove that no row matches.
   init(hits: Int, of sampleCount: Int, in total: Int) {
     self.sampleCount = sampleCount
     rowCount =
@@ -17,9 +19,9 @@ package struct RowEstimate: Sendable, Hashable {
   }
 }
 
-/// Reads sample rows, from which the planner estimates numbers that can't be counted.
+/// A reader of sample rows, from which the planner estimates numbers that can't be counted.
 package protocol RowSampling {
-  /// Returns how many of some rows pass each of the tests.
+  /// Returns, for each of the tests, the number of the given rows that pass it.
   ///
   /// - Parameters:
   ///   - ranks: the rows' positions in the order of the access path; ascending.
@@ -33,7 +35,8 @@ package protocol RowSampling {
 }
 
 extension RowSampling {
-  /// Returns, for each of the tests, an estimate of how many rows of the access path pass it. O(tests · log n).
+  /// Returns, for each of the tests, an estimate of the number of rows of the access path that pass it.
+  /// O(tests · log n).
   func estimates(
     of access: AccessPath,
     in entity: EntitySchema,

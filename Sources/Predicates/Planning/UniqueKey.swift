@@ -1,6 +1,7 @@
 /// The condition of a query that asks for the one object with a value of a unique attribute, and for nothing else.
 ///
-/// It is recognised by its names, so that the commonest query of a program needs neither a template nor a normal form.
+/// Such a query is recognised by its names, so that the commonest query of a program needs neither a template nor a
+/// normal form.
 package struct UniqueKey: Sendable {
   package let index: ResolvedIndex
   package let path: ResolvedPath
@@ -13,8 +14,8 @@ struct UniqueAttribute: Sendable {
   let index: ResolvedIndex
   let path: ResolvedPath
 
-  /// Nil for an index over several columns, one whose strings are folded, and one of a kind whose values have to be
-  /// converted.
+  /// Makes the attribute of an index; nil for an index over several columns, an index whose strings are folded, and an
+  /// index of a kind whose values have to be converted.
   init?(_ index: ResolvedIndex, of stored: [StoredProperty]) {
     guard index.isUnique, index.columns.count == 1, let column = index.columns.first,
       column == ResolvedIndex.Column(slot: column.slot)
@@ -30,7 +31,7 @@ struct UniqueAttribute: Sendable {
     )
   }
 
-  /// The condition that the attribute equals a value; nil for a value of another kind.
+  /// Returns the condition that the attribute equals a value; nil for a value of another kind.
   func key(_ value: AttributeValue) -> UniqueKey? {
     switch (path.kind, value) {
     case (.string, .string), (.uuid, .uuid), (.int64, .int): UniqueKey(index: index, path: path, value: value)
@@ -40,7 +41,7 @@ struct UniqueAttribute: Sendable {
 }
 
 extension NamedQuery {
-  /// The query, if its whole condition is that a unique attribute equals a value.
+  /// Returns the query, if its whole condition is that a unique attribute equals a value.
   func resolvedByKey(for entity: EntitySchema) -> ResolvedQuery? {
     guard sort.isEmpty, case .comparison(let left, .equal, let right, let options) = predicate,
       options.isEmpty,

@@ -1,23 +1,23 @@
 /// The test of an object's class by a path that ends in `TYPE` or `KIND`: `TYPE == "Dog"`,
 /// `owner.pet.KIND == "Animal"`.
 package struct ClassTest: Sendable, Hashable {
-  /// `KIND`: whether objects of classes below the named one count.
+  /// True if objects of classes below the named one count: `KIND`.
   let includesSubclasses: Bool
   private let classes: [SchemaClass]
 
-  /// Nil for any other name, and for an entity whose objects are all of one class.
+  /// Makes the test of the name; nil for any other name, and for an entity whose objects are all of one class.
   init?(_ name: String, in entity: EntitySchema) {
     guard !entity.classes.isEmpty, name == Self.typeName || name == Self.kindName else { return nil }
     includesSubclasses = name == Self.kindName
     classes = entity.classes
   }
 
-  /// Asks for the objects of one class.
+  /// The name that asks for the objects of one class.
   static let typeName = "TYPE"
-  /// Asks for the objects of one class and of those below it.
+  /// The name that asks for the objects of one class and of the classes below it.
   static let kindName = "KIND"
 
-  /// The condition, answered from the object's number.
+  /// Returns the condition, answered from the object's number.
   ///
   /// - Throws: `typeMismatch` for anything but the equality to a name, `unknownName` for a name that no class has.
   func resolved(
@@ -43,7 +43,7 @@ package struct ClassTest: Sendable, Hashable {
 }
 
 extension PathResolver.Destination {
-  /// - Throws: `typeMismatch` for a path that asks for a class.
+  /// Throws `typeMismatch` for a path that asks for a class.
   func checkIsValue(at location: SourceLocation?) throws(QueryError) {
     if classTest != nil { throw ClassTest.isNoValue(path).at(location) }
   }

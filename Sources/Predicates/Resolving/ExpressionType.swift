@@ -1,6 +1,6 @@
 /// The type of an expression's value, for comparing and calculating.
 enum ExpressionType: Hashable {
-  /// Nil, whatever it is compared with.
+  /// The type of nil, whatever nil is compared with.
   case null
   case bool
   case integer
@@ -12,7 +12,7 @@ enum ExpressionType: Hashable {
   case data
   case coded
   case external
-  /// An object of an entity, if that is known.
+  /// An object of an entity, which is nil if it isn't known.
   case object(String?)
 
   init(_ destination: PathResolver.Destination) {
@@ -88,7 +88,7 @@ enum ExpressionType: Hashable {
 }
 
 extension PredicateFunction {
-  /// The type of the function's value; nil where it doesn't take such arguments.
+  /// Returns the type of the function's value; nil where the function doesn't take such arguments.
   func type(of arguments: [ExpressionType]) -> ExpressionType? {
     let types = arguments.filter { $0 != .null }
     let numeric = types.allSatisfy(\.isNumeric)

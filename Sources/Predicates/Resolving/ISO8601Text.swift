@@ -1,12 +1,12 @@
 import Foundation
 
-/// Reads instants that are written as ISO 8601: `2013-01-01T10:00:00Z`, with a fraction of a second, an
-/// offset such as `+01:00` for `Z`, a blank for `T`, or the date alone for midnight UTC.
+/// The text of instants in ISO 8601: `2013-01-01T10:00:00Z`, with a fraction of a second, an offset such as `+01:00`
+/// for `Z`, a blank for `T`, or the date alone for midnight UTC.
 ///
 /// A time without `Z` or an offset is refused: it would mean another instant on another machine. The calendar is
 /// the proleptic Gregorian one.
 package enum ISO8601Text {
-  /// Nil for anything else, such as the 30th of February. O(length).
+  /// Returns the instant of a text; nil for anything else, such as the 30th of February. O(length).
   package static func date(_ text: String) -> Date? {
     var scanner = Scanner(text: text.utf8[...])
     guard let year = scanner.digits(4), scanner.skip("-"),
@@ -34,7 +34,7 @@ package enum ISO8601Text {
     return Date(timeIntervalSinceReferenceDate: Double(whole) + fraction)
   }
 
-  /// Days from 1 January 2001; nil for a day that isn't one.
+  /// Returns the days from 1 January 2001; nil for a day that isn't one.
   private static func daysSince2001(_ year: Int, _ month: Int, _ day: Int) -> Int? {
     guard (1...12).contains(month), day >= 1 else { return nil }
     let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
@@ -43,14 +43,14 @@ package enum ISO8601Text {
     return CivilDay.daysSince2001(year: year, month: month, day: day)
   }
 
-  /// The instant as text, with a fraction of a second if it has one; nil beyond four digits of years.
+  /// Returns the instant as text, with a fraction of a second if the instant has one; nil beyond four digits of years.
   package static func text(_ date: Date) -> String? {
     guard let parts = CalendarParts(date) else { return nil }
     return text(parts, decimals(of: parts.second - parts.second.rounded(.down)))
   }
 
-  /// The instant as text, rounded to milliseconds, which have three digits and are left out if they are 0; nil beyond
-  /// four digits of years.
+  /// Returns the instant as text, rounded to milliseconds, which have three digits and are left out if they are 0; nil
+  /// beyond four digits of years.
   package static func millisecondText(_ date: Date) -> String? {
     let milliseconds = (date.timeIntervalSinceReferenceDate * 1_000).rounded()
     let seconds = (milliseconds / 1_000).rounded(.down)
@@ -59,6 +59,8 @@ package enum ISO8601Text {
     return text(parts, rest == 0 ? "" : "." + padded(rest, 3))
   }
 
+  /// Returns the text of an instant's parts; nil beyond four digits of years.
+  ///
   /// - Parameter decimals: the point and the digits of the fraction of a second; empty for none.
   private static func text(_ parts: CalendarParts, _ decimals: String) -> String? {
     guard (0...9_999).contains(parts.year) else { return nil }
@@ -104,7 +106,7 @@ package enum ISO8601Text {
       return value
     }
 
-    /// The digits after the point, as a part of one.
+    /// Reads the digits after the point, as a part of one.
     mutating func fraction() -> Double? {
       let start = text
       while digit() != nil {}
@@ -113,7 +115,7 @@ package enum ISO8601Text {
       return Double("0." + digits)
     }
 
-    /// `Z`, or hours and minutes east of UTC; in seconds.
+    /// Reads `Z`, or hours and minutes east of UTC; in seconds.
     mutating func offset() -> Int? {
       if skip("Z") || skip("z") { return 0 }
       let sign = skip("+") ? 1 : skip("-") ? -1 : 0

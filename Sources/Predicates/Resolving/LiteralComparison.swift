@@ -2,6 +2,8 @@ import Foundation
 
 /// Comparisons that name no attribute, such as `5 < 6`: they are evaluated while the predicate is resolved.
 enum LiteralComparison {
+  /// Returns whether the comparison of two literals holds.
+  ///
   /// - Throws: `typeMismatch` where the two have no common type.
   static func holds(
     _ left: PredicateOperand,
@@ -77,8 +79,8 @@ extension PredicateOperand {
 }
 
 extension DecimalDigits {
-  /// A value that is equal to the integers that the number is equal to, and above and below those that it is: the
-  /// integer, or one half more than that below it.
+  /// A value that compares with every integer as the number does: the number if it is an integer, else the integer
+  /// below it plus one half.
   var amongIntegers: AttributeValue {
     guard let (floor, isExact) = floor, let whole = floor.exactDecimal else {
       return .double(isNegative ? -.infinity : .infinity)
@@ -97,6 +99,6 @@ extension AttributeValue {
 }
 
 extension String {
-  /// With a capital at its start, as a sentence wants it.
+  /// The string with a capital at its start, for the start of a sentence.
   var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
 }

@@ -2,23 +2,23 @@ import Foundation
 
 /// A literal converted to an attribute's type.
 ///
-/// Literals are rounded to floating-point types and placed exactly among integers: `month < 2.5` is `month <=
-/// 2`, and `month < 1000` holds for every Int8 there is.
+/// Literals are rounded to floating-point types and placed exactly among integers: `month < 2.5` is `month <= 2`, and
+/// `month < 1000` holds for every Int8.
 enum ConvertedLiteral {
   case null
   /// A value of the type.
   case value(AttributeValue)
-  /// No value of the type equals it; the greatest one below is this.
+  /// A literal that no value of the type equals; the greatest value below it is this.
   case above(AttributeValue)
-  /// Greater than every value of the type.
+  /// A literal greater than every value of the type.
   case aboveAll
-  /// Less than every value of the type.
+  /// A literal less than every value of the type.
   case belowAll
   /// NaN: equal to nothing, in no order with anything.
   case unordered
 }
 
-/// Converts literals to the type of the attribute they are compared with.
+/// A conversion of literals to the type of the attribute that they are compared with.
 struct LiteralConversion {
   let path: ResolvedPath
   /// The entity that the path leads to, if it ends at an object.
@@ -29,6 +29,8 @@ struct LiteralConversion {
     entity = destination.entity
   }
 
+  /// Converts a literal to the type.
+  ///
   /// - Throws: `typeMismatch`, with the path and the literal's column.
   func convert(_ literal: PredicateOperand) throws(QueryError) -> ConvertedLiteral {
     switch literal.content {
@@ -107,7 +109,7 @@ extension LiteralConversion {
     }
   }
 
-  /// Nil where the attribute holds no numbers.
+  /// Converts digits; nil where the attribute holds no numbers.
   private func convert(_ digits: DecimalDigits) -> ConvertedLiteral? {
     switch path.kind {
     case .float: return rounded(digits.nearestFloat, isFinite: true, isNegative: digits.isNegative)
@@ -122,7 +124,8 @@ extension LiteralConversion {
     }
   }
 
-  /// A finite literal that rounds to an infinity lies between the infinity and the greatest finite value.
+  /// Converts a rounded literal. A finite literal that rounds to an infinity lies between the infinity and the greatest
+  /// finite value.
   private func rounded<T: BinaryFloatingPoint>(
     _ value: T,
     isFinite: Bool,

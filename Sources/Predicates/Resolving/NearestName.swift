@@ -1,7 +1,7 @@
-/// Finds the name that was probably meant.
+/// The search for the name that was probably meant.
 enum NearestName {
-  /// Returns the name with the fewest edits, if they are at most about a third of its letters and leave at
-  /// least two letters unchanged.
+  /// Returns the name with the fewest edits, if the edits are at most about a third of its letters and leave at least
+  /// two letters unchanged.
   static func find(_ name: String, among candidates: [String]) -> String? {
     guard name.utf8.count <= 64 else { return nil }
     return
@@ -12,7 +12,7 @@ enum NearestName {
       .name
   }
 
-  /// Levenshtein's distance between the two texts' bytes. O(n·m).
+  /// Returns Levenshtein's distance between the two texts' bytes. O(n·m).
   private static func edits(from source: String, to target: String) -> Int {
     let target = Array(target.utf8)
     var row = Array(0...target.count)

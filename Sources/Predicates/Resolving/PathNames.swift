@@ -1,4 +1,4 @@
-/// The names of a path, and where they stand in a text.
+/// The names of a path, and their positions in a text.
 struct PathNames {
   private var names: [String]
   /// For each name, the index of its name in the text; nil if the indices are equal.
@@ -19,7 +19,7 @@ struct PathNames {
   var count: Int { names.count }
   subscript(place: Int) -> String { names[place] }
 
-  /// The last names.
+  /// Returns the last names.
   func suffix(_ count: Int) -> [String] { Array(names.suffix(count)) }
 
   /// Replaces a shorthand by the names that it stands for.

@@ -15,7 +15,7 @@ package struct PathResolver {
     elementKind = nil
   }
 
-  /// For paths from an element of a collection.
+  /// Makes a resolver for paths from an element of a collection.
   init(elementOf step: ResolvedCollection.Step, in schema: any SchemaProviding) {
     entity = step.elementSchema(in: schema)
     self.schema = schema
@@ -36,7 +36,7 @@ package struct PathResolver {
   /// The target of names.
   enum Target {
     case value(Destination)
-    /// Several values; the destination is that of one of them, in the scope of its element.
+    /// Several values; the destination is that of one value, in the scope of its element.
     case collection(ResolvedCollection, Destination)
   }
 
@@ -54,7 +54,7 @@ package struct PathResolver {
 
   /// Follows the names to an attribute, a to-one relationship or, as `objectID`, an object's own identity.
   ///
-  /// - Parameter allowsClass: whether the path may ask for a class.
+  /// - Parameter allowsClass: true if the path may ask for a class.
   /// - Throws: `unknownName`, or `typeMismatch` where the path goes through an attribute or to many objects, or
   ///   asks for a class.
   package func resolve(
@@ -77,7 +77,7 @@ package struct PathResolver {
 
   /// Follows the names to any target.
   ///
-  /// - Parameter nextScope: the number of the next collection step; raised by as many as there are on the way.
+  /// - Parameter nextScope: the number of the next collection step; raised by the number of steps on the way.
   func target(of names: PathNames, nextScope: inout Int) throws(QueryError) -> Target {
     let names = expanding(names)
     var steps: [ResolvedCollection.Step] = []
@@ -113,7 +113,7 @@ package struct PathResolver {
     return .collection(collection, value)
   }
 
-  /// The names, with paths in the place of shorthands for them. O(names).
+  /// Returns the names, with paths instead of the shorthands that stand for them. O(names).
   func expanding(_ names: PathNames) -> PathNames {
     if elementKind != nil { return names }
     var (names, current) = (names, entity)
@@ -130,7 +130,7 @@ package struct PathResolver {
   /// The result of following names up to the first to-many relationship.
   private enum Walk {
     case value(Destination)
-    /// The name at the first place is the to-many relationship with the second ordinal of the owner that the path
+    /// The name at the first index is the to-many relationship with the second ordinal, of the owner that the path
     /// leads to.
     case toMany(Int, Int, owner: ResolvedPath, of: EntitySchema)
   }
@@ -218,8 +218,8 @@ extension EntitySchema {
     storedProperty(named: name)?.destination ?? toManyOrdinal(named: name).map { toMany[$0].destination }
   }
 
-  /// The attribute or to-one relationship that names lead to from a place on, and the place of its last name: that
-  /// of a part of an embedded value has several.
+  /// Returns the attribute or to-one relationship that names lead to from an index on, and the index of its last name:
+  /// a part of an embedded value has several names.
   fileprivate func storedProperty(of names: PathNames, at place: Int) -> (StoredProperty, last: Int)? {
     let first = storedProperty(named: names[place])
     if let first, first.destination != nil || place == names.count - 1 { return (first, place) }

@@ -1,13 +1,13 @@
 /// The meaning of a variable in a condition on the elements of a collection.
 struct ElementVariable {
-  /// Finds names from the element.
+  /// The resolver of names from the element.
   let paths: PathResolver
   /// Names from the element to the variable's object: none, or those of to-one relationships.
   let prefix: [String]
   /// The variable as it is written.
   let text: String
 
-  /// Names that start from the variable.
+  /// Returns names that start from the variable.
   func names(_ names: [String], _ location: SourceLocation?) -> PathNames {
     PathNames(
       prefix + names,
@@ -24,7 +24,7 @@ extension PredicateResolver {
     throw QueryError(.arguments, "The variable $\(name) has no value.").at(location)
   }
 
-  /// Finds the collection, and where the value of one of its elements is.
+  /// Finds the collection, and the path to the value of one of its elements.
   mutating func resolve(
     _ collection: PredicateCollection,
     _ operand: PredicateOperand,
@@ -75,7 +75,7 @@ extension PredicateResolver {
     return (found, element)
   }
 
-  /// The condition of a filter, in which the variable stands for an element.
+  /// Returns the condition of a filter, in which the variable stands for an element.
   private mutating func resolve(
     _ filter: PredicateCollection.Filter,
     as variable: ElementVariable,
@@ -123,7 +123,8 @@ extension PredicateResolver {
 
   // MARK: Quantifiers
 
-  /// `ANY` asks for an element that meets the comparison, `ALL` for none that doesn't, `NONE` for none that does.
+  /// Resolves a comparison with a quantifier. `ANY` asks for an element that meets the comparison, `ALL` for none that
+  /// doesn't, `NONE` for none that does.
   mutating func resolve(
     _ quantifier: PredicateQuantifier,
     _ tree: PredicateTree,

@@ -74,7 +74,7 @@ extension PredicateResolver {
     return QueryError(.typeMismatch, message, keyPath: collection.name).at(location)
   }
 
-  /// A path's value against a literal.
+  /// Compares a path's value with a literal.
   static func compare(
     _ destination: PathResolver.Destination,
     _ comparison: ComparisonOperator,

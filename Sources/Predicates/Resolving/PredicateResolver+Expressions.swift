@@ -4,7 +4,7 @@ import Foundation
 struct TypedExpression {
   var expression: ResolvedExpression
   var type: ExpressionType
-  /// The operand that it was made from, for messages.
+  /// The operand that the expression was made from, for messages.
   var operand: PredicateOperand
 
   /// The operand and its type in a sentence: “month + 1, a number,”.
@@ -170,8 +170,8 @@ extension PredicateResolver {
     }
   }
 
-  /// A date or UUID may be written as a string, a Bool as 0 or 1; beside a Decimal a number is the Decimal of its
-  /// digits, and beside an integer digits are placed exactly.
+  /// Converts a literal: a date or UUID may be written as a string, a Bool as 0 or 1; beside a Decimal a number is the
+  /// Decimal of its digits, and beside an integer digits are placed exactly.
   private func convertLiteral(of side: inout TypedExpression, to type: ExpressionType) throws(QueryError) {
     guard case .literal(let value) = side.expression else { return }
     if type == .integer, case .digits(let digits) = side.operand.content {
@@ -217,7 +217,7 @@ extension PredicateResolver {
 }
 
 extension PredicateResolver.Side {
-  /// The operand that the side was made from, for messages.
+  /// Returns the operand that the side was made from, for messages.
   fileprivate func operand(at location: SourceLocation?) -> PredicateOperand {
     switch self {
     case .expression(let expression): expression.operand

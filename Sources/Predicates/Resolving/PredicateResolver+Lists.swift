@@ -25,7 +25,7 @@ extension PredicateResolver {
     return .or([among, try anyEqual(side, operand, others, options, depth)])
   }
 
-  /// A path's value as one of some literals.
+  /// Returns the predicate that a path's value is one of some literals.
   static func among(
     _ destination: PathResolver.Destination,
     _ literals: [PredicateOperand],
@@ -39,7 +39,7 @@ extension PredicateResolver {
       switch try conversion.convert(literal) {
       case .null: includesNull = true
       case .value(let value): if !value.isNaN { values.append(value) }
-      // Equal to no value of the attribute's type.
+      // These literals equal no value of the attribute's type.
       case .above, .aboveAll, .belowAll, .unordered: break
       }
     }
@@ -84,7 +84,7 @@ extension PredicateResolver {
     return try Self.between(destination, lower, upper)
   }
 
-  /// A path's value between two literals.
+  /// Returns the predicate that a path's value is between two literals.
   static func between(
     _ destination: PathResolver.Destination,
     _ lower: PredicateOperand,

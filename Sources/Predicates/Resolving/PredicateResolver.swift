@@ -3,8 +3,8 @@ import Foundation
 extension PredicateTree {
   /// Finds the tree's names in the schema and converts its literals to the attributes' types.
   ///
-  /// The rules for nil, rounding and values out of range are applied here, once, so that everything after
-  /// agrees on them.
+  /// The rules for nil, rounding and values out of range are applied here, once, so that all later stages agree on
+  /// them.
   ///
   /// - Parameter store: the queried store, which must contain the objects of the predicate.
   /// - Throws: `unknownName`, `typeMismatch` or `tooComplex`; with the key path, and the column if the tree came

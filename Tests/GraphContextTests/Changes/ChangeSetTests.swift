@@ -69,7 +69,7 @@ struct ChangeSetTests {
       for (number, values) in before.sorted(by: { $0.key < $1.key }) {
         guard let newValues = after[number], newValues != values else { continue }
         let slots = values.indices.filter { values[$0] != newValues[$0] }
-        expected.updated.append(.init(number: number, slots: slots.reduce(0) { $0 | 1 << UInt64($1) }))
+        expected.updated.append(.init(number: number, slots: SlotSet(slots)))
       }
       if found != expected { throw Difference("entity \(entity): \(found) instead of \(expected)") }
     }
@@ -184,7 +184,9 @@ struct ChangeSetTests {
     let entity = try #require(container.coordinator.schema.entity(named: "Song"))
     let slot = try #require(entity.schema.stored.firstIndex { $0.name == "plays" })
     #expect(
-      changes.objects[entity.number]?.updated == [.init(number: ObjectNumber(rawValue: 1), slots: 1 << slot)]
+      changes.objects[entity.number]?.updated == [
+        .init(number: ObjectNumber(rawValue: 1), slots: SlotSet(slot))
+      ]
     )
     try song.set("plays", to: .int(2))
     let commit = store.lastCommit

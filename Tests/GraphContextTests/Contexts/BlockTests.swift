@@ -215,6 +215,37 @@ struct BlockTests {
     withExtendedLifetime(subscription) {}
   }
 
+  /// After the commit a listener hears of a change that another one has made, changes more itself, and reads an object
+  /// that doesn't exist.
+  @Test func whatFailsInAListenerAfterTheCommitFailsNoBlock() async throws {
+    let missing = try await library.write { context in
+      let writer = Writer("missing")
+      context.insert(writer)
+      return writer.objectID
+    }
+    try await library.write { context in
+      context.delete(try context.existingObject(Writer.self, with: missing))
+    }
+    var subscriptions: [ContextSubscription] = []
+    var readCount = 0
+    try library.writeAndWait { context in
+      let writer = Writer("kept")
+      context.insert(writer)
+      subscriptions = [
+        context.onDidSave { _ in writer.rank = 1 },
+        context.onObjectsDidChange { [unowned context] _ in
+          guard writer.rank > 0, let object = try? context.object(Writer.self, with: missing) else { return }
+          _ = object.name
+          readCount += 1
+          writer.rank += 1
+        },
+      ]
+    }
+    withExtendedLifetime(subscriptions) {}
+    #expect(readCount > 0)
+    #expect(try await names() == ["kept"])
+  }
+
   // MARK: The view context
 
   @Test @MainActor func theViewContextShowsWhatWasSavedBeforeItIsWaitedFor() async throws {

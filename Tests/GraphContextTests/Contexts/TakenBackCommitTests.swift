@@ -64,6 +64,21 @@ struct TakenBackCommitTests {
     #expect(events.first?.updated == [kept.objectID])
   }
 
+  @Test(.timeLimit(.minutes(60))) func whatFollowsTheStoreMovesBackByItself() async throws {
+    context.insert(Writer("kept"))
+    try context.save(durability: .full)
+    let updates = library.follow(From<Writer>().orderBy(\.name)) { $0.name }
+    var iterator = updates.makeAsyncIterator()
+    var names: [String] = []
+    context.insert(Writer("lost"))
+    try context.save(durability: .relaxed)
+    try await iterator.next()?.apply(to: &names)
+    #expect(names == ["kept", "lost"])
+    failSync()
+    try await iterator.next()?.apply(to: &names)
+    #expect(names == ["kept"])
+  }
+
   @Test func anUnsavedChangeKeepsItsObjectWithAllValues() throws {
     context.insert(Writer("before"))
     try context.save(durability: .full)

@@ -307,7 +307,7 @@ struct EngineConformanceTests {
     let slot = try #require(books.schema.storedProperty(named: "pages")?.slot)
     #expect(
       changes.objects[books.number]?.updated == [
-        .init(number: book.objectID.number, slots: 1 << UInt64(slot))
+        .init(number: book.objectID.number, slots: SlotSet(slot))
       ]
     )
     #expect(changes.objects[writers.number]?.inserted.contains(added.objectID.number) == true)

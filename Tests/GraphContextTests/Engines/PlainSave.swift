@@ -28,7 +28,7 @@ struct PlainSave {
     try request.failures.throwIfAny()
     for changes in request.entities {
       for record in changes.inserted {
-        put(record.number, changes.entity, UnsafeRawBufferPointer(record.bytes), in: .max)
+        put(record.number, changes.entity, UnsafeRawBufferPointer(record.bytes), in: .all)
       }
       for patch in changes.updated {
         try check(patch.number, changes.entity, request)
@@ -76,12 +76,12 @@ struct PlainSave {
     _ number: ObjectNumber,
     _ entity: StoredEntity,
     _ bytes: UnsafeRawBufferPointer,
-    in slots: UInt64
+    in slots: SlotSet
   ) {
     let record = RecordView(validated: bytes, layout: entity.layout)
     var values =
       store.row(number, of: entity.ordinal)?.values ?? entity.schema.stored.map { _ in AttributeValue.null }
-    for slot in values.indices where slots & 1 << UInt64(slot) != 0 {
+    for slot in values.indices where slots.contains(slot) {
       values[slot] = record.isNull(slot) ? .null : record.value(slot)
       if case .reference(let target) = values[slot], let toOne = entity.toOne(slot: slot) {
         references.append((number, entity, toOne, target))
@@ -141,7 +141,7 @@ struct PlainSave {
         case .deny:
           denials.append(({ $0.reference(slot, of: referrer, source.ordinal) == number }, entity, number))
         case .nullify:
-          if source.requiredSlots(of: referrer) & 1 << UInt64(slot) != 0 {
+          if source.requiredSlots(of: referrer).contains(slot) {
             throw ContextError(.missingValue, "\(source.name) \(referrer) needs \(entity.name) \(number)")
           }
           store.rows[source.ordinal][referrer]?.values[slot] = .null
@@ -171,16 +171,16 @@ struct PlainSave {
     guard let row = store.rows[entity.ordinal].removeValue(forKey: number) else { return }
     ruleChanges.noteDeleted(number, of: entity.number)
     deletions.append((entity, number))
-    follow(row, in: .max, number, entity)
+    follow(row, in: .all, number, entity)
   }
 
   private mutating func follow(
     _ row: PlainStore.Row,
-    in slots: UInt64,
+    in slots: SlotSet,
     _ number: ObjectNumber,
     _ entity: StoredEntity
   ) {
-    for toOne in entity.toOnes where slots & 1 << UInt64(toOne.slot) != 0 {
+    for toOne in entity.toOnes where slots.contains(toOne.slot) {
       guard case .reference(let target) = row.values[toOne.slot] else { continue }
       let destination = schema.entities[toOne.destination]
       switch toOne.deleteRule {
@@ -223,7 +223,7 @@ extension ChangeSet {
       for (number, row) in before.sorted(by: { $0.key < $1.key }) {
         guard let values = after[number]?.values, values != row.values else { continue }
         let slots = values.indices.filter { values[$0] != row.values[$0] }
-        changes.updated.append(.init(number: number, slots: slots.reduce(0) { $0 | 1 << UInt64($1) }))
+        changes.updated.append(.init(number: number, slots: SlotSet(slots)))
       }
       setObjects(changes, of: entity.number)
       noteLinks(of: entity, old, new)

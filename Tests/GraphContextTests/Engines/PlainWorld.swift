@@ -45,7 +45,8 @@ final class PlainWorld {
     var subjects = store.rows[ordinal].map { number, row in
       PlainSubject(world: self, ordinal: ordinal, number: number, row: row)
     }
-    subjects.removeAll { !$0.meets(query.predicate) }
+    let condition = SubjectCondition(query.predicate)
+    subjects.removeAll { !condition.matches($0) }
     subjects.sort { a, b in
       for key in query.sort {
         let order = ValueComparison.sortOrder(a.value(at: key.path), b.value(at: key.path))
@@ -78,16 +79,6 @@ struct PlainSubject: PredicateSubject {
     switch path.leaf {
     case .objectID: return .reference(end.number)
     case .slot(let slot, _): return end.row.values[slot]
-    }
-  }
-
-  func meets(_ predicate: NormalPredicate) -> Bool {
-    switch predicate {
-    case .constant(let holds): holds
-    case .values(let path, let set): set.contains(value(at: path).folded(by: set.folding))
-    case .test(let test, let isNegated): test.matches(self) != isNegated
-    case .and(let parts): parts.allSatisfy(meets)
-    case .or(let parts): parts.contains(where: meets)
     }
   }
 

@@ -241,6 +241,19 @@ struct HandoverTests {
     let late = other.viewContext
     #expect(code { _ = try late.fetch(DynamicQuery("Song")) } == .schemaChanged)
     late.rollback()
-    #expect(code { _ = try late.fetch(DynamicQuery("Song")) } == .closed)
+    #expect(code { _ = try late.fetch(DynamicQuery("Song")) } == .schemaChanged)
+    #expect(code { _ = try late.count(DynamicQuery("Song")) } == .schemaChanged)
+  }
+
+  @Test func aCommitThatWasPinnedBeforeTheSwitchIsOfOtherModels() async throws {
+    let commit = try old.pinCommit()
+    let new = try takeOver()
+    for container in [old, new] {
+      let error = await #expect(throws: ContextError.self) { try await container.query(at: commit) { _ in } }
+      #expect(error?.code == .schemaChanged)
+    }
+    let ofOtherStore = try Self.open(Store.inMemory(), Self.schema([])).pinCommit()
+    let error = await #expect(throws: ContextError.self) { try await new.query(at: ofOtherStore) { _ in } }
+    #expect(error?.code == .commitNotHeld)
   }
 }

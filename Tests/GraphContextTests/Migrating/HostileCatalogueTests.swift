@@ -132,7 +132,7 @@ struct HostileCatalogueTests {
     var schema = try catalogue()
     let place = song(schema)
     let layout = schema.entities[place].layouts[0]
-    schema.entities[place].layouts = (0..<SchemaTree.maximumLayoutCount).map {
+    schema.entities[place].layouts = (0..<CataloguedEntity.maximumLayoutCount).map {
       CataloguedLayout(number: $0, fields: layout.fields)
     }
     #expect(schema.unsoundness == nil)
@@ -143,7 +143,7 @@ struct HostileCatalogueTests {
     )
     let change = SchemaChange(from: schema, to: try Schema(entities: described))
     #expect(change.obstacles.map(\.entity) == ["Song"])
-    #expect(change.obstacles.first?.message.contains("\(SchemaTree.maximumLayoutCount)") == true)
+    #expect(change.obstacles.first?.message.contains("\(CataloguedEntity.maximumLayoutCount)") == true)
   }
 
   /// Many changes one after the other, each of which makes a layout. Every record is read by its own layout.

@@ -35,7 +35,7 @@ struct SchemaChangesGuideTests {
   }
 
   @Test func theLimitOfLayoutsIsThis() {
-    #expect(SchemaTree.maximumLayoutCount == 4_096)
+    #expect(CataloguedEntity.maximumLayoutCount == 4_096)
     #expect(guide.text.contains("more than 4,096 changes"))
   }
 }

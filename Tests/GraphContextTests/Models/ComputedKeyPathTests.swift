@@ -47,6 +47,7 @@ struct ComputedKeyPathTests {
   @Test func aPartOfARelationshipIsNoProperty() throws {
     #expect(throws: QueryError.self) { try names(\.otherStops) }
     #expect(try names(\.stops) == ["stops"])
+    #expect(try names(\.sortedStops) == ["stops"])
   }
 }
 
@@ -84,6 +85,7 @@ enum RecitalMood: String, AttributeType, CaseIterable {
   var sortedTags: [String] { tags.sorted() }
   var shortTags: [String] { tags.filter { $0.count < 3 } }
   var positiveNumbers: Set<Int> { numbers.filter { $0 > 0 } }
+  var sortedStops: [PipeOrgan] { stops.sorted { $0.name < $1.name } }
   var otherStops: [PipeOrgan] { Array(stops.dropFirst()) }
 
   init() {}

@@ -86,7 +86,7 @@ final class MemoryHost: ObjectHost {
     members[object._$state.number]?.contains(number) ?? false
   }
 
-  override func willChange(_ object: any ManagedObject, slots: UInt64) {
+  override func willChange(_ object: any ManagedObject, slots: SlotSet) {
     events.append(.willChange(object._$state.number))
   }
 

@@ -50,7 +50,7 @@ struct LayoutTranslationTests {
     var (compared, refused) = (0, 0)
     for _ in 0..<1_000 {
       let change = LayoutChange(&random)
-      let wanted = random.generator.next() & random.generator.next()
+      let wanted = SlotSet(rawValue: random.generator.next() & random.generator.next())
       let translator = RecordTranslator(try #require(change.translation(reading: wanted)))
       for round in 0..<20 {
         var bytes = change.record(&random)
@@ -155,7 +155,7 @@ private struct LayoutChange {
 
   var translation: LayoutTranslation? { LayoutTranslation(earlier, to: newest, slots: slots) }
 
-  func translation(reading wanted: UInt64) -> LayoutTranslation? {
+  func translation(reading wanted: SlotSet) -> LayoutTranslation? {
     LayoutTranslation(earlier, to: newest, slots: slots, reading: wanted)
   }
 
@@ -232,13 +232,13 @@ private struct LayoutChange {
   }
 
   /// Returns true if a query reads the same values of the slots.
-  func haveSameValues(_ translated: [UInt8], _ plain: [UInt8], at wanted: UInt64) -> Bool {
+  func haveSameValues(_ translated: [UInt8], _ plain: [UInt8], at wanted: SlotSet) -> Bool {
     translated.withUnsafeBytes { translated in
       plain.withUnsafeBytes { plain in
         let translated = RecordView(validated: translated, layout: newest)
         let plain = RecordView(validated: plain, layout: newest)
         return newest.fields.indices.allSatisfy { slot in
-          wanted & 1 << UInt64(slot) == 0 || translated.value(slot) == plain.value(slot)
+          !wanted.contains(slot) || translated.value(slot) == plain.value(slot)
         }
       }
     }

@@ -17,7 +17,7 @@ struct ObservedValuesTests {
     venue.nights = [night]
     try context.save()
     let values = Observer { _ = Venue.Values(venue) }
-    let name = Observer { _ = try? night.value(at: "venue.name") }
+    let name = Observer { _ = try? night.value(forKeyPath: "venue.name") }
     let poster = Observer { _ = try? night.blob(\.poster) }
     night.title = "Closing"
     #expect([values, name, poster].map(\.wasCalled) == [false, false, false])

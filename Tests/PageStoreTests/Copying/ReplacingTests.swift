@@ -158,6 +158,27 @@ struct ReplacingTests {
     #expect(code { try Store.destroy(at: long) } == .inputOutput)
   }
 
+  /// The name of an unfinished copy has 13 bytes more, and a file's name 255 at most.
+  @Test func aCopyHasANameOf242BytesAtMost() throws {
+    try makeStoreAndBackup()
+    let longest = folder.file(String(repeating: "c", count: 242))
+    let tooLong = folder.file(String(repeating: "c", count: 243))
+    let store = try Store.open(at: path)
+    try store.copy(to: longest)
+    #expect(code { try store.copy(to: tooLong) } == .inputOutput)
+    try store.close()
+    try Store.replace(at: longest, byCopyOf: backup)
+    try Store.rewrite(at: longest)
+    try Store.open(at: tooLong).close()
+    #expect(code { try Store.replace(at: tooLong, byCopyOf: backup) } == .inputOutput)
+    #expect(code { try Store.rewrite(at: tooLong) } == .inputOutput)
+    let kept = try Store.open(at: tooLong)
+    #expect(kept.lastCommit == 0)
+    try kept.close()
+    try Store.destroy(at: tooLong)
+    #expect(try names() == ["backup", String(repeating: "c", count: 242), "store"])
+  }
+
   @Test func theTargetOfALinkIsDestroyed() throws {
     try makeStoreAndBackup()
     let link = folder.file("link")

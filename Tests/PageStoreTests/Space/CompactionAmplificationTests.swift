@@ -67,7 +67,7 @@ struct CompactionAmplificationTests {
     try Self.commit([], Array(0..<Self.entryCount), to: store)
     try store.checkpoint()
     var changedByteCount = 0
-    for _ in 0..<10 {
+    for _ in 0..<6 {
       for (removed, put) in workload.commits(of: Self.entryCount, using: &generator) {
         try Self.commit(removed, put, to: store)
         simulated.idle()

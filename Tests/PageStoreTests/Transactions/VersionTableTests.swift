@@ -1,9 +1,14 @@
+import Synchronization
 import Testing
 
 @testable import PageStore
 
 struct VersionTableTests {
-  private func version(_ commit: UInt64, _ generation: UInt64) -> Version {
+  private func version(
+    _ commit: UInt64,
+    _ generation: UInt64,
+    _ durability: Durability = .full
+  ) -> Version {
     Version(
       commit: commit,
       timestamp: 0,
@@ -12,7 +17,7 @@ struct VersionTableTests {
       roots: [],
       nextTreeID: 3,
       sequence: commit,
-      durability: .full,
+      durability: durability,
       link: CommitLink(commit)
     )
   }
@@ -28,5 +33,19 @@ struct VersionTableTests {
     #expect(table.published.commit == 1)
     #expect(table.supersede(table.latest, with: version(1, 2)))
     #expect(table.published.generation == 2)
+  }
+
+  /// Readers have never seen a version that waits for its sync.
+  @Test func onlyVersionsThatReadersCouldSeeAreReportedAsTakenBack() {
+    let count = Atomic(0)
+    let table = VersionTable(version(1, 1))
+    table.onTakenBack { count.add(1, ordering: .relaxed) }
+    table.append(version(2, 2))
+    table.fallBack()
+    #expect(count.load(ordering: .relaxed) == 0)
+    table.append(version(2, 3, .relaxed))
+    table.advance(written: 2, durable: 1)
+    table.fallBack()
+    #expect(count.load(ordering: .relaxed) == 1)
   }
 }

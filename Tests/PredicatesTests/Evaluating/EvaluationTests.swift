@@ -74,10 +74,10 @@ struct EvaluationTests {
     var partial = 0
     for _ in 0..<1_500 {
       let tree = trees.tree(depth: 3)
-      let resolved = try tree.resolved(for: entity, in: schema)
+      let condition = SubjectCondition(try tree.resolved(for: entity, in: schema))
       var matches = 0
       for (flight, row) in flights {
-        let isMatch = resolved.matches(row)
+        let isMatch = condition.matches(row)
         matches += isMatch ? 1 : 0
         guard isMatch == flight.matches(tree) else {
           Issue.record("\(tree) is \(isMatch) of \(row.values)")
@@ -96,8 +96,8 @@ struct EvaluationTests {
     let (entity, schema) = (try FlightSchema.flight, FlightSchema.shared)
     for _ in 0..<1_000 {
       let tree = trees.tree(depth: 3)
-      let condition = try tree.resolved(for: entity, in: schema)
-      let negation = try PredicateTree.not(tree).resolved(for: entity, in: schema)
+      let condition = SubjectCondition(try tree.resolved(for: entity, in: schema))
+      let negation = SubjectCondition(try PredicateTree.not(tree).resolved(for: entity, in: schema))
       for flight in flights { #expect(condition.matches(flight) != negation.matches(flight), "\(tree)") }
     }
   }

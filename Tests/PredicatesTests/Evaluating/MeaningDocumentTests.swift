@@ -12,12 +12,12 @@ struct MeaningDocumentTests {
     for row in rows {
       let predicate = try PredicateTree(format: row[0]).resolved(for: entity, in: FlightSchema.shared)
       let subject = Row(values: try Self.values(row[1]))
-      #expect(predicate.matches(subject) == (row[2] == "yes"), "\(row)")
+      #expect(SubjectCondition(predicate).matches(subject) == (row[2] == "yes"), "\(row)")
       let negation = try PredicateTree(format: "NOT (\(row[0]))").resolved(
         for: entity,
         in: FlightSchema.shared
       )
-      #expect(negation.matches(subject) != (row[2] == "yes"), "\(row)")
+      #expect(SubjectCondition(negation).matches(subject) != (row[2] == "yes"), "\(row)")
     }
   }
 

@@ -59,8 +59,9 @@ struct OracleTrial {
     let program = try FilterProgram(compiling: question.predicate, for: translation.fetched, in: translation)
     let accepted = try store.matches(of: program, among: world.things.map(\.objectNumber))
     try expect(accepted.map(\.rawValue), question.plain.matches, question, "the program")
+    let condition = SubjectCondition(question.predicate)
     let evaluated = world.things.filter { object in
-      question.predicate.matches(SceneSubject(world: world, translation: translation, object: object))
+      condition.matches(SceneSubject(world: world, translation: translation, object: object))
     }
     try expect(evaluated.map(\.number), question.plain.matches, question, "the evaluator")
   }

@@ -8,8 +8,7 @@ protocol CSVRecord {
 
 /// Reads a CSV file (RFC 4180: quotes, doubled quotes and line breaks within them, either line ending) record by record.
 ///
-/// Only the current line is in memory, which is why SwiftCSV does not serve here: it takes a file as one String and
-/// splits it into Characters.
+/// Only the current line is in memory. `CambiumCSV` does not serve here: its rows don't tell `NA` from `"NA"`.
 final class CSVTable<Record: CSVRecord> {
   private let file: GzipFile
   private var chunk: [UInt8]

@@ -40,7 +40,7 @@ extension ManagedObjectContext {
     return child
   }
 
-  /// Called before the parent changes an object: forgets the values that were read from the parent.
+  /// Forgets the values of an object that were read from the parent, before the parent changes the object.
   func parentWillChange(_ number: ObjectNumber, _ ordinal: Int) {
     parentLinksWillChange(ofReferencesIn: ordinal)
     if let object = knownObject(number, of: entity(ordinal)), object._$state.phase != .inserted {
@@ -56,43 +56,44 @@ extension ManagedObjectContext {
     entities[ordinal].forgetReferences()
   }
 
-  /// Called before a reference in the parent leads elsewhere: lists of members change.
+  /// Handles a reference in the parent that is about to lead elsewhere: lists of members change.
   func parentMembersWillChange(ofReferencesIn ordinal: Int) {
     parentLinksWillChange(ofReferencesIn: ordinal)
     children.forEach { $0.parentMembersWillChange(ofReferencesIn: ordinal) }
   }
 
-  /// Called after the parent linked or unlinked a pair: an equal unsaved change of this context is no longer a
-  /// difference to the parent, and a change that was no difference before is one again.
+  /// Handles a pair that the parent has linked or unlinked. An equal unsaved change of this context is no longer a
+  /// difference to the parent. A change that was no difference before is one again.
   func parentDidChangePair(_ owner: ObjectNumber, _ element: ObjectNumber, _ table: LinkTable, isLinked: Bool)
   {
     guard case .pairs(let ordinal, let position) = table.origin else { return }
     listings.removeAll()
-    entities[ordinal].forgetLists(ofPairs: position)
-    if entities[ordinal].settledPairs[position].isLinked(owner, element) == !isLinked {
-      entities[ordinal].unsettle(owner, element, position, isLinked: !isLinked)
+    entities[ordinal].pairs[position].forgetLists()
+    if entities[ordinal].pairs[position].settled.isLinked(owner, element) == !isLinked {
+      entities[ordinal].pairs[position].unsettle(owner, element, isLinked: !isLinked)
       // The link is shown as before, but perhaps at another place.
       children.forEach { $0.parentOrderDidChange(ofPairs: position, ordinal) }
       return
     }
-    let known = entities[ordinal].pairs[position].isLinked(owner, element)
-    if known == isLinked { entities[ordinal].settle(owner, element, position, isLinked: isLinked) }
+    let known = entities[ordinal].pairs[position].links.isLinked(owner, element)
+    if known == isLinked { entities[ordinal].pairs[position].settle(owner, element, isLinked: isLinked) }
     // If this context has an unsaved change of the pair, that hides the parent's, so nothing changes for its children.
     if known == nil {
       // If the link no longer exists, its move is forgotten.
-      if !isLinked { entities[ordinal].pairPlaces[position].set(nil, of: element, in: owner) }
+      if !isLinked { entities[ordinal].pairs[position].setPlace(nil, of: element, in: owner) }
       children.forEach { $0.parentDidChangePair(owner, element, table, isLinked: isLinked) }
     }
   }
 
-  /// Called after a link in the parent has another place.
+  /// Handles a link that has got another place in the parent.
   func parentOrderDidChange(ofPairs position: Int, _ ordinal: Int) {
     listings.removeAll()
-    entities[ordinal].forgetLists(ofPairs: position)
+    entities[ordinal].pairs[position].forgetLists()
     children.forEach { $0.parentOrderDidChange(ofPairs: position, ordinal) }
   }
 
-  /// Called after the parent deleted objects, or rolled back their changes, or has saved other values than it showed.
+  /// Handles objects that the parent has deleted, whose changes it has rolled back, or of which it has saved other
+  /// values than it showed.
   func parentDidReplace(_ numbers: [[ObjectNumber]]) {
     listings.removeAll()
     for (ordinal, numbers) in numbers.enumerated() where !numbers.isEmpty {
@@ -108,28 +109,6 @@ extension EntityChanges.Patch {
   /// Returns the entry that the patch gives its object in a list.
   fileprivate func entry(in slots: PlaceSlots, _ entity: StoredEntity) -> ListEntry {
     RecordView(validated: bytes, layout: entity.layout).listEntry(number, in: slots)
-  }
-}
-
-extension EntityObjects {
-  /// Notes that an unsaved change of a pair was made below as well.
-  fileprivate mutating func settle(
-    _ owner: ObjectNumber,
-    _ element: ObjectNumber,
-    _ position: Int,
-    isLinked: Bool
-  ) {
-    pairs[position].hand(owner, element, isLinked: isLinked, to: &settledPairs[position])
-  }
-
-  /// Notes that the change below was taken back, so that the one here is a difference again.
-  fileprivate mutating func unsettle(
-    _ owner: ObjectNumber,
-    _ element: ObjectNumber,
-    _ position: Int,
-    isLinked: Bool
-  ) {
-    settledPairs[position].hand(owner, element, isLinked: isLinked, to: &pairs[position])
   }
 }
 
@@ -183,12 +162,12 @@ extension ManagedObjectContext {
     for changes in request.entities {
       for record in changes.inserted {
         let bytes = UnsafeRawBufferPointer(record.bytes)
-        acceptReferences(record.number, bytes, changes.entity, in: .max, isNew: true)
+        acceptReferences(record.number, bytes, changes.entity, in: .all, isNew: true)
         acceptPlaces(record, changes.entity)
       }
       for patch in changes.updated {
         // An object that was only moved may have been deleted here.
-        let isMoved = patch.slots & ~changes.entity.placeSlots == 0
+        let isMoved = patch.slots.isSubset(of: changes.entity.placeSlots)
         if isMoved, try !shows(patch.number, changes.entity) { continue }
         accept(patch, changes.entity)
       }
@@ -219,7 +198,7 @@ extension ManagedObjectContext {
       if noted.isEmpty { continue }
       for patch in changes.updated where noted.contains(patch.number) {
         let number = patch.number
-        if patch.slots & ~changes.entity.placeSlots == 0 { continue }
+        if patch.slots.isSubset(of: changes.entity.placeSlots) { continue }
         if try !shows(number, changes.entity) { throw .conflict(id(number, changes.entity), "deleted") }
       }
     }
@@ -276,9 +255,9 @@ extension ManagedObjectContext {
     for slot in entity.schema.stored.indices {
       // A new object has no derived values until it is saved, even if it had some before its deletion. An object that
       // the store has reads them from the store.
-      let isDerived = entity.derivedSlots & 1 << UInt64(slot) != 0
+      let isDerived = entity.derivedSlots.contains(slot)
       if isDerived {
-        let isRequired = entity.requiredSlots(of: number) & 1 << UInt64(slot) != 0
+        let isRequired = entity.requiredSlots(of: number).contains(slot)
         var unsaved = SlotFiller(value: isRequired ? entity.schema.stored[slot].kind.emptyValue : .null)
         object._$visit(slot, &unsaved)
       } else {
@@ -314,20 +293,22 @@ extension ManagedObjectContext {
   private func accept(_ patch: EntityChanges.Patch, _ entity: StoredEntity) {
     let object = object(patch.number, of: entity)
     var loader = RecordLoader(patch.bytes, entity.layout)
+    var slots = patch.slots.subtracting(entity.referenceSlots).subtracting(entity.placeSlots)
     // Derived values are read from the store.
-    var slots = patch.slots & ~(entity.referenceSlots | entity.placeSlots | entity.derivedSlots)
+    slots.subtract(entity.derivedSlots)
     // The child's changes to parts of an embedded value are dropped if this context has set the value to nil. If
     // another context has done so, that is a conflict.
-    let foreign = (entities[entity.ordinal].conflicts[patch.number]?.slots ?? 0) & ~object._$state.changed
-    slots &= ~entity.partsOfNil(in: object, setting: patch.slots | foreign)
-    for slot in entity.schema.stored.indices where slots & 1 << UInt64(slot) != 0 {
+    let conflict = entities[entity.ordinal].conflicts[patch.number]?.slots ?? .empty
+    let foreign = conflict.subtracting(object._$state.changed)
+    slots.subtract(entity.partsOfNil(in: object, setting: patch.slots.union(foreign)))
+    for slot in slots {
       object._$willSet(slot)
       load(slot, of: object, &loader)
     }
     let places = entity.toOnes.compactMap(\.list).map { list in
       let (keeper, slots) = (OrderKeeper(self, list.table), list.slots)
       // A place that the child hasn't changed stays, even if the object has another owner now.
-      let isChanged = patch.slots & slots.placeBit != 0
+      let isChanged = patch.slots.contains(slots.place)
       let entry = isChanged ? patch.entry(in: slots, entity) : keeper.entry(of: object, in: .none)
       return (keeper, slots, entry.place)
     }
@@ -353,11 +334,11 @@ extension ManagedObjectContext {
     _ number: ObjectNumber,
     _ bytes: UnsafeRawBufferPointer,
     _ entity: StoredEntity,
-    in slots: UInt64,
+    in slots: SlotSet,
     isNew: Bool
   ) {
     let record = RecordView(validated: bytes, layout: entity.layout)
-    for toOne in entity.toOnes where slots & 1 << UInt64(toOne.slot) != 0 {
+    for toOne in entity.toOnes where slots.contains(toOne.slot) {
       let object = object(number, of: entity)
       let new = record.reference(toOne.slot)
       let old = isNew ? .none : object.reference(at: toOne.slot)

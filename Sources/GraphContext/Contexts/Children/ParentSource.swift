@@ -133,8 +133,12 @@ final class ParentSource: ObjectSource {
     in owner: ObjectNumber,
     _ places: PairPlaces
   ) throws(ContextError) -> ListPlace? {
-    if let place = parent.entities[places.entity].pairPlaces[places.position][owner, element] { return place }
-    if parent.entities[places.entity].pairs[places.position].isLinked(owner, element) != nil { return nil }
+    if let place = parent.entities[places.entity].pairs[places.position].places[owner, element] {
+      return place
+    }
+    if parent.entities[places.entity].pairs[places.position].links.isLinked(owner, element) != nil {
+      return nil
+    }
     return try base.place(of: element, in: owner, places)
   }
 

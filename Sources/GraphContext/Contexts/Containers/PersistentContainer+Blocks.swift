@@ -12,7 +12,13 @@ extension PersistentContainer {
     _ body: @Sendable @escaping (ManagedObjectContext) throws -> Result
   ) async throws -> Result {
     try await running { cancellation in
-      try await queue.run { [self] in try work(cancelledBy: cancellation, body) }
+      try await queue.run { [self] in
+        try work(cancelledBy: cancellation) { context in
+          let result = try body(context)
+          try context.endBlock()
+          return result
+        }
+      }
     }
   }
 
@@ -115,7 +121,7 @@ extension PersistentContainer {
   /// stays at the commit.
   ///
   /// - Throws: `commitNotHeld` after the commit was released, or once its lifetime is over, also in the middle of the
-  ///   block; what `body` throws.
+  ///   block; `schemaChanged` if the store was taken over since the commit was pinned; what `body` throws.
   public func query<Result: Sendable>(
     at commit: PinnedCommit,
     _ body: @Sendable @escaping (ManagedObjectContext) throws -> Result
@@ -151,7 +157,7 @@ extension PersistentContainer {
     var shouldSave = true
     let result = try body(context, &shouldSave)
     try context.checkUsable()
-    if shouldSave { try context.saveLast() }
+    if shouldSave { try context.saveLast() } else { try context.endBlock() }
     return result
   }
 
@@ -162,6 +168,7 @@ extension PersistentContainer {
     context.isForReading = true
     let result = try body(context)
     if context.hasRefusedChange { throw ContextError.readOnlyContext() }
+    try context.endBlock()
     return result
   }
 
@@ -176,10 +183,7 @@ extension PersistentContainer {
     context.pinnedCommit = commit
     context.cancellation = cancellation
     defer { context.end() }
-    let result = try body(context)
-    context.processPendingChanges()
-    try context.checkUsable()
-    return result
+    return try body(context)
   }
 
   /// Runs a block whose queries end when the task that waits for it is cancelled.
@@ -192,5 +196,14 @@ extension PersistentContainer {
     } onCancel: {
       cancellation.cancel()
     }
+  }
+}
+
+extension ManagedObjectContext {
+  /// Tells listeners of the last changes of a block, and throws the error that was noted while the block or they read
+  /// values. Not called after the commit that ends a block: nothing may fail then.
+  fileprivate func endBlock() throws(ContextError) {
+    processPendingChanges()
+    try checkUsable()
   }
 }

@@ -2,8 +2,8 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Runs an actor's jobs one after the other on a dispatch queue, so that waiting for the disk holds up none of the
-/// threads that Swift's tasks share.
+/// An executor that runs an actor's jobs one after the other on a dispatch queue, so that waiting for the disk holds up
+/// none of the threads that Swift's tasks share.
 final class QueueExecutor: SerialExecutor {
   private let queue: DispatchQueue
   /// The thread that has the executor's turn; 0 for none. A thread's own value is written by that thread alone.

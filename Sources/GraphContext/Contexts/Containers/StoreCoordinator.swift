@@ -22,17 +22,17 @@ package final class StoreCoordinator: Sendable {
   let checks: [[AttributeChecks]]
   /// Rules for the counts of to-many relationships.
   let countRules: CountRules
-  /// The policies of saves for existing unique values, by the entity's ordinal and the place among its declared
+  /// The policies of saves for existing unique values, by the entity's ordinal and the position among its declared
   /// indexes.
   let uniquePolicies: [[UniquePolicy]]
   /// True if one of ``uniquePolicies`` isn't ``UniquePolicy/error``.
   let settlesUniqueValues: Bool
-  /// Bits of the slots whose values stay in the history when an object is deleted, by the entity's ordinal; empty for
+  /// The slots whose values stay in the history when an object is deleted, by the entity's ordinal; empty for
   /// none.
-  private let preservedSlots: [UInt64]
+  private let preservedSlots: [SlotSet]
   /// True if a model's properties are in another order than the store's.
   let hasOtherLayouts: Bool
-  /// Runs the blocks of ``PersistentContainer/write(mergePolicy:_:)``, one after the other.
+  /// The executor that runs the blocks of ``PersistentContainer/write(mergePolicy:_:)``, one after the other.
   let writer: QueueExecutor
   private let hidesValues = Atomic(false)
   private let ordinals: [ObjectIdentifier: Int]
@@ -66,12 +66,12 @@ package final class StoreCoordinator: Sendable {
     }
     countRules = CountRules(engine.schema, models)
     let preserved = zip(engine.schema.entities, models).map { entity, model in
-      entity.schema.stored.enumerated().reduce(UInt64(0)) { slots, property in
+      entity.schema.stored.enumerated().reduce(into: SlotSet.empty) { slots, property in
         let isPreserved = model.attribute(named: property.element.name)?.preservesValueOnDeletion == true
-        return isPreserved ? slots | 1 << UInt64(property.offset) : slots
+        if isPreserved { slots.insert(property.offset) }
       }
     }
-    preservedSlots = preserved.allSatisfy { $0 == 0 } ? [] : preserved
+    preservedSlots = preserved.allSatisfy(\.isEmpty) ? [] : preserved
     let policies = zip(engine.schema.entities, models).map { entity, model in
       entity.declaredIndexes.map { index in
         model.entity.indexes.first { $0.name == index.name }?.ifExists ?? .error
@@ -114,9 +114,9 @@ package final class StoreCoordinator: Sendable {
   /// Returns the defaults that the model of an entity, or of one of its classes, declares, by slot.
   func defaults(of entity: StoredEntity, classTag: UInt16 = 0) -> [Int: AttributeValue] {
     let model = models[entity.ordinal]
-    let foreign = entity.classes.isEmpty ? 0 : entity.classes[Int(classTag)].foreignSlots
+    let foreign = entity.classes.isEmpty ? .empty : entity.classes[Int(classTag)].foreignSlots
     var defaults: [Int: AttributeValue] = [:]
-    for (slot, property) in entity.schema.stored.enumerated() where foreign & 1 << UInt64(slot) == 0 {
+    for (slot, property) in entity.schema.stored.enumerated() where !foreign.contains(slot) {
       if let attribute = model.attribute(named: property.name) { defaults[slot] = attribute.defaultValue }
     }
     return defaults
@@ -128,9 +128,9 @@ package final class StoreCoordinator: Sendable {
     classTag: UInt16
   ) -> [Int: @Sendable () -> any AttributeType] {
     let model = models[entity.ordinal]
-    let foreign = entity.classes.isEmpty ? 0 : entity.classes[Int(classTag)].foreignSlots
+    let foreign = entity.classes.isEmpty ? .empty : entity.classes[Int(classTag)].foreignSlots
     var values: [Int: @Sendable () -> any AttributeType] = [:]
-    for (slot, property) in entity.schema.stored.enumerated() where foreign & 1 << UInt64(slot) == 0 {
+    for (slot, property) in entity.schema.stored.enumerated() where !foreign.contains(slot) {
       let attribute = model.attribute(named: property.name)
       values[slot] = attribute?.insertionDefault ?? attribute?.initialValue
     }
@@ -168,7 +168,7 @@ package final class StoreCoordinator: Sendable {
 
   // MARK: News
 
-  /// Tells listeners that there is a newer commit.
+  /// Tells listeners that the newest commit is another one: a newer one, or an older one after a failed sync.
   func tellListeners() {
     for listener in listeners.withLock({ Array($0.values) }) { listener() }
   }

@@ -1,6 +1,6 @@
 import Dispatch
 
-/// Keeps the view context, and moves it on after saves of other contexts.
+/// A holder of the view context, which moves it on after saves of other contexts.
 @MainActor
 final class ViewContextHolder {
   let context: ManagedObjectContext

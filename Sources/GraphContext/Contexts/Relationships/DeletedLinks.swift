@@ -68,7 +68,8 @@ extension ManagedObjectContext {
       let (source, target) = (id(link.source, entity), id(link.target, self.entity(destination)))
       return ContextError(
         .missingDestination,
-        "\(source.entityName) \(source.number) is linked by \(name) to \(target.entityName) \(target.number), and one of them is deleted",
+        "\(source.entityName) \(source.number) is linked by \(name) to \(target.entityName) \(target.number),"
+          + " and one of them is deleted",
         context: .init(entity: entity.name, objectID: source, otherID: target, properties: [name])
       )
     }
@@ -93,7 +94,7 @@ extension ManagedObjectContext {
 
   private func pair(_ link: DeletedLinks.Link, _ entity: StoredEntity, _ place: Int) -> (String, Int, Bool) {
     let relationship = entity.toManys[place]
-    let isThere = entities[entity.ordinal].pairs[place].isLinked(link.source, link.target) == true
+    let isThere = entities[entity.ordinal].pairs[place].links.isLinked(link.source, link.target) == true
     return (relationship.name, relationship.destination, isThere)
   }
 }

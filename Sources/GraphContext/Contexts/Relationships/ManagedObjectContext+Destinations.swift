@@ -14,7 +14,7 @@ extension ManagedObjectContext {
     return self.entity(toOne.destination)
   }
 
-  /// - Throws: when the relationship of an object in this context can't lead to the other.
+  /// Throws an error when the relationship of an object in this context can't lead to the other object.
   func checkLink(
     from owner: any ManagedObject,
     property: Int,

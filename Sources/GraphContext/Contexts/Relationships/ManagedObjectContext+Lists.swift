@@ -15,13 +15,13 @@ extension ManagedObjectContext {
       let entity = entity(table.entity)
       guard let position = entity.toOnes.firstIndex(where: { $0.slot == slots.reference }) else { return nil }
       workOutReferences(at: position, of: entity)
-      return entities[table.entity].lists[position]
+      return entities[table.entity].references[position]?.lists
     case .pairs(let places):
-      if entities[places.entity].pairLists[places.position] == nil {
+      if entities[places.entity].pairs[places.position].lists == nil {
         let lists = makeLists(in: places)
-        entities[places.entity].keep(lists, ofPairs: places.position)
+        entities[places.entity].pairs[places.position].keep(lists)
       }
-      return entities[places.entity].pairLists[places.position]
+      return entities[places.entity].pairs[places.position].lists
     }
   }
 
@@ -31,8 +31,8 @@ extension ManagedObjectContext {
     case .members(let slots):
       let toOnes = entity(table.entity).toOnes
       guard let position = toOnes.firstIndex(where: { $0.slot == slots.reference }) else { return }
-      entities[table.entity].changeLists(position, body)
-    case .pairs(let places): entities[places.entity].changeLists(ofPairs: places.position, body)
+      entities[table.entity].changeLists(ofReference: position, body)
+    case .pairs(let places): entities[places.entity].pairs[places.position].changeLists(body)
     }
   }
 
@@ -54,8 +54,8 @@ extension ManagedObjectContext {
   /// changes.
   private func makeLists(in places: PairPlaces) -> PendingLists {
     var lists = PendingLists()
-    let links = entities[places.entity].pairs[places.position]
-    let moved = entities[places.entity].pairPlaces[places.position].byOwner
+    let links = entities[places.entity].pairs[places.position].links
+    let moved = entities[places.entity].pairs[places.position].places.byOwner
     for owner in Set(links.added.keys).union(links.removed.keys).union(moved.keys) {
       var added = links.added[owner, default: []].map { listEntry(of: $0, in: owner, places) }
       var removed = links.removed[owner, default: []].map { storedEntry(of: $0, in: owner, places) }
@@ -88,13 +88,8 @@ extension ManagedObjectContext {
 
   /// Returns the entry of an element in the list of its owner, unsaved changes included.
   func listEntry(of element: ObjectNumber, in owner: ObjectNumber, _ places: PairPlaces) -> ListEntry {
-    if let place = entities[places.entity].pairPlaces[places.position][owner, element] {
-      return ListEntry(place: place, number: element)
-    }
-    if entities[places.entity].pairs[places.position].isLinked(owner, element) == true {
-      return ListEntry(place: nil, number: element)
-    }
-    return storedEntry(of: element, in: owner, places)
+    entities[places.entity].pairs[places.position].listEntry(of: element, in: owner)
+      ?? storedEntry(of: element, in: owner, places)
   }
 
   private func storedEntry(
@@ -120,18 +115,18 @@ extension ManagedObjectContext {
     listings.drop(entity, position, owner: owner)
     // If the source has the link, setting the place that it has there is no change.
     let isStored =
-      entities[entity].pairs[position].isLinked(owner, element) == nil
+      entities[entity].pairs[position].links.isLinked(owner, element) == nil
       && storedEntry(of: element, in: owner, places).place == place
-    entities[entity].pairPlaces[position].set(isStored ? nil : place, of: element, in: owner)
+    entities[entity].pairs[position].setPlace(isStored ? nil : place, of: element, in: owner)
     children.forEach { $0.parentOrderDidChange(ofPairs: position, entity) }
   }
 
   /// Updates the unsaved lists when a link of an ordered relationship is added or removed. Called twice, before the
   /// link changes and after.
   func changeLists(with pair: PairEnd, isThere: Bool) {
-    let hasLists = entities[pair.entity].pairLists[pair.position] != nil
+    let hasLists = entities[pair.entity].pairs[pair.position].lists != nil
     // A relationship without an order has neither lists nor places, and each of its links takes this path.
-    if !hasLists, entities[pair.entity].pairPlaces[pair.position].isEmpty { return }
+    if !hasLists, entities[pair.entity].pairs[pair.position].places.isEmpty { return }
     guard let table = entity(pair.entity).toManys[pair.position].list, case .pairs(let places) = table.origin
     else { return }
     if hasLists {
@@ -140,7 +135,7 @@ extension ManagedObjectContext {
         if isThere { $0.insert(entry, of: pair.owner) } else { $0.remove(entry, of: pair.owner) }
       }
     }
-    if !isThere { entities[pair.entity].pairPlaces[pair.position].set(nil, of: pair.element, in: pair.owner) }
+    if !isThere { entities[pair.entity].pairs[pair.position].setPlace(nil, of: pair.element, in: pair.owner) }
   }
 }
 
@@ -163,7 +158,7 @@ extension ChangedObjects {
       result.insert(object.listEntry(in: slots), of: object.reference(at: slots.reference))
     }
     for object in inserted { insert(object) }
-    for object in updated where object._$state.changed & (slots.referenceBit | slots.placeBit) != 0 {
+    for object in updated where !object._$state.changed.isDisjoint(with: slots.both) {
       if let (owner, entry) = stored(object._$state.number) { result.remove(entry, of: owner) }
       insert(object)
     }

@@ -43,8 +43,8 @@ extension ManagedRecord {
     context.didSetToOne(of: self, slot: slot, from: old, to: new)
   }
 
-  /// - Throws: `wrongDestination` for a link to an object of another class than the one asked for: an earlier program
-  ///   may have made it.
+  /// Throws `wrongDestination` for a link to an object of another class than the one asked for: an earlier program may
+  /// have made it.
   private func check(
     _ numbers: [ObjectNumber],
     _ name: String,

@@ -82,7 +82,7 @@ struct MemberListings {
   }
 }
 
-/// Keeps a context's listings, as its objects ask for it.
+/// The keeper of a context's listings, which the context's objects ask.
 struct ListKeeper {
   private let context: ManagedObjectContext
 

@@ -1,7 +1,7 @@
 import Predicates
 
-/// Keeps the order of a context's ordered relationships: gives objects their places, and keeps the unsaved changes of
-/// each list up to date.
+/// The keeper of the order of a context's ordered relationships. It gives objects their places, and keeps the unsaved
+/// changes of each list up to date.
 struct OrderKeeper {
   private let context: ManagedObjectContext
   private let table: ListTable
@@ -121,7 +121,7 @@ struct OrderKeeper {
     tellOfMoves(objects, of: owner)
   }
 
-  /// Gives objects that the list of their owner lacks for the moment places in it.
+  /// Gives places in the list of their owner to objects that the list lacks for the moment.
   ///
   /// - Returns: the other objects that got new places.
   private func place(
@@ -145,7 +145,7 @@ struct OrderKeeper {
     return []
   }
 
-  /// Gives objects that their lists lack the places of their numbers.
+  /// Gives the places of their numbers to objects that their lists lack.
   ///
   /// - Returns: no object, because no other gets a new place.
   private func placeByNumbers(_ objects: [any ManagedObject], in owner: ObjectNumber) -> [any ManagedObject] {
@@ -210,7 +210,7 @@ struct OrderKeeper {
     }
   }
 
-  /// How many members on either side get other places at first, where there is no room between two.
+  /// The number of members on either side that get other places at first, where there is no room between two.
   private static let neighbourCount = 32
 
   // MARK: Places
@@ -268,7 +268,7 @@ struct OrderKeeper {
       guard let toOne = entity.toOne(slot: slots.reference) else { return }
       for object in objects {
         let member = ObjectKey(entity: entity.ordinal, number: object._$state.number)
-        context.tellOfMember(toOne, slots.referenceBit | slots.placeBit, of: member, owner: owner)
+        context.tellOfMember(toOne, slots.both, of: member, owner: owner)
       }
     case .pairs(let places):
       for object in objects {

@@ -36,7 +36,7 @@ struct PendingList {
 struct PendingLists {
   private var lists: [ObjectNumber: PendingList] = [:]
 
-  /// Nil for an owner whose members are as the source has them.
+  /// Returns the changes of an owner's list; nil for an owner whose members are as the source has them.
   subscript(owner: ObjectNumber) -> PendingList? { lists[owner] }
 
   mutating func set(_ list: PendingList, of owner: ObjectNumber) { lists[owner] = list }

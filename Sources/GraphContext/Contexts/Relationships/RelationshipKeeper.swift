@@ -1,7 +1,7 @@
 import Predicates
 
-/// Keeps the relationships of a context's objects: updates the inverses of relationships that are set, and merges the
-/// pending links into the to-many relationships of the source.
+/// The keeper of the relationships of a context's objects. It updates the inverses of relationships that are set, and
+/// merges the pending links into the to-many relationships of the source.
 struct RelationshipKeeper {
   private let context: ManagedObjectContext
 
@@ -90,9 +90,9 @@ struct RelationshipKeeper {
   ) {
     if context.observation == nil { return }
     let member = ObjectKey(entity: entity.ordinal, number: number)
-    let slot: UInt64 = 1 << UInt64(toOne.slot)
-    context.tellOfMember(toOne, slot, of: member, owner: old)
-    context.tellOfMember(toOne, slot, of: member, owner: new)
+    let slots = SlotSet(toOne.slot)
+    context.tellOfMember(toOne, slots, of: member, owner: old)
+    context.tellOfMember(toOne, slots, of: member, owner: new)
   }
 
   // MARK: To-many
@@ -119,7 +119,7 @@ struct RelationshipKeeper {
     }
   }
 
-  /// Keeps the order of a relationship's members; nil where they have none.
+  /// Returns the keeper of the order of a relationship's members; nil where they have no order.
   func order(of relationship: StoredToMany) -> OrderKeeper? {
     relationship.list.map { OrderKeeper(context, $0) }
   }
@@ -192,7 +192,6 @@ struct RelationshipKeeper {
     context.notePair(pair, isLinked: isLinked)
     if !isLinked { context.changeLists(with: pair, isThere: false) }
     context.entities[entity].pairs[position].note(owner, element, isLinked: isLinked)
-    context.entities[entity].settledPairs[position].settle(owner, element, isLinked: !isLinked)
     if isLinked { context.changeLists(with: pair, isThere: true) }
     let table = context.entity(entity).toManys[position].links
     context.children.forEach { $0.parentDidChangePair(owner, element, table, isLinked: isLinked) }
@@ -284,18 +283,18 @@ extension RelationshipKeeper {
 
 extension ManagedObjectContext {
   /// Returns the unsaved changes of a table of links; nil for none. Those of a to-one relationship are worked out from
-  /// the changed objects when they are first asked for, and kept up to date from then on: an import that asks no
+  /// the changed objects when they are first asked for, and kept up to date from then on. So an import that asks no
   /// to-many relationship pays nothing.
   func pendingLinks(in table: LinkTable) -> PendingLinks? {
     switch table.origin {
-    case .pairs(let entity, let position): return entities[entity].pairs[position]
+    case .pairs(let entity, let position): return entities[entity].pairs[position].links
     case .reference(let ordinal, let slot):
       let entity = entities[ordinal].entity
       guard !entities[ordinal].changes.isEmpty,
         let position = entity.toOnes.firstIndex(where: { $0.slot == slot })
       else { return nil }
       workOutReferences(at: position, of: entity)
-      return entities[ordinal].references[position]
+      return entities[ordinal].references[position]?.links
     }
   }
 
@@ -311,7 +310,7 @@ extension ManagedObjectContext {
       }
     }
     let lists = toOne.list.map { makeLists(in: $0) }
-    entities[entity.ordinal].keep(links, lists, ofReference: position)
+    entities[entity.ordinal].keep(PendingReferences(links, lists), at: position)
   }
 }
 

@@ -2,8 +2,12 @@ import PageStore
 import Predicates
 
 extension ContextError {
-  /// The failure of a store below a context.
+  /// The failure of a store below a context, or the failure that has led to it.
   package init(_ error: StoreError) {
+    if let cause = error.cause as? ContextError {
+      self = cause
+      return
+    }
     switch error.code {
     case .closed: self.init(.closed, error.message, storeError: error)
     case .snapshotExpired: self.init(.commitNotHeld, error.message, storeError: error)

@@ -14,7 +14,8 @@ extension PersistentContainer {
   /// tasks read and save. The file appears at `url` when it is complete and durable. O(size of the store).
   ///
   /// - Parameters:
-  ///   - url: where to write the copy. No file may be there.
+  ///   - url: where to write the copy. No file may be there. The file's name may have 242 bytes where the file system
+  ///     allows 255, because `.cambium-copy` is added to it until the copy is complete.
   ///   - keepsObjectIDs: whether the copy's objects have the same IDs as in this store. A backup that may replace
   ///     this file should have them. Otherwise the copy is a separate store, and an ID of one store names no object
   ///     in the other.
@@ -51,7 +52,8 @@ extension PersistentContainer {
   ///
   /// The store that is replaced must not be open, in this process or another; it may be damaged. The source may be open
   /// for reading only. The new file has the permissions and the owner of the old one. After a crash at any moment the
-  /// file is either the old or the new one, complete. The folder's file system must have room for both.
+  /// file is either the old or the new one, complete. The folder's file system must have room for both. The file's
+  /// name may be no longer than that of a copy.
   ///
   /// - Throws: `store` with a `storeError` of code `storeInUse` if the store is open, or the source is open for
   ///   writing, `notAStore` if either file is no store, `corrupt` if the source can't be read, `diskFull`,

@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// Pages that only an old commit reaches aren't reused while this commit is held: release it when it is no longer
 /// needed. Dropping the last reference releases it, too.
-public final class PinnedCommit: Sendable {
+public final class PinnedCommit: Sendable, HeldCommit {
   /// The number of the commit.
   public let number: UInt64
   /// The time of the commit.
@@ -42,11 +42,17 @@ public final class PinnedCommit: Sendable {
     return try engine.source(of: snapshot)
   }
 
-  /// - Throws: `commitNotHeld` for a commit of another store.
+  /// - Throws: `commitNotHeld` for a commit of another store; `schemaChanged` for one that a container holds from
+  ///   which the store was taken over.
   func checkIsOf(_ engine: PageStoreEngine) throws(ContextError) {
-    guard engine === self.engine else {
-      throw ContextError(.commitNotHeld, "commit \(number) is held for a container on another store")
+    if engine === self.engine { return }
+    if self.engine.isRetired, engine.store.identifier == self.engine.store.identifier {
+      throw ContextError(
+        .schemaChanged,
+        "commit \(number) was pinned before the store was taken over with other models; pin the newest commit"
+      )
     }
+    throw ContextError(.commitNotHeld, "commit \(number) is held for a container on another store")
   }
 }
 

@@ -49,12 +49,12 @@ package final class StoreView: ObjectSource {
     self.source = source
   }
 
-  /// - Throws: `closed` for a view that shows no snapshot; see ``failure``.
+  /// - Throws: for a view that shows no snapshot, an error that ``ContextError`` turns back into ``failure``.
   package var snapshot: Snapshot {
     get throws(StoreError) {
       switch source {
       case .success(let snapshot): return snapshot
-      case .failure(let error): throw error.storeError ?? .closed(error.message)
+      case .failure(let error): throw error.storeError ?? .closed(by: error, error.message)
       }
     }
   }

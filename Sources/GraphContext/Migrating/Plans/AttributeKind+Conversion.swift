@@ -29,7 +29,7 @@ extension AttributeKind {
     guard case .double(let number) = value, !number.isNaN, let range = integerRange ?? decimalRange else {
       return nil
     }
-    // It is longer than a decimal number can be.
+    // The number is longer than a decimal number can be.
     return rounded(abs(number) < 1 ? 0 : number < 0 ? range.lowerBound : range.upperBound)
   }
 

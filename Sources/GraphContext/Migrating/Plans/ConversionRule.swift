@@ -22,7 +22,7 @@ public struct ConversionRule: Sendable {
   public static let clamping = ConversionRule(form: .clamping)
   /// A value that can't be converted becomes nil.
   public static let orNil = ConversionRule(form: .orNil)
-  /// Every value becomes what `convert` returns: a value of the new kind, or nil.
+  /// Makes every value become what `convert` returns: a value of the new kind, or nil.
   public static func custom(
     _ convert: @escaping @Sendable (AttributeValue) -> AttributeValue?
   ) -> ConversionRule { ConversionRule(form: .custom(convert)) }

@@ -23,7 +23,7 @@ public struct MigrationPlan: Sendable {
   struct Version: Sendable {
     let number: Schema.Version
     let models: [any ManagedObject.Type]
-    /// Nil for a version that no stage leads to.
+    /// The schema; nil for a version that no stage leads to.
     let schema: Result<Schema?, SchemaError>
     /// The hash that the version declares; nil if it declares none.
     let stableHash: UInt64?
@@ -44,7 +44,7 @@ public struct MigrationPlan: Sendable {
     takesLaterVersions = false
   }
 
-  /// A plan of versions without classes. Changes are inferred if no stage is given. The container's objects are
+  /// Makes a plan of versions without classes. Changes are inferred if no stage is given. The container's objects are
   /// ``ManagedRecord``s.
   ///
   /// A store of another version is migrated to the first version that is later than its own, and then on. A store

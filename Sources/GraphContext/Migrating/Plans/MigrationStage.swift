@@ -93,7 +93,7 @@ public struct MigrationPass: Sendable {
   ///
   /// - Parameters:
   ///   - entity: an entity of the old schema.
-  ///   - count: how many objects a batch has; at least 1 is taken. Memory grows with it.
+  ///   - count: the number of objects in a batch; at least 1 is taken. Memory grows with it.
   ///   - body: fills the new graph from the objects of a batch.
   public static func forEach(
     _ entity: String,

@@ -5,9 +5,9 @@ struct ResolvedPlan {
   struct Version {
     let number: Schema.Version
     let models: [any ManagedObject.Type]
-    /// Nil for a version that no stage leads to.
+    /// The schema; nil for a version that no stage leads to.
     let schema: Schema?
-    /// Nil for a version that is known by its number only.
+    /// The schema's stable hash; nil for a version that is known by its number only.
     let stableHash: UInt64?
   }
 

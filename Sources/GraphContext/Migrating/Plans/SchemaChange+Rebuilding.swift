@@ -1,8 +1,8 @@
 /// The part of a change that a custom stage takes over.
 struct SchemaRebuilding {
-  /// The entities whose objects it copies and changes, by their new names.
+  /// The entities whose objects the stage copies and changes, by their new names.
   var entities: Set<String> = []
-  /// Entities and classes of the new schema whose objects it makes anew: they don't continue any of the store.
+  /// Entities and classes of the new schema whose objects the stage makes anew: these don't continue any of the store.
   var madeAnew: Set<String> = []
   /// The properties of rebuilt entities that don't continue any property of the store.
   var begunAnew: Set<SchemaMatching.PropertyName> = []
@@ -86,7 +86,7 @@ extension SchemaChange {
     }
   }
 
-  /// The trees of a relationship change with the objects at either end.
+  /// Moves links to separate trees: the trees of a relationship change with the objects at either end.
   private mutating func moveLinks(
     of place: Int,
     _ known: Set<String>,

@@ -21,13 +21,13 @@ public struct EmbeddedDescription: Sendable {
 }
 
 extension PropertyDescription {
-  /// The name of an attribute that is a part of an embedded value. Because of its point, no property in Swift has this
-  /// name.
+  /// Returns the name of an attribute that is a part of an embedded value. Because of its point, no property in Swift
+  /// has this name.
   static func partName(_ name: String, in property: String) -> String {
     name.isEmpty ? property : "\(property).\(name)"
   }
 
-  /// The name of the property whose embedded value has a part of this name; nil for the name of no part.
+  /// Returns the name of the property whose embedded value has a part of this name; nil for the name of no part.
   static func propertyName(ofPart name: String) -> Substring? {
     name.firstIndex(of: ".").map { name[..<$0] }
   }
@@ -37,7 +37,7 @@ extension PropertyDescription {
     propertyName(ofPart: name).map { $0 == property } ?? false
   }
 
-  /// The attribute of an entity that has the value as its property.
+  /// Returns the attribute of an entity that has the value as its property.
   fileprivate func embedded(in property: String, originally earlier: String?) -> PropertyDescription {
     guard case .attribute(var attribute) = self else { return self }
     if earlier != nil || attribute.originalName != nil {
@@ -49,7 +49,7 @@ extension PropertyDescription {
 }
 
 extension EntityDescription {
-  /// The description with the parts of embedded values behind the other properties.
+  /// Returns the description with the parts of embedded values behind the other properties.
   func embedding(_ values: [EmbeddedDescription]) -> EntityDescription {
     var whole = self
     whole.properties += values.flatMap(\.attributes)

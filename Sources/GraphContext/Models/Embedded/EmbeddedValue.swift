@@ -18,8 +18,8 @@ import Predicates
 /// ```
 ///
 /// Each property of the struct, a *part*, is an attribute of the entity, named `home.city`: conditions, sorting,
-/// indexes, `select`, batches and rules treat it as any other attribute, and two contexts that change different parts
-/// of one value have no conflict.
+/// indexes, `select`, batches and rules treat it as any other attribute. Two contexts that change different parts of
+/// one value have no conflict.
 ///
 /// A property of the struct may be an embedded value itself, marked `@Embedded`. Its parts are parts of the whole:
 /// `home.position.latitude`.
@@ -29,7 +29,7 @@ public protocol EmbeddedValue: EmbeddedProperty, PredicateRoot {
 }
 
 extension EmbeddedValue {
-  /// The name of the property that a key path leads to.
+  /// Returns the name of the property that a key path leads to.
   ///
   /// - Throws: `QueryError` of code `keyPath` when the key path is no part.
   public static func predicatePath(of keyPath: AnyKeyPath) throws(QueryError) -> [String] {
@@ -42,12 +42,12 @@ extension EmbeddedValue {
 }
 
 extension ValueExpression where Value: EmbeddedValue {
-  /// A condition that there is no value. Only for a value that may be nil.
+  /// Returns a condition that there is no value. Only for a value that may be nil.
   public static func == (left: Self, right: _OptionalNilComparisonType) -> Where<Root> {
     left.compare(.equal, .value(.null))
   }
 
-  /// A condition that there is a value. Only for a value that may be nil.
+  /// Returns a condition that there is a value. Only for a value that may be nil.
   public static func != (left: Self, right: _OptionalNilComparisonType) -> Where<Root> {
     left.compare(.notEqual, .value(.null))
   }
@@ -55,7 +55,7 @@ extension ValueExpression where Value: EmbeddedValue {
 
 /// A type of properties that are embedded: an ``EmbeddedValue``, or an optional of one.
 public protocol EmbeddedProperty {
-  /// Keeps the parts of a value of an object.
+  /// The storage for the parts of a value of an object.
   associatedtype _Parts: EmbeddedParts where _Parts.Value == Self
 }
 
@@ -69,11 +69,11 @@ public protocol EmbeddedParts<Value> {
   static var attributes: [PropertyDescription] { get }
   /// The number of parts.
   static var count: Int { get }
-  /// Parts that are not there yet.
+  /// Makes parts that are not there yet.
   init()
-  /// The parts of a value.
+  /// Makes the parts of a value.
   init(_ value: Value)
-  /// The value, whose parts are decoded from the object's record where they aren't there yet.
+  /// Returns the value, whose parts are decoded from the object's record where they aren't there yet.
   ///
   /// - Parameters:
   ///   - object: the object that has the value.
@@ -95,13 +95,13 @@ public struct EmbeddedPart<Value: AttributeType> {
   /// The part; nil if the value that it belongs to is nil.
   private var cache: Cached<Value._Present?>
 
-  /// A part that is not there yet.
+  /// Makes a part that is not there yet.
   public init() { cache = Cached() }
 
-  /// The part of a value.
+  /// Makes the part of a value.
   public init(_ value: Value) { cache = Cached(value as? Value._Present) }
 
-  /// The part of the object's value, decoded from the object's record if it isn't there yet.
+  /// Returns the part of the object's value, decoded from the object's record if it isn't there yet.
   public mutating func value(of object: some ManagedObject, at slot: Int) -> Value {
     let present = object._$load(slot, &cache)
     if Value._isOptionalAttribute, object._$state.phase == .tracer { object.tracer.noteOptionalPart() }
@@ -119,10 +119,10 @@ public struct EmbeddedPart<Value: AttributeType> {
 public struct EmbeddedCache<Value: EmbeddedProperty> {
   var parts: Value._Parts
 
-  /// A value that is not there yet.
+  /// Makes a value that is not there yet.
   public init() { parts = Value._Parts() }
 
-  /// A value that was set.
+  /// Makes a value that was set.
   public init(_ value: Value) { parts = Value._Parts(value) }
 
   /// Hands the cache of a part to the visitor.

@@ -3,7 +3,7 @@ import Predicates
 // Functions that the accessors of embedded values call.
 
 extension ManagedObject {
-  /// The value of a property with an embedded value.
+  /// Returns the value of a property with an embedded value.
   ///
   /// - Parameter ordinal: counts the model's properties with embedded values from 0.
   public func _$embedded<Value: EmbeddedProperty>(
@@ -15,8 +15,8 @@ extension ManagedObject {
     return cache.parts.value(of: self, at: first)
   }
 
-  /// The first step of setting an embedded value: finds the parts that change, and tells the context. The second is a
-  /// step of its own, because in this one the context may look at the cache.
+  /// Finds the parts that change, and tells the context: the first step of setting an embedded value. The second step
+  /// is separate, because in this one the context may look at the cache.
   public func _$willSetEmbedded<Value: EmbeddedProperty>(
     _ ordinal: Int,
     _ cache: inout EmbeddedCache<Value>,
@@ -38,7 +38,7 @@ extension ManagedObject {
     return EmbeddedChange(slots: (isWhole ? Array(parts) : changed).map { first + $0 })
   }
 
-  /// The parts as they are, all of them there.
+  /// Returns the parts as they are, all of them there.
   private func oldParts<Value: EmbeddedProperty>(
     _ ordinal: Int,
     _ cache: inout EmbeddedCache<Value>
@@ -52,7 +52,7 @@ extension ManagedObject {
     return cache.parts
   }
 
-  /// The second step: the parts are about to change.
+  /// Reports that the parts are about to change: the second step.
   public func _$didSetEmbedded(_ change: EmbeddedChange) {
     for slot in change.slots { _$willSet(slot) }
   }

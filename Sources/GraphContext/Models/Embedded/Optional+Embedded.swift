@@ -16,29 +16,29 @@ public struct OptionalEmbeddedParts<Wrapped: EmbeddedValue>: EmbeddedParts {
     [.attribute("", Bool?.self)] + Wrapped._Parts.attributes.map { $0.optional }
   }
 
-  /// The parts of the value, and whether it is there.
+  /// The number of the value's parts, and one more for the attribute that says whether the value is there.
   public static var count: Int { 1 + Wrapped._Parts.count }
 
-  /// Parts that are not there yet.
+  /// Makes parts that are not there yet.
   public init() {
     isThere = Cached()
     parts = Wrapped._Parts()
   }
 
-  /// The parts of a value; nil for each of nil.
+  /// Makes the parts of a value; each part is nil if the value is nil.
   public init(_ value: Wrapped?) {
     isThere = Cached(value == nil ? nil : true)
     parts = value.map(Wrapped._Parts.init) ?? Wrapped._Parts()
     if value == nil { clear() }
   }
 
-  /// Makes nil of every part.
+  /// Sets every part to nil.
   private mutating func clear() {
     var clearer = SlotWriter(value: .null)
     for part in 0..<Wrapped._Parts.count { parts.visit(part, at: part, &clearer) }
   }
 
-  /// The value; nil where the object's record says that it isn't there.
+  /// Returns the value; nil where the object's record says that it isn't there.
   public mutating func value(of object: some ManagedObject, at slot: Int) -> Wrapped? {
     let isThere = object._$load(slot, &isThere)
     if isThere == nil, object._$state.phase != .tracer { return nil }

@@ -13,7 +13,7 @@ import Predicates
 public struct AttributeDerivation: Sendable, Hashable {
   /// The rule, in the first spelling of its form.
   public let text: String
-  /// Nil for a text of no form.
+  /// The form of the text; nil for a text of no form.
   let form: Form?
 
   /// The source of an attribute's value.
@@ -76,7 +76,7 @@ extension AttributeDerivation.Form {
     ("[c]", .case), ("[d]", .diacritics), ("[cd]", [.case, .diacritics]), ("[dc]", [.case, .diacritics]),
   ]
 
-  /// Nil for a text of no form.
+  /// Reads the form of a text; nil for a text of no form.
   init?(_ text: String) {
     let canonical = (prefix: "canonical:(", suffix: ")")
     if text.hasPrefix(canonical.prefix), text.hasSuffix(canonical.suffix) {

@@ -11,10 +11,10 @@ public struct AttributeDescription: Sendable, Codable {
   public var name: String
   /// The kind in which the values are stored.
   public var kind: AttributeKind
-  /// The kind in which each element of a list is stored; nil for an attribute that is no list, or whose elements queries don't
-  /// compare.
+  /// The kind in which each element of a list is stored; nil for an attribute that is no list, or whose elements
+  /// queries don't compare.
   public var elementKind: AttributeKind?
-  /// Whether nil is a value.
+  /// True if nil is a value.
   public var isOptional: Bool
   /// The value of objects that were stored before the attribute existed; nil where the schema doesn't say, never
   /// ``/Predicates/AttributeValue/null``.
@@ -23,12 +23,12 @@ public struct AttributeDescription: Sendable, Codable {
   public var originalName: String?
   /// The rules that saves check.
   public var rules: [AttributeRule] = []
-  /// Whether the history keeps the last value of a deleted object: ``HistoryChange/tombstone``.
+  /// True if the history keeps the last value of a deleted object: ``HistoryChange/tombstone``.
   public var preservesValueOnDeletion = false
   /// The rule by which the store makes the value; nil for an attribute that programs set.
   public var derivation: AttributeDerivation?
 
-  /// True for a part that every embedded value has, if it isn't nil itself; false for an optional part. Nil for an
+  /// True for a part that every embedded value has that isn't nil itself; false for an optional part. Nil for an
   /// attribute that is no part of an optional embedded value, and where the schema doesn't say.
   var isRequiredPart: Bool?
   /// The value of such a part in embedded values that were stored before the part existed; nil where the schema doesn't
@@ -47,9 +47,9 @@ public struct AttributeDescription: Sendable, Codable {
 
   /// - Parameters:
   ///   - name: the attribute's name.
-  ///   - kind: how the values are stored.
-  ///   - elementKind: how each element of a list is stored, whose `kind` is `coded`; nil for an attribute that is no
-  ///     list.
+  ///   - kind: the kind in which the values are stored.
+  ///   - elementKind: the kind in which each element of a list is stored, whose `kind` is `coded`; nil for an attribute
+  ///     that is no list.
   ///   - isOptional: whether nil is a value.
   ///   - defaultValue: the value of objects that were stored before the attribute existed; `null` is the same as nil.
   ///   - originalName: the attribute's name in an earlier version of the schema; nil if it had no other.
@@ -80,8 +80,8 @@ public struct AttributeDescription: Sendable, Codable {
 }
 
 extension AttributeDescription {
-  /// The value that the attribute begins with in an object made without an initialiser, unless ``insertionDefault``
-  /// gives one.
+  /// Makes the value that the attribute begins with in an object made without an initialiser, unless
+  /// ``insertionDefault`` gives one.
   func makeInitialValue() -> AttributeValue { initialValue?()._attributeValue ?? defaultValue ?? .null }
 
   /// True for a part that is nil only if the whole embedded value is nil.

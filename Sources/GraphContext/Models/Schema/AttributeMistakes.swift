@@ -1,7 +1,7 @@
 import Predicates
 
 // Compiler messages for a property whose type can't be stored. A macro sees only the spelling of a type, so the
-// getter's call of `_$load` causes the message: the compiler chooses these overloads where the type is no
+// getter's call of `_$load` causes the message. The compiler chooses these overloads where the type is no
 // `AttributeType`, and they say what to do. The other members that `@Model` writes take any type, so that there is one
 // message.
 
@@ -54,7 +54,7 @@ extension ManagedObject {
 }
 
 extension PropertyDescription {
-  /// An attribute of a model that `@Model` wrote; the getter has made sure of the type.
+  /// Describes an attribute of a model that `@Model` wrote; the getter has made sure of the type.
   public static func _$attribute(
     _ name: String,
     _ type: Any.Type,
@@ -66,7 +66,7 @@ extension PropertyDescription {
     attribute(name, type, nil, originalName, rules, preservesValueOnDeletion, isExternal)
   }
 
-  /// A description with the initial value that the declaration gives.
+  /// Makes a description with the initial value that the declaration gives.
   public static func _$attribute<Value>(
     _ name: String,
     _ type: Value.Type,
@@ -79,8 +79,8 @@ extension PropertyDescription {
     attribute(name, type, value, originalName, rules, preservesValueOnDeletion, isExternal)
   }
 
-  /// A description with an initial value that is made for each new object, and once for those that are older than the
-  /// attribute.
+  /// Makes a description with an initial value that is made for each new object, and once for those that are older than
+  /// the attribute.
   public static func _$attribute<Value>(
     _ name: String,
     _ type: Value.Type,
@@ -103,7 +103,7 @@ extension PropertyDescription {
     return property
   }
 
-  /// A description of an attribute that gets its first value at the insertion.
+  /// Makes a description of an attribute that gets its first value at the insertion.
   public static func _$attribute<Value>(
     _ name: String,
     _ type: Value.Type,
@@ -118,7 +118,7 @@ extension PropertyDescription {
     return property
   }
 
-  /// A description of an attribute that the store makes from other values.
+  /// Makes a description of an attribute that the store makes from other values.
   public static func _$attribute(
     _ name: String,
     _ type: Any.Type,

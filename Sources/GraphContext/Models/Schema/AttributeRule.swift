@@ -13,7 +13,7 @@ public struct AttributeRule: Sendable, Hashable {
   }
   let kind: Kind
 
-  /// The value is at least this.
+  /// Makes the rule that the value is at least this.
   ///
   /// - Parameters:
   ///   - value: the least value.
@@ -25,7 +25,7 @@ public struct AttributeRule: Sendable, Hashable {
     AttributeRule(kind: .minimum(value._attributeValue))
   }
 
-  /// The value is at most this.
+  /// Makes the rule that the value is at most this.
   ///
   /// - Parameters:
   ///   - value: the greatest value.
@@ -37,7 +37,8 @@ public struct AttributeRule: Sendable, Hashable {
     AttributeRule(kind: .maximum(value._attributeValue))
   }
 
-  /// The number of characters of a string, or of bytes of data, is in a range: `.length(1...80)`, `.length(1...)`.
+  /// Makes the rule that the number of characters of a string, or of bytes of data, is in a range: `.length(1...80)`,
+  /// `.length(1...)`.
   public static func length(_ range: some RangeExpression<Int>) -> AttributeRule {
     // Nothing is as long as the greatest integer, and no range can end behind it.
     let lengths =
@@ -49,7 +50,7 @@ public struct AttributeRule: Sendable, Hashable {
     return AttributeRule(kind: .length(lengths))
   }
 
-  /// A string fits a regular expression as a whole, in the syntax of the operator `MATCHES`.
+  /// Makes the rule that a string fits a regular expression as a whole, in the syntax of the operator `MATCHES`.
   public static func pattern(_ pattern: String) -> AttributeRule { AttributeRule(kind: .pattern(pattern)) }
 }
 
@@ -112,7 +113,7 @@ struct AttributeChecks: Sendable {
     }
   }
 
-  /// The rules that a value breaks.
+  /// Returns the rules that a value breaks.
   func broken(by value: AttributeValue) -> [AttributeRule] {
     if value.isNull { return [] }
     return checks.filter { !accepts(value, $0.rule, $0.pattern) }.map(\.rule)

@@ -5,7 +5,7 @@ public struct ClassDescription: Sendable, Hashable, Codable {
   public var name: String
   /// The class that it inherits from; nil for the root.
   public var parent: String?
-  /// Whether only its subclasses have objects.
+  /// True if only its subclasses have objects.
   public var isAbstract: Bool
   /// The names of the properties that the class declares itself. Objects of other classes have nil there.
   public var properties: [String]
@@ -68,7 +68,7 @@ extension ClassDescription {
 }
 
 extension EntityDescription {
-  /// The class that declares a property; nil where no class inherits from another.
+  /// Returns the class that declares a property; nil where no class inherits from another.
   func declaringClass(of property: String) -> ClassDescription? {
     classes.first { $0.properties.contains(property) }
   }
@@ -84,7 +84,7 @@ extension EntityDescription {
     classes.contains { $0.required.contains(property) }
   }
 
-  /// Whether a class is another one or inherits from it.
+  /// Returns true if a class is another one or inherits from it.
   func isClass(_ member: ClassDescription, oneOf other: ClassDescription) -> Bool {
     var name: String? = member.name
     // At most as many steps as there are classes: a class that inherits from itself is reported as another problem.

@@ -45,7 +45,7 @@ extension PropertyDescription {
     )
   }
 
-  /// Whether the property is the place of objects in an ordered relationship, which the library keeps.
+  /// True if the property is the place of objects in an ordered relationship, which the library keeps.
   public var isPlace: Bool { attribute?.kind == .place }
 
   var attribute: AttributeDescription? { if case .attribute(let attribute) = self { attribute } else { nil } }

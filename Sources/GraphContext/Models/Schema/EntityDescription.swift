@@ -9,9 +9,9 @@ import Predicates
 public struct EntityDescription: Sendable, Codable {
   /// The entity's name: for a model, the name of the class.
   public var name: String
-  /// In the order of their declaration, which is the order of the values in a record. Last come the places of ordered
-  /// relationships, which the initialiser adds, and the hidden inverses of to-many relationships, which a ``Schema``
-  /// adds.
+  /// The properties, in the order of their declaration, which is the order of the values in a record. Last come the
+  /// places of ordered relationships, which the initialiser adds, and the hidden inverses of to-many relationships,
+  /// which a ``Schema`` adds.
   public var properties: [PropertyDescription]
   /// The indexes that the model declares, in the order of their declaration. Each to-one relationship has an index of
   /// its own, which isn't declared.
@@ -52,16 +52,16 @@ public struct EntityDescription: Sendable, Codable {
   /// Attributes and to-one relationships, in slot order.
   public var storedProperties: [PropertyDescription] { properties.filter { !$0.isToMany } }
 
-  /// The to-many relationships, in declaration order. The place here identifies a to-many relationship. Last come the
-  /// hidden inverses.
+  /// The to-many relationships, in declaration order. The position here identifies a to-many relationship. Last come
+  /// the hidden inverses.
   public var toManyRelationships: [RelationshipDescription] {
     properties.compactMap(\.relationship).filter(\.isToMany)
   }
 
-  /// The property of this name. O(properties).
+  /// Returns the property of this name. O(properties).
   public func property(named name: String) -> PropertyDescription? { properties.first { $0.name == name } }
 
-  /// The attribute of this name. O(properties).
+  /// Returns the attribute of this name. O(properties).
   func attribute(named name: String) -> AttributeDescription? { property(named: name)?.attribute }
 }
 
@@ -89,7 +89,7 @@ extension EntityDescription {
     classes = try container.decodeIfPresent([ClassDescription].self, forKey: .classes) ?? []
   }
 
-  /// The classes are left out where there is no inheritance.
+  /// Encodes the description, without the classes where there is no inheritance.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(name, forKey: .name)
@@ -122,10 +122,10 @@ public enum PropertyDescription: Sendable, Hashable, Codable {
     }
   }
 
-  /// Whether the property is a link to objects.
+  /// True if the property is a link to objects.
   public var isRelationship: Bool { relationship != nil }
 
-  /// Whether the property has no slot in the record.
+  /// True if the property has no slot in the record.
   public var isToMany: Bool { relationship?.isToMany ?? false }
 
   var relationship: RelationshipDescription? {
@@ -136,12 +136,12 @@ public enum PropertyDescription: Sendable, Hashable, Codable {
 // MARK: - Descriptions from types
 
 extension PropertyDescription {
-  /// An attribute whose kind and optionality are those of a Swift type.
+  /// Describes an attribute whose kind and optionality are those of a Swift type.
   ///
   /// - Parameters:
   ///   - name: the attribute's name.
   ///   - type: the type of its values.
-  ///   - value: what an object has that was stored before the attribute existed.
+  ///   - value: the value of an object that was stored before the attribute existed.
   ///   - originalName: the attribute's name in an earlier version of the schema; nil if it had no other.
   ///   - rules: the rules that saves check.
   ///   - preservesValueOnDeletion: whether the history keeps the last value of a deleted object.
@@ -167,7 +167,7 @@ extension PropertyDescription {
     )
   }
 
-  /// An attribute that a new object gets a value for at its insertion, unless it was given one:
+  /// Describes an attribute that a new object gets a value for at its insertion, unless it was given one:
   /// ``AttributeDescription/insertionDefault``.
   ///
   /// - Parameters:
@@ -196,7 +196,7 @@ extension PropertyDescription {
     return property
   }
 
-  /// An attribute that the store makes from other values.
+  /// Describes an attribute that the store makes from other values.
   ///
   /// - Parameters:
   ///   - name: the attribute's name.
@@ -223,12 +223,12 @@ extension PropertyDescription {
     return property
   }
 
-  /// An attribute whose long values are stored outside of records. Its values are data.
+  /// Describes an attribute whose long values are stored outside of records. Its values are data.
   ///
   /// - Parameters:
   ///   - name: the attribute's name.
   ///   - type: `Data` or `Data?`.
-  ///   - value: what an object has that was stored before the attribute existed.
+  ///   - value: the value of an object that was stored before the attribute existed.
   ///   - originalName: the attribute's name in an earlier version of the schema; nil if it had no other.
   ///   - rules: the rules that saves check.
   public static func externalAttribute<Value: AttributeType>(
@@ -243,12 +243,12 @@ extension PropertyDescription {
     return property
   }
 
-  /// An attribute whose long values are stored outside of records. Its values are strings.
+  /// Describes an attribute whose long values are stored outside of records. Its values are strings.
   ///
   /// - Parameters:
   ///   - name: the attribute's name.
   ///   - type: `String` or `String?`.
-  ///   - value: what an object has that was stored before the attribute existed.
+  ///   - value: the value of an object that was stored before the attribute existed.
   ///   - originalName: the attribute's name in an earlier version of the schema; nil if it had no other.
   ///   - rules: the rules that saves check.
   public static func externalAttribute<Value: AttributeType>(
@@ -263,7 +263,7 @@ extension PropertyDescription {
     return property
   }
 
-  /// Of an attribute of strings or data.
+  /// Makes an attribute of strings or data one that is stored externally.
   mutating func storeExternally() {
     guard case .attribute(var attribute) = self else { return }
     guard let kind = attribute.kind.external else {
@@ -275,21 +275,21 @@ extension PropertyDescription {
     self = .attribute(attribute)
   }
 
-  /// Of an attribute.
+  /// Makes an attribute a derived one.
   private mutating func derive(from derivation: AttributeDerivation) {
     guard case .attribute(var attribute) = self else { return }
     attribute.derivation = derivation
     self = .attribute(attribute)
   }
 
-  /// Of an attribute.
+  /// Sets the closure that makes the initial value of an attribute.
   mutating func setInitialValue(_ makeValue: @escaping @Sendable () -> any AttributeType) {
     guard case .attribute(var attribute) = self else { return }
     attribute.initialValue = makeValue
     self = .attribute(attribute)
   }
 
-  /// Of an attribute.
+  /// Sets the closure that makes the value of an attribute at an insertion.
   mutating func setInsertionDefault(_ makeValue: @escaping @Sendable () -> any AttributeType) {
     guard case .attribute(var attribute) = self else { return }
     attribute.insertionDefault = makeValue

@@ -14,10 +14,10 @@ public struct IndexDescription: Sendable, Codable {
   /// exempt.
   public var isUnique: Bool
 
-  /// How the strings among the values are folded; not at all by default.
+  /// The folding of the strings among the values; none by default.
   public var folding: IndexFolding
-  /// What a save does with a new object if an existing object has the same values. Of no effect for an index that isn't
-  /// unique.
+  /// The policy of a save for a new object if an existing object has the same values. Of no effect for an index that
+  /// isn't unique.
   public var ifExists: UniquePolicy
 
   /// Makes a description. A ``Schema`` checks it.
@@ -33,7 +33,8 @@ public struct IndexDescription: Sendable, Codable {
     self.folding = folding
   }
 
-  /// Unique within an entity: the properties' names joined by commas, and the folding, as in `title,year[cd]`.
+  /// The index's name, unique within an entity: the properties' names joined by commas, and the folding, as in
+  /// `title,year[cd]`.
   public var name: String { properties.joined(separator: ",") + folding.stringOptions.formatText }
 }
 
@@ -52,7 +53,7 @@ extension IndexDescription: Hashable {
 extension IndexDescription {
   private enum CodingKeys: CodingKey { case properties, isUnique, folding }
 
-  /// An index without a `folding` has none. Stores that know no folding write such indexes.
+  /// Decodes an index. An index without a `folding` has none: stores that know no folding write such indexes.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     properties = try container.decode([String].self, forKey: .properties)

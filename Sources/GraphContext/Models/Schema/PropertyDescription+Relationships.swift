@@ -1,7 +1,7 @@
 // Descriptions of relationships.
 
 extension PropertyDescription {
-  /// A to-one relationship that can be nil, to objects of a model.
+  /// Describes a to-one relationship that can be nil, to objects of a model.
   public static func toOne(
     _ name: String,
     _ target: (some ManagedObject).Type,
@@ -20,7 +20,7 @@ extension PropertyDescription {
     )
   }
 
-  /// A to-one relationship that can be nil, to objects of the entity of a name, with or without a class.
+  /// Describes a to-one relationship that can be nil, to objects of the entity of a name, with or without a class.
   public static func toOne(
     _ name: String,
     to entity: String,
@@ -42,7 +42,7 @@ extension PropertyDescription {
     )
   }
 
-  /// A to-one relationship that always leads to one object, of a model.
+  /// Describes a to-one relationship that always leads to one object, of a model.
   public static func requiredToOne(
     _ name: String,
     _ target: (some ManagedObject).Type,
@@ -61,7 +61,7 @@ extension PropertyDescription {
     )
   }
 
-  /// A to-one relationship that always leads to one object, of the entity of a name, with or without a class.
+  /// Describes a to-one relationship that always leads to one object, of the entity of a name, with or without a class.
   public static func requiredToOne(
     _ name: String,
     to entity: String,
@@ -83,7 +83,7 @@ extension PropertyDescription {
     )
   }
 
-  /// A to-many relationship to objects of a model.
+  /// Describes a to-many relationship to objects of a model.
   public static func toMany(
     _ name: String,
     _ target: (some ManagedObject).Type,
@@ -106,7 +106,7 @@ extension PropertyDescription {
     )
   }
 
-  /// A to-many relationship to objects of the entity of a name, with or without a class.
+  /// Describes a to-many relationship to objects of the entity of a name, with or without a class.
   public static func toMany(
     _ name: String,
     to entity: String,

@@ -8,13 +8,13 @@ public struct RelationshipDescription: Sendable, Codable {
   public var name: String
   /// The entity at the other end.
   public var destination: String
-  /// How many objects the relationship can lead to.
+  /// The number of objects that the relationship can lead to.
   public var cardinality: Cardinality
   /// The relationship of the destination that leads back. Where only one end of a pair names its inverse, a ``Schema``
   /// fills in the other. Where none leads back from a to-many relationship, it adds a hidden one: see
   /// ``hiddenInverse``.
   public var inverse: String?
-  /// What happens to the objects at the other end when an object of this entity is deleted.
+  /// The effect on the objects at the other end when an object of this entity is deleted.
   public var deleteRule: DeleteRule
   /// True if the program gives the objects at the other end of a to-many relationship an order. Where the inverse is to
   /// one, both ends of the pair say so: the objects keep their places beside their to-one relationship. Where it is to
@@ -30,7 +30,7 @@ public struct RelationshipDescription: Sendable, Codable {
   /// to the program, too.
   public var maximumCount: Int?
 
-  /// How many objects a relationship can lead to.
+  /// The number of objects that a relationship can lead to.
   public enum Cardinality: String, Sendable, Hashable, Codable {
     /// One or none.
     case optional
@@ -59,7 +59,7 @@ public struct RelationshipDescription: Sendable, Codable {
     self.originalName = originalName
   }
 
-  /// Whether the relationship leads to any number of objects.
+  /// True if the relationship leads to any number of objects.
   public var isToMany: Bool { cardinality == .many }
 }
 
@@ -82,7 +82,8 @@ extension RelationshipDescription: Hashable {
 extension RelationshipDescription {
   private enum CodingKeys: CodingKey { case name, destination, cardinality, inverse, deleteRule, isOrdered }
 
-  /// A relationship without an `isOrdered` has no order. Stores that know no order write such relationships.
+  /// Decodes a relationship. A relationship without an `isOrdered` has no order: stores that know no order write such
+  /// relationships.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     self.init(
@@ -108,11 +109,11 @@ extension RelationshipDescription {
 
 /// The effect of an object's deletion on the objects that one of its relationships leads to.
 public enum DeleteRule: String, Sendable, Hashable, Codable, CaseIterable {
-  /// They stay; their link back to the deleted object is removed. An object whose link back is required can't lose it:
-  /// the save fails.
+  /// The objects stay; their link back to the deleted object is removed. An object whose link back is required can't
+  /// lose it: the save fails.
   case nullify
-  /// They are deleted too, by their own rules.
+  /// The objects are deleted too, by their own rules.
   case cascade
-  /// While there are any, the object can't be deleted: the save fails.
+  /// While there are such objects, the object can't be deleted: the save fails.
   case deny
 }

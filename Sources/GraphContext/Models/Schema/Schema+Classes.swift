@@ -1,7 +1,7 @@
 import Predicates
 
 extension Schema {
-  /// The problems of the classes of an entity.
+  /// Returns the problems of the classes of an entity.
   static func classProblems(of entity: EntityDescription) -> [String] {
     guard let root = entity.classes.first else { return [] }
     var problems: [String] = []
@@ -29,7 +29,7 @@ extension Schema {
     return problems + propertyProblems(of: entity) + requiredProblems(of: entity)
   }
 
-  /// The problems of properties that aren't declared by exactly one class.
+  /// Returns the problems of properties that aren't declared by exactly one class.
   private static func propertyProblems(of entity: EntityDescription) -> [String] {
     let listed = entity.classes.flatMap(\.properties)
     // A name stands for a property or for an embedded value with its parts.
@@ -44,8 +44,8 @@ extension Schema {
       + Set(listed).subtracting(declared).sorted().map { "a class of \(entity.name) has no property \($0)" }
   }
 
-  /// The mistakes in relationships to classes of hierarchies. They are found in the models: a schema's relationships
-  /// lead to the roots of hierarchies.
+  /// Returns the mistakes in relationships to classes of hierarchies. They are found in the models: a schema's
+  /// relationships lead to the roots of hierarchies.
   static func destinationProblems(in entities: [EntityDescription]) -> [String] {
     let pairs = entities.flatMap { entity in
       ([entity.name] + entity.classes.map(\.name)).map { ($0, entity) }
@@ -57,7 +57,7 @@ extension Schema {
     }
   }
 
-  /// The links of a shorthand are made without an initialiser.
+  /// Returns the problem of the links of a shorthand, which are made without an initialiser; nil if there is none.
   private static func linkProblem(
     of shorthand: LinkShorthand,
     of entity: EntityDescription,
@@ -99,7 +99,7 @@ extension Schema {
       "\(owner).\(relationship.name) leads to \(target.name), and its inverse \(inverse) is no property of \(other.name)"
   }
 
-  /// The problem of a property of a subclass; nil if it has none.
+  /// Returns the problem of a property of a subclass; nil if it has none.
   private static func problem(of property: PropertyDescription, _ member: ClassDescription) -> String? {
     let name = "\(member.name).\(property.name)"
     switch property {

@@ -45,8 +45,8 @@ private struct CheckedDerivation {
     return "\(member.name).\(attribute.name) is derived from \(source), which is a property of \(owner.name)"
   }
 
-  /// Whether an object of the class that declares an attribute of the entity can lack a value. In the entity the
-  /// attributes of subclasses are all optional.
+  /// Returns true if an object of the class that declares an attribute of the entity can lack a value. In the entity
+  /// the attributes of subclasses are all optional.
   private func isOptional(_ attribute: AttributeDescription) -> Bool {
     attribute.isOptional && !entity.isRequiredOfSomeClass(attribute.name)
   }
@@ -82,7 +82,7 @@ private struct CheckedDerivation {
 
   private struct Problem: Error { let text: String }
 
-  /// The entity that a to-many relationship leads to.
+  /// Returns the entity that a to-many relationship leads to.
   private func members(of relationship: String) -> Result<EntityNames, Problem> {
     guard case .relationship(let found)? = names.entity(named: entity.name)?.property(named: relationship),
       found.isToMany

@@ -7,20 +7,21 @@ extension RelationshipDescription {
   /// relationships to the entity without an inverse. A ``Schema`` puts the name of the hidden inverse in its place.
   public static let hiddenInverse = ".inverse"
 
-  /// The name of the hidden inverse of a relationship. Because of its points, no property in Swift has this name.
+  /// Returns the name of the hidden inverse of a relationship. Because of its points, no property in Swift has this
+  /// name.
   fileprivate static func hiddenInverse(of relationship: String, in entity: String) -> String {
     "\(entity).\(relationship)\(hiddenInverse)"
   }
 
-  /// Whether the relationship is the hidden inverse of another, which the library keeps.
+  /// True if the relationship is the hidden inverse of another, which the library keeps.
   public var isHiddenInverse: Bool { name.hasSuffix(Self.hiddenInverse) }
 
-  /// Whether no relationship that a model declares leads back.
+  /// True if no relationship that a model declares leads back.
   var hasHiddenInverse: Bool { inverse?.hasSuffix(Self.hiddenInverse) ?? false }
 }
 
 extension PropertyDescription {
-  /// Whether the property is the hidden inverse of a to-many relationship, which the library keeps.
+  /// True if the property is the hidden inverse of a to-many relationship, which the library keeps.
   public var isHiddenInverse: Bool { relationship?.isHiddenInverse ?? false }
 }
 
@@ -51,8 +52,8 @@ extension Schema {
     return entities
   }
 
-  /// Relationships without an inverse that look like two ends of a pair: a to-many relationship, and one that leads
-  /// back.
+  /// Returns the problems of relationships without an inverse that look like two ends of a pair: a to-many
+  /// relationship, and one that leads back.
   static func unpairedProblems(in entities: [EntityDescription]) -> [String] {
     let unpaired = Dictionary(
       grouping: entities.flatMap { entity in

@@ -13,7 +13,7 @@ public struct SchemaError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Schema {
-  /// Every reason why these entities are no schema.
+  /// Returns every reason why these entities are no schema.
   static func problems(in entities: [EntityDescription]) -> [String] {
     var problems: [String] = []
     let names = entities.flatMap { $0.classes.isEmpty ? [$0.name] : $0.classes.map(\.name) }
@@ -160,8 +160,9 @@ extension Schema {
     return []
   }
 
-  /// The problems of an ordered relationship. Where both ends are to many, each has an order of its own or none. Where
-  /// one is to one, both say that the relationship is ordered; this is said once, of the end that is ordered.
+  /// Returns the problems of an ordered relationship. Where both ends are to many, each has an order of its own or
+  /// none. Where one is to one, both say that the relationship is ordered; this is said once, of the end that is
+  /// ordered.
   private static func orderProblems(
     of relationship: RelationshipDescription,
     named name: String,
@@ -215,8 +216,8 @@ extension Schema {
     }
   }
 
-  /// The problems of the earlier names of entities, or of the properties of one entity: each must lead from one old
-  /// element to one new one. An original name that is the present one has no meaning.
+  /// Returns the problems of the earlier names of entities, or of the properties of one entity: each must lead from one
+  /// old element to one new one. An original name that is the present one has no meaning.
   private static func originalNameProblems(
     of renamed: [(path: String, name: String, originalName: String?)]
   ) -> [String] {
@@ -235,16 +236,17 @@ extension Schema {
     return problems
   }
 
-  /// Names are Swift identifiers in ASCII or beyond; they also name trees and stand in URIs and format strings.
-  /// An attribute may have a name of several words with points between them: it is a part of an embedded value.
+  /// Returns whether a property has a valid name. Names are Swift identifiers in ASCII or beyond; they also name trees
+  /// and stand in URIs and format strings. An attribute may have a name of several words with points between them: it
+  /// is a part of an embedded value.
   private static func isName(_ property: PropertyDescription) -> Bool {
     let words = property.name.split(separator: ".", omittingEmptySubsequences: false)
     return (words.count == 1 || !property.isRelationship) && property.name.utf8.count <= 255
       && words.allSatisfy { isName(String($0)) }
   }
 
-  /// The attribute with the name of an embedded value says whether the value is there. An embedded value within another
-  /// is always there, and has no such attribute.
+  /// Returns the problems of the parts of embedded values. The attribute with the name of an embedded value says
+  /// whether the value is there. An embedded value within another is always there, and has no such attribute.
   private static func partProblems(of entity: EntityDescription) -> [String] {
     let properties = Dictionary(
       entity.properties.map { ($0.name, $0) },

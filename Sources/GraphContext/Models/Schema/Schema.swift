@@ -4,7 +4,7 @@ import Predicates
 ///
 /// Made from model classes, or read from a store without them.
 public struct Schema: Sendable, Hashable {
-  /// Sorted by name.
+  /// The entities, sorted by name.
   public private(set) var entities: [EntityDescription]
   /// The data that is computed from the entities.
   private var shape: Shape
@@ -82,7 +82,7 @@ public struct Schema: Sendable, Hashable {
     shape = Shape(Self.entitySchemas(completed))
   }
 
-  /// The entity of this name, or nil.
+  /// Returns the entity of this name, or nil.
   public func entity(named name: String) -> EntityDescription? { shape.places[name].map { entities[$0] } }
 
   /// The names of the entities and, behind each entity, of its subclasses: queries can be for any of these.
@@ -97,7 +97,7 @@ public struct Schema: Sendable, Hashable {
   public static func == (left: Schema, right: Schema) -> Bool { left.entities == right.entities }
   public func hash(into hasher: inout Hasher) { hasher.combine(entities) }
 
-  /// A relationship to a subclass leads to the entity of its root.
+  /// Makes each relationship to a subclass lead to the entity of its root.
   private static func leadingToRoots(_ entities: [EntityDescription]) -> [EntityDescription] {
     if entities.allSatisfy(\.classes.isEmpty) { return entities }
     let roots = entities.flatMap { entity in entity.classes.map { ($0.name, entity.name) } }
@@ -115,7 +115,7 @@ public struct Schema: Sendable, Hashable {
     }
   }
 
-  /// A relationship is the inverse of the one that names it as inverse.
+  /// Fills in missing inverses: a relationship is the inverse of the one that names it as inverse.
   private static func completingInverses(_ entities: [EntityDescription]) -> [EntityDescription] {
     var inverses: [[String]: String] = [:]
     for entity in entities {
@@ -140,12 +140,12 @@ public struct Schema: Sendable, Hashable {
 }
 
 extension Schema: SchemaProviding {
-  /// The entity of this name, or nil. O(1).
+  /// Returns the entity of this name, or nil. O(1).
   public func entitySchema(named name: String) -> EntitySchema? {
     shape.places[name].map { shape.entitySchemas[$0] } ?? shape.classSchemas[name]
   }
 
-  /// The entity with this identifier. Traps for one of another schema that has more entities. O(1).
+  /// Returns the entity with this identifier. Traps for one of another schema that has more entities. O(1).
   public func entitySchema(_ id: EntityID) -> EntitySchema { shape.entitySchemas[id.ordinal] }
 
   private static func namesByNumber(_ entities: [EntitySchema]) -> [UInt32: String] {
@@ -155,7 +155,7 @@ extension Schema: SchemaProviding {
 }
 
 extension EntitySchema {
-  /// The data that predicates and plans need of an entity of a valid schema.
+  /// Makes the data that predicates and plans need of an entity of a valid schema.
   fileprivate init(_ entity: EntityDescription, id: EntityID) {
     let stored = entity.storedProperties.enumerated().map { slot, property in
       switch property {
@@ -177,8 +177,8 @@ extension EntitySchema {
         )
       }
     }
-    // No path goes through a hidden inverse. Hidden inverses come last, so leaving them out doesn't change the places
-    // of the others.
+    // No path goes through a hidden inverse. Hidden inverses come last, so leaving them out doesn't change the
+    // positions of the others.
     let toMany = entity.toManyRelationships.filter { !$0.isHiddenInverse }.map {
       ToManyProperty(name: $0.name, destination: $0.destination, inverse: $0.inverse ?? "")
     }
@@ -205,7 +205,7 @@ extension EntitySchema {
     )
   }
 
-  /// The schema with its stored values at other positions of a record.
+  /// Returns the schema with its stored values at other positions of a record.
   fileprivate func placed(
     in layout: UInt32,
     _ identity: EntityIdentity?,
@@ -232,8 +232,8 @@ extension EntitySchema {
 // MARK: - The order of values
 
 extension Schema {
-  /// This schema for a store whose catalogue has the same entities and properties: slots are counted in the order of
-  /// this schema, places and layouts are those of the store's records.
+  /// Returns this schema for a store whose catalogue has the same entities and properties. Slots are counted in the
+  /// order of this schema; positions in records and layouts are those of the store's records.
   package func placed(in catalogue: CataloguedSchema) -> Schema {
     var copy = self
     let known = catalogue.entitiesByName
@@ -297,7 +297,7 @@ extension Schema {
 extension Schema: Codable {
   private enum CodingKeys: CodingKey { case entities }
 
-  /// Checks a schema that it reads as strictly as a declared one.
+  /// Decodes a schema, and checks it as strictly as a declared one.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     try self.init(entities: try container.decode([EntityDescription].self, forKey: .entities))
@@ -325,7 +325,7 @@ extension EntityDescription: CustomStringConvertible {
   /// The properties and the indexes, a line each below the entity's name.
   public var description: String { text(of: lines) }
 
-  /// As ``Schema/stableHash``, of this entity alone.
+  /// A number as ``Schema/stableHash``, of this entity alone.
   public var stableHash: UInt64 { fowlerNollVo64(hashedText) }
 
   fileprivate var hashedText: String {
@@ -374,7 +374,7 @@ extension IndexDescription: CustomStringConvertible {
   public var description: String { "\(isUnique ? "unique" : "index") \(name)" }
 }
 
-/// FNV-1a, 64 bits. http://www.isthe.com/chongo/tech/comp/fnv/
+/// Returns the hash of a text: FNV-1a, 64 bits. http://www.isthe.com/chongo/tech/comp/fnv/
 private func fowlerNollVo64(_ text: String) -> UInt64 {
   text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3 }
 }

@@ -13,7 +13,7 @@ public enum SchemaLimits {
 }
 
 extension Schema {
-  /// The limits that these entities exceed. Other problems are only searched for if there are none of these.
+  /// Returns the limits that these entities exceed. Other problems are only searched for if there are none of these.
   static func excesses(in entities: [EntityDescription]) -> [String] {
     guard entities.count <= SchemaLimits.entityCount else {
       return ["there are \(entities.count) models; \(SchemaLimits.entityCount) are possible"]

@@ -1,9 +1,9 @@
 /// Finds the entities of a schema, and their properties, by name: each in O(1), so that checking a schema and working
 /// it out take time in proportion to its length.
 struct SchemaNames {
-  /// Places of the entities. Of two of the same name, the first.
+  /// Positions of the entities, by name. Of two of the same name, the first.
   let ordinals: [String: Int]
-  /// By the entity's place.
+  /// The entities, by their position.
   let entities: [EntityNames]
 
   init(_ entities: [EntityDescription]) {
@@ -20,9 +20,9 @@ struct SchemaNames {
 /// Finds the properties of an entity by name. Of two of the same name, the first.
 struct EntityNames {
   let description: EntityDescription
-  /// In slot order.
+  /// The stored properties, in slot order.
   let storedProperties: [PropertyDescription]
-  /// In the order of their declaration.
+  /// The to-many relationships, in the order of their declaration.
   let toManyRelationships: [RelationshipDescription]
   private let properties: [String: PropertyDescription]
   private let slots: [String: Int]

@@ -18,7 +18,7 @@ final class FieldDeclaration {
   /// The property, which has no name yet.
   private(set) var property: PropertyDescription
   let inverse: Inverse
-  /// What a save does with a new object that has the value of an existing one; nil where equal values are allowed.
+  /// The policy of a save for a new object that has the value of an existing one; nil where equal values are allowed.
   private(set) var uniquePolicy: UniquePolicy?
 
   private init(_ property: PropertyDescription, inverse: Inverse = .unnamed) {
@@ -26,7 +26,7 @@ final class FieldDeclaration {
     self.inverse = inverse
   }
 
-  /// Of an attribute.
+  /// Makes the declaration of an attribute.
   ///
   /// - Parameter initial: makes the value of a new object; nil where a new object has no value.
   @usableFromInline
@@ -46,7 +46,7 @@ final class FieldDeclaration {
     for option in options { take(option) }
   }
 
-  /// Of a derived attribute.
+  /// Makes the declaration of a derived attribute.
   convenience init<Value: AttributeType>(
     _ type: Value.Type,
     derived derivation: AttributeDerivation,
@@ -68,7 +68,7 @@ final class FieldDeclaration {
     property = .attribute(attribute)
   }
 
-  /// Of a relationship; nil unless hidden instances are being made.
+  /// Makes the declaration of a relationship; nil unless hidden instances are being made.
   static func ofRelationship(
     _ property: @autoclosure () -> PropertyDescription,
     inverse: @autoclosure () -> Inverse = .unnamed
@@ -76,10 +76,10 @@ final class FieldDeclaration {
 
   // MARK: When wrappers declare
 
-  /// How many hidden instances are being made in this process.
+  /// The number of hidden instances that are being made in this process.
   private static let readerCount = Atomic(0)
 
-  /// Whether a hidden instance is being made, on this thread or another: only then do wrappers keep their declarations.
+  /// True if a hidden instance is being made, on this thread or another: only then do wrappers keep their declarations.
   @usableFromInline static var isRead: Bool { readerCount.load(ordering: .relaxed) > 0 }
 
   /// Runs `body`, which makes a hidden instance.

@@ -10,15 +10,10 @@ import Predicates
 /// is named at one end of each pair; there may be none.
 @propertyWrapper
 public struct RequiredLink<Target: ManagedObject> {
-  /// The slot.
-  var place = 0
-  var reference = ToOneReference<Target>()
-  let declaration: FieldDeclaration?
+  var contents: ToOneContents<Target>
 
   /// Declares a relationship without options.
-  public init() {
-    declaration = FieldDeclaration.ofRelationship(.requiredToOne("", to: Target.entityName))
-  }
+  public init() { contents = ToOneContents(.required) }
 
   /// Declares a relationship.
   ///
@@ -34,15 +29,12 @@ public struct RequiredLink<Target: ManagedObject> {
     inverse: @autoclosure () -> PartialKeyPath<Target>? = nil,
     originalName: String? = nil
   ) {
-    declaration = FieldDeclaration.ofRelationship(
-      .requiredToOne(
-        "",
-        to: Target.entityName,
-        deleteRule: deleteRule,
-        isOrdered: options.contains(.ordered),
-        originalName: originalName
-      ),
-      inverse: .init(inverse())
+    contents = ToOneContents(
+      .required,
+      options,
+      deleteRule: deleteRule,
+      inverse: .init(inverse()),
+      originalName: originalName
     )
   }
 
@@ -53,9 +45,11 @@ public struct RequiredLink<Target: ManagedObject> {
   ///   - inverse: `.itself` or `.hidden`.
   ///   - originalName: the relationship's name in an earlier version.
   public init(deleteRule: DeleteRule = .nullify, inverse: OwnInverse, originalName: String? = nil) {
-    declaration = FieldDeclaration.ofRelationship(
-      .requiredToOne("", to: Target.entityName, deleteRule: deleteRule, originalName: originalName),
-      inverse: .init(inverse)
+    contents = ToOneContents(
+      .required,
+      deleteRule: deleteRule,
+      inverse: .init(inverse),
+      originalName: originalName
     )
   }
 
@@ -67,18 +61,12 @@ public struct RequiredLink<Target: ManagedObject> {
   ) -> Target {
     get {
       object._$awake()
-      return object._$requiredToOne(object[keyPath: storage].place, &object[keyPath: storage].reference)
+      return object._$requiredToOne(
+        object[keyPath: storage].contents.place,
+        &object[keyPath: storage].contents.reference
+      )
     }
-    set {
-      let place = object[keyPath: storage].place
-      object._$willSetToOne(newValue)
-      object.loadNumber(place, &object[keyPath: storage].reference)
-      // Observers may read the property before it changes, so nothing accesses it meanwhile.
-      var reference = object[keyPath: storage].reference
-      let change = object._$setToOne(place, &reference, newValue)
-      object[keyPath: storage].reference = reference
-      object._$didSetToOne(place, change)
-    }
+    set { assign(newValue, to: object, storage) }
   }
 
   /// Unavailable: the wrapper alone doesn't know its object.
@@ -110,23 +98,17 @@ extension RequiredLink where Target == ManagedRecord {
     inverse: String? = nil,
     originalName: String? = nil
   ) {
-    declaration = FieldDeclaration.ofRelationship(
-      .requiredToOne(
-        "",
-        to: entity,
-        inverse: inverse,
-        deleteRule: deleteRule,
-        isOrdered: options.contains(.ordered),
-        originalName: originalName
-      )
+    contents = ToOneContents(
+      .required,
+      to: entity,
+      options,
+      deleteRule: deleteRule,
+      inverseName: inverse,
+      originalName: originalName
     )
   }
 }
 
-extension RequiredLink: StoredField {
-  static var isToMany: Bool { false }
-  static var placeOffset: Int { MemoryLayout<Self>.offset(of: \.place) ?? 0 }
-  mutating func visit<Visitor: PropertyVisitor>(_ visitor: inout Visitor) {
-    visitor.visit(toOne: place, &reference)
-  }
+extension RequiredLink: ToOneField {
+  static var placeOffset: Int { MemoryLayout<Self>.offset(of: \.contents.place) ?? 0 }
 }

@@ -10,9 +10,10 @@ import Predicates
 /// ```
 ///
 /// The initial value is computed for each object, and dropped for one that is read from the store. Objects that were
-/// stored before the attribute existed have it too: one value for all of them, computed when the class is first used. A
-/// property without an initial value is nil, or, if its type has no nil, lacks its value: reading it gives any value of
-/// the type, and a save without it fails with `missingValue`.
+/// stored before the attribute existed have it too: one value for all of them, computed when the class is first used.
+/// Beside ``StoredOption/perInsert(_:)``, only these objects have it. A property without an initial value is nil, or,
+/// if its type has no nil, lacks its value: reading it gives any value of the type, and a save without it fails with
+/// `missingValue`.
 @propertyWrapper
 public struct Stored<Value: AttributeType> {
   /// The slot.

@@ -2,7 +2,7 @@ import Predicates
 
 /// A property wrapper of a ``StoredObject``, as the shape of the class uses it.
 protocol StoredField {
-  /// Whether the property has no slot in the record.
+  /// True if the property has no slot in the record.
   static var isToMany: Bool { get }
   /// The distance in bytes from the wrapper's beginning to the number that says which property it is: the slot, or of a
   /// to-many relationship the ordinal.

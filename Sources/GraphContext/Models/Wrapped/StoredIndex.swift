@@ -13,11 +13,11 @@ public struct StoredIndex {
   let folding: IndexFolding
   let ifExists: UniquePolicy
 
-  /// An index over one or more attributes and to-one relationships.
+  /// Makes an index over one or more attributes and to-one relationships.
   ///
   /// - Parameters:
   ///   - properties: key paths of properties that the class declares.
-  ///   - folding: how the strings in them are folded.
+  ///   - folding: the folding of the strings in them.
   public static func index<Root: StoredObject>(
     _ properties: PartialKeyPath<Root>...,
     folding: IndexFolding = []
@@ -25,7 +25,7 @@ public struct StoredIndex {
     StoredIndex(keyPaths: properties, isUnique: false, folding: folding, ifExists: .error)
   }
 
-  /// An index whose values no two objects share. An object with nil in one of them is exempt.
+  /// Makes an index whose values no two objects share. An object with nil in one of them is exempt.
   ///
   /// - Parameters:
   ///   - properties: key paths of properties that the class declares.

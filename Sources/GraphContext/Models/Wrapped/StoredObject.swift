@@ -27,7 +27,7 @@ import Predicates
 /// The properties of a class are found by making one hidden instance of it, when the class is first used. So the
 /// initial values of the properties must not use the class itself.
 open class StoredObject: ManagedObject {
-  /// What the object knows of itself.
+  /// The state of the object.
   @exclusivity(unchecked) public final var _$state: ObjectState
   /// The places of the object in ordered relationships.
   @exclusivity(unchecked) final var listPlaces: [Cached<ListPlace?>]
@@ -38,7 +38,7 @@ open class StoredObject: ManagedObject {
   public init() {
     let shape = StoredShape.known(of: Self.self)
     self.shape = shape
-    _$state = ObjectState(lacking: shape?.insertionSlots ?? 0)
+    _$state = ObjectState(lacking: shape?.insertionSlots ?? .empty)
     listPlaces = shape?.emptyPlaces ?? []
     shape?.number(self)
   }

@@ -7,7 +7,7 @@ extension StoredShape {
   /// The classes of which this task makes a hidden instance.
   @TaskLocal private static var underway: Set<ObjectIdentifier> = []
 
-  /// The shape of a class.
+  /// Returns the shape of a class.
   static func of(_ type: StoredObject.Type) -> StoredShape {
     guard let shape = known(of: type) else {
       fatalError("the initial value of a property of \(type) uses the class itself")
@@ -15,7 +15,7 @@ extension StoredShape {
     return shape
   }
 
-  /// The shape of a class whose object is to live in a host; nil while the class's hidden instance is made.
+  /// Returns the shape of a class whose object is to live in a host; nil while the class's hidden instance is made.
   static func known(of type: StoredObject.Type, by host: ObjectHost?) -> StoredShape? {
     guard let host else { return known(of: type) }
     if let shape = host.lastShape, shape.type == type { return shape }
@@ -24,7 +24,7 @@ extension StoredShape {
     return shape
   }
 
-  /// The shape of a class; nil while its hidden instance is made.
+  /// Returns the shape of a class; nil while its hidden instance is made.
   static func known(of type: StoredObject.Type) -> StoredShape? {
     let key = ObjectIdentifier(type)
     if let shape = shapes.withLock({ $0[key] }) { return shape }

@@ -9,12 +9,12 @@ final class StoredShape: @unchecked Sendable {
   private struct Field {
     let name: String
     let type: any StoredField.Type
-    /// In bytes, from the beginning of an object.
+    /// The offset in bytes from the beginning of an object.
     let offset: Int
     let declaration: FieldDeclaration?
   }
   let type: StoredObject.Type
-  /// All, in the order of their declaration.
+  /// All fields, in the order of their declaration.
   private let declared: [Field]
   /// Attributes and to-one relationships.
   private let slots: [Field]
@@ -25,9 +25,9 @@ final class StoredShape: @unchecked Sendable {
   /// The model without inverses and indexes. It is used to follow the key paths that name inverses and indexes.
   let namesAlone: ModelDescription
   private let whole = AtomicLazyReference<ModelDescription>()
-  /// Bits of the slots whose first values the insertion makes.
-  let insertionSlots: UInt64
-  /// For an object without a place in any list.
+  /// The slots whose first values the insertion makes.
+  let insertionSlots: SlotSet
+  /// The places of an object without a place in any list.
   let emptyPlaces: [Cached<ListPlace?>]
 
   /// - Parameter instance: the hidden instance.
@@ -56,14 +56,14 @@ final class StoredShape: @unchecked Sendable {
     namesAlone = ModelDescription(
       EntityDescription(name: type.entityName, properties: fields.compactMap(Self.property))
     )
-    insertionSlots = namesAlone._$insertionSlots
+    insertionSlots = SlotSet(rawValue: namesAlone._$insertionSlots)
     emptyPlaces = Array(repeating: Cached(nil), count: namesAlone.slotCount - slots.count)
   }
 
   // MARK: Finding fields
 
-  /// The class of an object and its superclasses, without ``StoredObject``. The first is the one that derives from
-  /// ``StoredObject`` directly.
+  /// Returns the class of an object and its superclasses, without ``StoredObject``. The first is the one that derives
+  /// from ``StoredObject`` directly.
   private static func classes(of instance: StoredObject) -> [Any.Type] {
     var classes: [Any.Type] = []
     var mirror = Optional(Mirror(reflecting: instance))
@@ -160,7 +160,7 @@ final class StoredShape: @unchecked Sendable {
     return .relationship(relationship)
   }
 
-  /// The index of an attribute that is unique by itself.
+  /// Returns the index of an attribute that is unique by itself.
   private func index(_ field: Field) -> IndexDescription? {
     field.declaration?.uniquePolicy.map {
       IndexDescription([field.name], isUnique: true, ifExists: $0)
@@ -176,7 +176,7 @@ final class StoredShape: @unchecked Sendable {
     )
   }
 
-  /// The name of the property that a key path leads to.
+  /// Returns the name of the property that a key path leads to.
   ///
   /// - Parameter root: the model that has it; nil for any.
   private func name(

@@ -9,15 +9,10 @@ import Predicates
 /// It begins as nil, and has no initial value. The inverse is named at one end of each pair; there may be none.
 @propertyWrapper
 public struct ToOneLink<Target: ManagedObject> {
-  /// The slot.
-  var place = 0
-  var reference = ToOneReference<Target>()
-  let declaration: FieldDeclaration?
+  var contents: ToOneContents<Target>
 
   /// Declares a relationship without options.
-  public init() {
-    declaration = FieldDeclaration.ofRelationship(.toOne("", to: Target.entityName))
-  }
+  public init() { contents = ToOneContents(.optional) }
 
   /// Declares a relationship.
   ///
@@ -33,15 +28,12 @@ public struct ToOneLink<Target: ManagedObject> {
     inverse: @autoclosure () -> PartialKeyPath<Target>? = nil,
     originalName: String? = nil
   ) {
-    declaration = FieldDeclaration.ofRelationship(
-      .toOne(
-        "",
-        to: Target.entityName,
-        deleteRule: deleteRule,
-        isOrdered: options.contains(.ordered),
-        originalName: originalName
-      ),
-      inverse: .init(inverse())
+    contents = ToOneContents(
+      .optional,
+      options,
+      deleteRule: deleteRule,
+      inverse: .init(inverse()),
+      originalName: originalName
     )
   }
 
@@ -52,9 +44,11 @@ public struct ToOneLink<Target: ManagedObject> {
   ///   - inverse: `.itself` or `.hidden`.
   ///   - originalName: the relationship's name in an earlier version.
   public init(deleteRule: DeleteRule = .nullify, inverse: OwnInverse, originalName: String? = nil) {
-    declaration = FieldDeclaration.ofRelationship(
-      .toOne("", to: Target.entityName, deleteRule: deleteRule, originalName: originalName),
-      inverse: .init(inverse)
+    contents = ToOneContents(
+      .optional,
+      deleteRule: deleteRule,
+      inverse: .init(inverse),
+      originalName: originalName
     )
   }
 
@@ -66,18 +60,12 @@ public struct ToOneLink<Target: ManagedObject> {
   ) -> Target? {
     get {
       object._$awake()
-      return object._$toOne(object[keyPath: storage].place, &object[keyPath: storage].reference)
+      return object._$toOne(
+        object[keyPath: storage].contents.place,
+        &object[keyPath: storage].contents.reference
+      )
     }
-    set {
-      let place = object[keyPath: storage].place
-      object._$willSetToOne(newValue)
-      object.loadNumber(place, &object[keyPath: storage].reference)
-      // Observers may read the property before it changes, so nothing accesses it meanwhile.
-      var reference = object[keyPath: storage].reference
-      let change = object._$setToOne(place, &reference, newValue)
-      object[keyPath: storage].reference = reference
-      object._$didSetToOne(place, change)
-    }
+    set { assign(newValue, to: object, storage) }
   }
 
   /// Unavailable: the wrapper alone doesn't know its object.
@@ -109,23 +97,17 @@ extension ToOneLink where Target == ManagedRecord {
     inverse: String? = nil,
     originalName: String? = nil
   ) {
-    declaration = FieldDeclaration.ofRelationship(
-      .toOne(
-        "",
-        to: entity,
-        inverse: inverse,
-        deleteRule: deleteRule,
-        isOrdered: options.contains(.ordered),
-        originalName: originalName
-      )
+    contents = ToOneContents(
+      .optional,
+      to: entity,
+      options,
+      deleteRule: deleteRule,
+      inverseName: inverse,
+      originalName: originalName
     )
   }
 }
 
-extension ToOneLink: StoredField {
-  static var isToMany: Bool { false }
-  static var placeOffset: Int { MemoryLayout<Self>.offset(of: \.place) ?? 0 }
-  mutating func visit<Visitor: PropertyVisitor>(_ visitor: inout Visitor) {
-    visitor.visit(toOne: place, &reference)
-  }
+extension ToOneLink: ToOneField {
+  static var placeOffset: Int { MemoryLayout<Self>.offset(of: \.contents.place) ?? 0 }
 }

@@ -1,6 +1,6 @@
 import Predicates
 
-/// Which objects are at which paths in one state of a list, or between two states. It doesn't change with the list.
+/// The paths of the objects in one state of a list, or between two states. It doesn't change with the list.
 ///
 /// Memory: the sections, and a word for each object that has been taken out.
 struct ListArrangement {
@@ -18,7 +18,7 @@ struct ListArrangement {
 
   var sectionCount: Int { sections?.runs.count ?? 1 }
 
-  /// A section, and how many objects come before it; nil if there is no such section. It is held from then on.
+  /// Returns a section, and how many objects come before it; nil if there is no such section. It is held from then on.
   ///
   /// - Throws: `store` or `corrupt` if the store can't be read.
   mutating func section(_ section: Int) throws(ContextError) -> (run: SectionRuns.Run, start: Int)? {
@@ -34,7 +34,7 @@ struct ListArrangement {
     return (sections.runs[section], sections.runs.start(of: section))
   }
 
-  /// The object at a path; nil if there is none. O(√sections + log removed), and the time of the content.
+  /// Returns the object at a path; nil if there is none. O(√sections + log removed), and the time of the content.
   mutating func number(at path: ListPath) throws(ContextError) -> ObjectNumber? {
     guard let (run, start) = try section(path.section), path.item >= 0, path.item < run.count else {
       return nil
@@ -42,7 +42,7 @@ struct ListArrangement {
     return try number(at: start + path.item)
   }
 
-  /// The object at a position; nil if there is none.
+  /// Returns the object at a position; nil if there is none.
   func number(at place: Int) throws(ContextError) -> ObjectNumber? {
     let position = range.lowerBound + removed.number(ofGap: place) { $0 }
     // A damaged index may count more objects in its groups than the list has.
@@ -50,7 +50,7 @@ struct ListArrangement {
     return try content.numbers(at: position..<position + 1).first
   }
 
-  /// The state between two that a stage leads to, unless it is the last one.
+  /// Returns the state after a stage that isn't the last one: a state between two states of the list.
   ///
   /// - Parameters:
   ///   - stage: one of ``ListChanges/stages``. At most one of them takes something out.
@@ -83,7 +83,7 @@ struct ListArrangement {
 }
 
 extension FetchedResults {
-  /// The state that the list shows now, which doesn't change with the list.
+  /// Returns the state that the list shows now, which doesn't change with the list.
   ///
   /// - Parameter isDivided: false for one section of all objects.
   func arrangement(isDivided: Bool) -> ListArrangement {

@@ -45,7 +45,7 @@ public struct ListBatch: Sendable, Hashable {
   /// Items with other values, ascending; before the batch.
   public internal(set) var updatedItems: [ListPath] = []
 
-  /// Whether there is nothing to tell.
+  /// True if there is nothing to tell.
   public var isEmpty: Bool { self == ListBatch() }
 
   fileprivate mutating func sort() {
@@ -148,7 +148,7 @@ extension ListChanges {
 }
 
 extension ListBatch {
-  /// The batch for a list that is this section of a surface.
+  /// Returns the batch for a list that is this section of a surface.
   func inSection(_ section: Int) -> ListBatch {
     func path(_ path: ListPath) -> ListPath { ListPath(section: section, item: path.item) }
     var batch = self

@@ -1,4 +1,4 @@
-/// Shows a list on a surface, and keeps the surface up to date.
+/// A source that shows a list on a surface, and keeps the surface up to date.
 ///
 /// ```swift
 /// let songs = try FetchedResults(From<Song>().orderBy(\.title), in: context)
@@ -18,13 +18,12 @@ public final class ListDataSource<Object: ManagedObject>: ListSource {
   public var list: FetchedResults<Object> { shown.list }
   /// The surface.
   public let target: any ListTarget
-  /// Whether the target receives the changes in batches. If false, it reloads after each difference. True unless it is
-  /// set.
+  /// True if the target receives the changes in batches. If false, it reloads after each difference. The default is
+  /// true.
   public var animatesUpdates = true
-  /// Whether the target receives a difference in ``ListChanges/stages`` rather than in one batch. False unless it is
-  /// set.
+  /// True if the target receives a difference in ``ListChanges/stages`` rather than in one batch. The default is false.
   public var appliesInStages = false
-  /// Called after the target has been told of a difference.
+  /// The closure that is called after the target has been told of a difference.
   public var onDidChangeContent: ((ListChanges) -> Void)?
   private let shown: ShownList<Object>
 
@@ -47,21 +46,21 @@ public final class ListDataSource<Object: ManagedObject>: ListSource {
     onDidChangeContent?(changes)
   }
 
-  // MARK: What the target shows
+  // MARK: The shown content
 
-  /// How many sections the target is to show.
+  /// The number of sections that the target is to show.
   public var sectionCount: Int { shown.list.context == nil ? 0 : shown.arrangement.sectionCount }
 
-  /// How many items a section has; nil for a section that doesn't exist.
+  /// Returns how many items a section has; nil for a section that doesn't exist.
   public func itemCount(inSection section: Int) -> Int? { shown.section(section)?.count }
 
-  /// The name of a section; nil for one that doesn't exist.
+  /// Returns the name of a section; nil for one that doesn't exist.
   public func sectionName(_ section: Int) -> String? { shown.section(section)?.name }
 
-  /// The ID of the object at a path; nil for a path that doesn't exist. Until the batch that reports a deletion, this
-  /// can be the ID of the deleted object.
+  /// Returns the ID of the object at a path; nil for a path that doesn't exist. Until the batch that reports a
+  /// deletion, this can be the ID of the deleted object.
   public func objectID(at path: ListPath) -> ManagedObjectID? { shown.objectID(at: path) }
 
-  /// The object at a path; nil for a path that doesn't exist, and for an object that was deleted.
+  /// Returns the object at a path; nil for a path that doesn't exist, and for an object that was deleted.
   public func object(at path: ListPath) -> Object? { shown.object(at: path) }
 }

@@ -14,14 +14,14 @@
 /// in the elements that come or move, in ascending order of the new paths. A section that goes takes its items along,
 /// and one that comes brings its items: there are no calls for these.
 public protocol ListTarget: AnyObject {
-  /// What the target shows. The driver of the target sets it, and then calls ``reload()``. The target should hold the
-  /// source weakly, because the source holds the target.
+  /// The content that the target shows. The driver of the target sets it, and then calls ``reload()``. The target
+  /// should hold the source weakly, because the source holds the target.
   var source: (any ListSource)? { get set }
-  /// Whether the target is on screen. While it isn't, it is told to reload, and receives no batches.
+  /// True if the target is on screen. While it isn't, it is told to reload, and receives no batches.
   var isVisible: Bool { get }
   /// Returns whether an item that the target knows is on screen, by its path before the batch. The target isn't told of
-  /// new values of an item that isn't: it reads them when the item comes on screen. True unless the target says
-  /// otherwise.
+  /// new values of an item that isn't on screen: it reads them when the item comes on screen. True unless the target
+  /// says otherwise.
   func isItemVisible(at path: ListPath) -> Bool
 
   /// Reads everything anew.
@@ -30,39 +30,40 @@ public protocol ListTarget: AnyObject {
   /// `updates` runs, and the new one afterwards.
   func performBatchUpdates(_ updates: () -> Void)
 
-  /// Sections were removed; descending, before the batch.
+  /// Notes that sections were removed; descending, before the batch.
   func deleteSections(_ sections: [Int])
-  /// Sections were added; ascending, after the batch.
+  /// Notes that sections were added; ascending, after the batch.
   func insertSections(_ sections: [Int])
-  /// Sections have moved, with their items; ascending by their new numbers.
+  /// Notes that sections have moved, with their items; ascending by their new numbers.
   func moveSections(_ moves: [ListSectionMove])
-  /// All items of sections are to be read anew; ascending, before the batch.
+  /// Notes that all items of sections are to be read anew; ascending, before the batch.
   func reloadSections(_ sections: [Int])
-  /// Items were removed; descending, before the batch.
+  /// Notes that items were removed; descending, before the batch.
   func deleteItems(at paths: [ListPath])
-  /// Items were added; ascending, after the batch.
+  /// Notes that items were added; ascending, after the batch.
   func insertItems(at paths: [ListPath])
-  /// Items have moved, ascending by their new paths. As a rule they have other values, too: they are to be read anew.
+  /// Notes that items have moved, ascending by their new paths. As a rule they have other values, too: they are to be
+  /// read anew.
   func moveItems(_ moves: [ListMove])
-  /// Items have other values, and keep their place; ascending, before the batch. An item may be shown anew without
-  /// being replaced.
+  /// Notes that items have other values, and keep their position; ascending, before the batch. An item may be shown
+  /// anew without being replaced.
   func reconfigureItems(at paths: [ListPath])
 }
 
 extension ListTarget {
-  /// True.
+  /// Returns true.
   public func isItemVisible(at path: ListPath) -> Bool { true }
 }
 
-/// What a ``ListTarget`` shows: how many sections and items there are, and which objects these are.
+/// The content that a ``ListTarget`` shows: the numbers of sections and items, and the objects.
 public protocol ListSource: AnyObject {
-  /// How many sections there are.
+  /// The number of sections.
   var sectionCount: Int { get }
-  /// How many items a section has; nil for a section that doesn't exist.
+  /// Returns how many items a section has; nil for a section that doesn't exist.
   func itemCount(inSection section: Int) -> Int?
-  /// The name of a section; nil for one that doesn't exist.
+  /// Returns the name of a section; nil for one that doesn't exist.
   func sectionName(_ section: Int) -> String?
-  /// The ID of the object at a path; nil for a path that doesn't exist. Until the batch that reports a deletion, this
-  /// can be the ID of the deleted object.
+  /// Returns the ID of the object at a path; nil for a path that doesn't exist. Until the batch that reports a
+  /// deletion, this can be the ID of the deleted object.
   func objectID(at path: ListPath) -> ManagedObjectID?
 }

@@ -9,15 +9,15 @@
 /// #expect(table.violations.isEmpty)
 /// ```
 ///
-/// Where a table of UIKit would raise an exception because of the calls, it notes a violation: paths that don't exist,
-/// an item that goes twice, a source that changes outside a batch or has another number of items than the batch leads
-/// to.
+/// Where a table of UIKit would raise an exception because of the calls, the target notes a violation. Violations are
+/// paths that don't exist, an item that goes twice, and a source that changes outside a batch or has another number of
+/// items than the batch leads to.
 public final class RecordingListTarget<Item>: ListTarget {
-  /// What the target shows.
+  /// The content that the target shows.
   public weak var source: (any ListSource)?
-  /// Whether the target pretends to be on screen. True unless it is set.
+  /// True if the target pretends to be on screen. The default is true.
   public var isVisible = true
-  /// Which items pretend to be on screen, by their paths. All unless it is set.
+  /// A closure that returns true for the paths of items that pretend to be on screen: for all unless it is set.
   public var visibleItems: (ListPath) -> Bool = { _ in true }
   /// The calls so far. To begin anew, set it to an empty array.
   public var calls: [ListTargetCall] = []
@@ -42,10 +42,10 @@ public final class RecordingListTarget<Item>: ListTarget {
   /// - Parameter item: reads the values that are shown of an object. It is called when a surface would draw the item.
   public init(_ item: @escaping (ManagedObjectID) -> Item) { self.item = item }
 
-  /// What the target shows, by section. Items whose new values weren't reported show the old ones.
+  /// The items that the target shows, by section. Items whose new values weren't reported show the old ones.
   public var shown: [[Item]] { sections.map { $0.items.compactMap(\.item) } }
 
-  /// Whether an item pretends to be on screen.
+  /// Returns whether an item pretends to be on screen.
   public func isItemVisible(at path: ListPath) -> Bool { visibleItems(path) }
 
   /// Reads everything anew.

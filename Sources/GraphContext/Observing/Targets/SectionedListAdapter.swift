@@ -1,4 +1,4 @@
-/// Shows several lists, of the same or of different models, as the sections of one surface.
+/// An adapter that shows several lists, of the same or of different models, as the sections of one surface.
 ///
 /// ```swift
 /// let adapter = SectionedListAdapter(target: table)
@@ -15,13 +15,12 @@
 public final class SectionedListAdapter: ListSource {
   /// The surface.
   public let target: any ListTarget
-  /// Whether the target receives the changes in batches. If false, it reloads after each difference. True unless it is
-  /// set.
+  /// True if the target receives the changes in batches. If false, it reloads after each difference. The default is
+  /// true.
   public var animatesUpdates = true
-  /// Whether the target receives a difference in ``ListChanges/stages`` rather than in one batch. False unless it is
-  /// set.
+  /// True if the target receives a difference in ``ListChanges/stages`` rather than in one batch. The default is false.
   public var appliesInStages = false
-  /// Called after the target has been told that a list has changed, been added or removed.
+  /// The closure that is called after the target has been told that a list has changed, been added or removed.
   public var onDidChangeContent: (() -> Void)?
   private var sections: [any AdaptedSection] = []
 
@@ -57,7 +56,7 @@ public final class SectionedListAdapter: ListSource {
     return true
   }
 
-  /// Moves a list to another place among the others, and says whether it was there.
+  /// Moves a list to another position among the others, and says whether it was there.
   ///
   /// - Parameters:
   ///   - list: the list.
@@ -75,7 +74,7 @@ public final class SectionedListAdapter: ListSource {
     return true
   }
 
-  /// The number of a list's section; nil for a list that wasn't added.
+  /// Returns the number of a list's section; nil for a list that wasn't added.
   public func section<Object: ManagedObject>(of list: FetchedResults<Object>) -> Int? {
     sections.firstIndex { $0.isOf(list) }
   }
@@ -122,22 +121,22 @@ public final class SectionedListAdapter: ListSource {
     onDidChangeContent?()
   }
 
-  // MARK: What the target shows
+  // MARK: The shown content
 
-  /// How many lists there are.
+  /// The number of lists.
   public var sectionCount: Int { sections.count }
 
-  /// How many objects a list has; nil for a section that doesn't exist.
+  /// Returns how many objects a list has; nil for a section that doesn't exist.
   public func itemCount(inSection section: Int) -> Int? { self[section]?.count }
 
-  /// The name that a list was added with; nil for a section that doesn't exist.
+  /// Returns the name that a list was added with; nil for a section that doesn't exist.
   public func sectionName(_ section: Int) -> String? { self[section]?.name }
 
-  /// The ID of the object at a path; nil for a path that doesn't exist. Until the batch that reports a deletion, this
-  /// can be the ID of the deleted object.
+  /// Returns the ID of the object at a path; nil for a path that doesn't exist. Until the batch that reports a
+  /// deletion, this can be the ID of the deleted object.
   public func objectID(at path: ListPath) -> ManagedObjectID? { self[path.section]?.objectID(at: path.item) }
 
-  /// The object at a path; nil for a path that doesn't exist, and for an object that was deleted.
+  /// Returns the object at a path; nil for a path that doesn't exist, and for an object that was deleted.
   public func object(at path: ListPath) -> (any ManagedObject)? { self[path.section]?.object(at: path.item) }
 
   private subscript(section: Int) -> (any AdaptedSection)? {
@@ -149,9 +148,9 @@ public final class SectionedListAdapter: ListSource {
 private protocol AdaptedSection: AnyObject {
   var name: String { get }
   var count: Int { get }
-  /// Whether the list's context was released.
+  /// True if the list's context was released.
   var isGone: Bool { get }
-  /// Whether the surface has been told that.
+  /// True if the surface has been told that the context was released.
   var isShownAsGone: Bool { get set }
   func isOf(_ list: AnyObject) -> Bool
   func objectID(at position: Int) -> ManagedObjectID?

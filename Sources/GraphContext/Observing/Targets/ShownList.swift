@@ -1,11 +1,12 @@
 /// A list as a surface shows it: while the list changes, in the last state that was reported to the surface.
 final class ShownList<Object: ManagedObject> {
   let list: FetchedResults<Object>
-  /// False for one section of all objects.
+  /// True if the surface shows the list's own sections; false for one section of all objects.
   private let isDivided: Bool
   /// The state that the surface shows while the list has a newer one; nil while the surface shows the list's state.
   private var held: ListArrangement?
-  /// Called after each change of the list, with the difference between what the surface shows and the list.
+  /// The closure that is called after each change of the list, with the difference between what the surface shows and
+  /// the list.
   var onChange: (ListChanges) -> Void = { _ in }
 
   init(_ list: FetchedResults<Object>, isDivided: Bool) {
@@ -15,7 +16,7 @@ final class ShownList<Object: ManagedObject> {
 
   var arrangement: ListArrangement { held ?? list.arrangement(isDivided: isDivided) }
 
-  /// A section; nil if there is none. If the store can't be read, the context throws the error later.
+  /// Returns a section; nil if there is none. If the store can't be read, the context throws the error later.
   func section(_ section: Int) -> SectionRuns.Run? {
     asking(for: section) { state throws(ContextError) in try state.section(section)?.run }
   }
@@ -35,14 +36,14 @@ final class ShownList<Object: ManagedObject> {
     }
   }
 
-  /// The ID of the object at a path; nil if there is none.
+  /// Returns the ID of the object at a path; nil if there is none.
   func objectID(at path: ListPath) -> ManagedObjectID? {
     asking(for: path.section) { state throws(ContextError) in try state.number(at: path) }.flatMap { number in
       list.context?.id(number, list.list.entity)
     }
   }
 
-  /// The object at a path; nil if there is none, or it was deleted.
+  /// Returns the object at a path; nil if there is none, or it was deleted.
   func object(at path: ListPath) -> Object? {
     if held == nil {
       return isDivided ? list[safe: path] : path.section == 0 ? list[safe: path.item] : nil
@@ -51,7 +52,7 @@ final class ShownList<Object: ManagedObject> {
     return try? context.existingObject(with: id)
   }
 
-  /// From now on the surface shows what the list shows.
+  /// Makes the surface show the state of the list from now on.
   func catchUp() { held = nil }
 
   /// Tells a target of a difference, and has it show the new state.

@@ -11,7 +11,8 @@ struct RegexMatch<Unit: RegexUnit> {
   private var waiting: [Int] = []
   private var positionCount = 0
   private var hasEnded = false
-  /// For each assertion and then for each lookahead, the positions at which it holds; nil until they are needed.
+  /// For each assertion and then for each lookahead, the positions at which it holds; nil until the positions are
+  /// needed.
   private var positions: [RegexPositions?]
   /// The earlier answers of each set.
   private var memories: [[Unit: Bool]]
@@ -107,7 +108,7 @@ struct RegexMatch<Unit: RegexUnit> {
     return known.contains(index)
   }
 
-  /// Returns the positions at which an assertion holds, or at which a text begins that a lookahead looks for.
+  /// Returns the positions at which an assertion holds, or at which a text that a lookahead looks for begins.
   private mutating func find(_ place: Int) -> [String.Index] {
     let lookahead = place - program.assertions.count
     if lookahead < 0 { return program.assertions[place].positions(in: text) }
@@ -117,7 +118,8 @@ struct RegexMatch<Unit: RegexUnit> {
   }
 }
 
-/// Ascending positions. They are asked for from left to right, or from right to left, so a query takes O(1) on average.
+/// Ascending positions. Callers ask for them from left to right, or from right to left, so a query takes O(1) on
+/// average.
 private struct RegexPositions {
   private let all: [String.Index]
   private var place = 0

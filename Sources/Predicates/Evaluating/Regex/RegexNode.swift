@@ -2,16 +2,16 @@
 /// that hold at their position.
 indirect enum RegexNode<Unit: RegexUnit> {
   case literal(Unit)
-  /// Takes one unit: `.`, `\w`, `[a-z]`, a letter in any case.
+  /// A node that takes one unit: `.`, `\w`, `[a-z]`, a letter in any case.
   case set(String)
-  /// Takes nothing, and holds at some positions of a text: `^`, `\b`.
+  /// A node that takes nothing, and holds at some positions of a text: `^`, `\b`.
   case assertion(String)
-  /// Takes nothing, and holds where a text that fits begins, or doesn't: `(?=a)`, `(?!a)`.
+  /// A node that takes nothing, and holds where a text that fits begins, or doesn't: `(?=a)`, `(?!a)`.
   case lookahead(RegexNode, isNegative: Bool)
   case sequence([RegexNode])
   case choice([RegexNode])
-  /// At least `least` times, and at most `most` times, or without a limit if `most` is nil. Greedy and lazy
-  /// repetitions fit the same whole texts.
+  /// A repetition, at least `least` times, and at most `most` times, or without a limit if `most` is nil. Greedy and
+  /// lazy repetitions fit the same whole texts.
   case repetition(RegexNode, least: Int, most: Int?)
 }
 

@@ -1,4 +1,4 @@
-/// Reads the structure of a pattern that the library has accepted: groups, alternatives, repetitions. Parts that
+/// A parser of the structure of a pattern that the library has accepted: groups, alternatives, repetitions. Parts that
 /// take one character, or none, are left to the library.
 ///
 /// The parser refuses constructs that an automaton can't follow.
@@ -12,7 +12,8 @@ struct RegexParser<Unit: RegexUnit> {
     var isNegative: Bool?
   }
 
-  /// A pattern that is nested deeper is refused, so that recursion over it needs little stack.
+  /// The greatest nesting depth. A pattern that is nested deeper is refused, so that recursion over it needs little
+  /// stack.
   static var depthLimit: Int { 50 }
 
   private let pattern: [Character]
@@ -29,7 +30,7 @@ struct RegexParser<Unit: RegexUnit> {
     self.ignoresCase = ignoresCase
   }
 
-  /// The pattern's parts.
+  /// Returns the pattern's parts.
   mutating func parse() throws(RegexRefusal) -> RegexNode<Unit> {
     while let character = next() { try read(character) }
     return endOfGroup()
@@ -149,7 +150,7 @@ struct RegexParser<Unit: RegexUnit> {
     try enter(frame.options)
   }
 
-  /// `(?i)` holds to the end of the group that it stands in, `(?i:…)` in its own.
+  /// Changes the options: `(?i)` holds to the end of the group that it stands in, `(?i:…)` in its own.
   private mutating func changeOptions() throws(RegexRefusal) {
     let start = place
     while let letter = peeked, letter.isLetter || letter == "-" { place += 1 }
@@ -188,7 +189,7 @@ struct RegexParser<Unit: RegexUnit> {
     frame.sequence.append(.repetition(node, least: least, most: most))
   }
 
-  /// `{2}`, `{2,}`, `{,2}` or `{2,3}`; nil where the brace stands for itself.
+  /// Reads `{2}`, `{2,}`, `{,2}` or `{2,3}`; nil where the brace stands for itself.
   private mutating func bounds() throws(RegexRefusal) -> (Int, Int?)? {
     guard let end = pattern[place...].firstIndex(of: "}") else { return nil }
     let parts = pattern[place..<end].split(separator: ",", omittingEmptySubsequences: false).map { part in
@@ -205,7 +206,7 @@ struct RegexParser<Unit: RegexUnit> {
 
   // MARK: Sets
 
-  /// The set that begins at the bracket before, as it is written.
+  /// Returns the set that begins at the bracket before, as it is written.
   private mutating func set() throws(RegexRefusal) -> String {
     let start = place - 1
     var depth = 1
@@ -260,7 +261,7 @@ struct RegexParser<Unit: RegexUnit> {
     return .choice([pair, .sequence([.set("\\r"), .assertion("(?!\\n)")]), .set(single)])
   }
 
-  /// The text up to `\E`, for itself.
+  /// Reads the text up to `\E`, for itself.
   private mutating func quote() {
     while let character = next() {
       if character == "\\", take("E") { return }
@@ -268,7 +269,7 @@ struct RegexParser<Unit: RegexUnit> {
     }
   }
 
-  /// The scalars that an escape stands for; nil for one that stands for no scalar.
+  /// Returns the scalars that an escape stands for; nil for an escape that stands for no scalar.
   private mutating func scalars(escapedBy letter: Character) throws(RegexRefusal) -> [Unicode.Scalar]? {
     switch letter {
     case "n": ["\n"]
@@ -312,7 +313,7 @@ struct RegexParser<Unit: RegexUnit> {
   }
 }
 
-/// The reason for which a pattern is refused that the library would accept.
+/// The reason for which a pattern that the library would accept is refused.
 enum RegexRefusal: Error {
   case unsupported(String, String? = nil)
   case tooComplex(String)

@@ -22,6 +22,8 @@ package struct RegexPattern: Sendable {
 
   private let program: Program
 
+  /// Makes a pattern of a text.
+  ///
   /// - Throws: `tooComplex` for a pattern beyond the limits, `syntax` for an invalid or unsupported pattern,
   ///   `typeMismatch` for `[d]`.
   package init(_ text: String, _ options: StringOptions) throws(QueryError) {

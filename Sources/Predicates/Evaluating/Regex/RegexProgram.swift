@@ -8,11 +8,11 @@
 struct RegexProgram<Unit: RegexUnit>: Sendable {
   enum Step: Sendable {
     case literal(Unit)
-    /// By its place in ``sets``.
+    /// A set, by its index in ``sets``.
     case set(Int)
-    /// By its place in ``assertions``.
+    /// An assertion, by its index in ``assertions``.
     case assertion(Int)
-    /// By its place in ``lookaheads``.
+    /// A lookahead, by its index in ``lookaheads``.
     case lookahead(Int)
     case jump(Int)
     case fork(Int, Int)

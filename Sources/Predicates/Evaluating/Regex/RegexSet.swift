@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A part of a pattern that takes one unit: the library's `Regex` decides which.
+/// A part of a pattern that takes one unit: the library's `Regex` decides which unit.
 ///
 /// A pattern of a single set or letter takes the library constant time. For ASCII, the library's answers are cached.
 final class RegexSet<Unit: RegexUnit>: Sendable {
@@ -42,7 +42,7 @@ private struct ASCIIAnswers: ~Copyable {
   }
 }
 
-/// A part of a pattern that holds at some positions of a text: the library's `Regex` decides at which.
+/// A part of a pattern that holds at some positions of a text: the library's `Regex` decides at which positions.
 struct RegexAssertion: Sendable {
   private let regex: LibraryRegex
 
@@ -50,7 +50,7 @@ struct RegexAssertion: Sendable {
     regex = try LibraryRegex(source, semantics, ignoresCase: false)
   }
 
-  /// Ascending. One pass over the text: each match of what takes nothing is empty.
+  /// Returns the positions, ascending, in one pass over the text: each match of an assertion is empty.
   func positions(in text: String) -> [String.Index] { regex.starts(in: text) }
 }
 

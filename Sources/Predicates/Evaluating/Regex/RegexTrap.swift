@@ -9,8 +9,8 @@ enum RegexTrap {
       ? "the end of a range in a set can't form one character with what follows it." : nil
   }
 
-  /// Whether, after the first `[`, what follows a range makes one grapheme cluster with the range's end:
-  /// `[a-c\u{301}]`.
+  /// Returns whether, after the first `[`, the scalar that follows a range makes one grapheme cluster with the range's
+  /// end: `[a-c\u{301}]`.
   private static func joinsRange(_ scalars: [Unicode.Scalar]) -> Bool {
     guard let set = scalars.firstIndex(of: "[") else { return false }
     return scalars.indices[set...].contains { place in

@@ -12,7 +12,7 @@ protocol RegexUnit: Hashable, Sendable {
 }
 
 extension RegexUnit {
-  /// The units that scalars in a row make.
+  /// Returns the units that scalars in a row make.
   static func units(of scalars: [Unicode.Scalar]) -> [Self] {
     Array(view(of: String(String.UnicodeScalarView(scalars))))
   }

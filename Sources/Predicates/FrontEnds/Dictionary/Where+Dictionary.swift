@@ -11,7 +11,7 @@
 /// a relationship; `SELF` is the object itself. Keys and values are checked against the schema when the condition
 /// is used: an unknown name and a value of another type are mistakes that name the key path.
 extension Where: ExpressibleByDictionaryLiteral {
-  /// The conditions in the order in which they are written.
+  /// Makes a condition of the entries, in the order in which they are written.
   public init(dictionaryLiteral conditions: (String, (any PredicateArgument)?)...) {
     self.init(pairs: conditions)
   }
@@ -36,10 +36,10 @@ extension Where: ExpressibleByDictionaryLiteral {
 }
 
 extension Where {
-  /// Both conditions: `&&` for chains, and for dictionaries.
+  /// Returns the condition that both conditions hold: `&&` for chains, and for dictionaries.
   public func and(_ other: Where) -> Where { self && other }
 
-  /// This condition or the other: `||` for chains, and for dictionaries.
+  /// Returns the condition that this condition or the other holds: `||` for chains, and for dictionaries.
   public func or(_ other: Where) -> Where { self || other }
 }
 

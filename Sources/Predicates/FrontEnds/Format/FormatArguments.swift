@@ -9,7 +9,7 @@ struct FormatArguments {
 
   var count: Int { arguments.count }
 
-  /// The argument for the next placeholder.
+  /// Returns the argument for the next placeholder.
   ///
   /// - Throws: `arguments` where there is none left.
   mutating func next() throws(QueryError) -> FormatArgument {
@@ -23,7 +23,7 @@ struct FormatArguments {
     return arguments[usedCount]
   }
 
-  /// The next argument as an integer, for `%d` and its like. nil stays nil.
+  /// Returns the next argument as an integer, for `%d` and its like. nil stays nil.
   mutating func nextInteger(for conversion: String) throws(QueryError) -> AttributeValue {
     switch try next() {
     case .value(let value):
@@ -36,7 +36,7 @@ struct FormatArguments {
     throw QueryError(.arguments, "\(conversion) takes an integer; argument \(usedCount) is not one.")
   }
 
-  /// The next argument as a floating-point number, for `%f` and its like.
+  /// Returns the next argument as a floating-point number, for `%f` and its like.
   mutating func nextFloating(for conversion: String) throws(QueryError) -> AttributeValue {
     switch try next() {
     case .value(let value):
@@ -51,7 +51,7 @@ struct FormatArguments {
     throw QueryError(.arguments, "\(conversion) takes a number; argument \(usedCount) is not one.")
   }
 
-  /// The next argument as the names of a key path, for `%K`.
+  /// Returns the next argument as the names of a key path, for `%K`.
   mutating func nextKeyPath() throws(QueryError) -> [String] {
     guard case .value(.string(let text)) = try next() else {
       throw QueryError(.arguments, "%K takes a key path as a string; argument \(usedCount) is not one.")

@@ -30,7 +30,7 @@ enum FormatKeyword: String, CaseIterable {
   case subquery = "SUBQUERY"
   case conformsTo = "UTI-CONFORMS-TO"
   case equalsUTI = "UTI-EQUALS"
-  // Reserved by Apple's grammar in places that are not part of this one; ordinary names here.
+  // Reserved by Apple's grammar in rules that are not part of this one; ordinary names here.
   case caseInsensitive = "CASEINSENSITIVE"
   case ci = "CI"
   case first = "FIRST"
@@ -48,7 +48,7 @@ enum FormatKeyword: String, CaseIterable {
   private static let byName = Dictionary(uniqueKeysWithValues: allCases.map { ($0.rawValue, $0) })
   private static let longest = allCases.map(\.rawValue.utf8.count).max() ?? 0
 
-  /// The keyword that the word spells, in ASCII: “ın” is a name, though its capitals are IN.
+  /// Makes the keyword that the word spells, in ASCII: “ın” is a name, though its capitals are IN.
   init?(_ word: String) {
     guard word.utf8.count <= Self.longest, word.utf8.allSatisfy({ $0 < 0x80 }),
       let keyword = Self.byName[word.uppercased()]
@@ -56,7 +56,7 @@ enum FormatKeyword: String, CaseIterable {
     self = keyword
   }
 
-  /// The name as it is written in a path: `#in` for a keyword, `` `any text` `` for a name that is no
+  /// Returns the name as it is written in a path: `#in` for a keyword, `` `any text` `` for a name that is no
   /// identifier.
   static func escapedIdentifier(_ name: String) -> String {
     if FormatIdentifier.isIdentifier(name) { return FormatKeyword(name) == nil ? name : "#" + name }
@@ -73,9 +73,9 @@ enum FormatKeyword: String, CaseIterable {
 
 /// The characters of a name.
 enum FormatIdentifier {
-  /// A letter or an underscore, as Unicode and Swift see it.
+  /// Returns true for a letter or an underscore, as Unicode and Swift see it.
   static func isStart(_ scalar: Unicode.Scalar) -> Bool { scalar == "_" || scalar.properties.isXIDStart }
-  /// A letter, a digit, a mark or an underscore.
+  /// Returns true for a letter, a digit, a mark or an underscore.
   static func isContinuation(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.isXIDContinue }
 
   static func isIdentifier(_ name: String) -> Bool {

@@ -1,7 +1,7 @@
 extension FormatLexer {
   // MARK: Numbers
 
-  /// C's integers, decimals with exponents, and `0x`, `0o`, `0b`. A sign is not part of the number.
+  /// Scans a number: C's integers, decimals with exponents, and `0x`, `0o`, `0b`. A sign is not part of the number.
   mutating func scanNumber() throws(QueryError) -> PredicateOperand.Content {
     let start = position
     if peek() == UInt8(ascii: "0"), let radix = peek(1).flatMap(Self.radix) {
@@ -60,7 +60,7 @@ extension FormatLexer {
 
   // MARK: Strings
 
-  /// Text between two quotes of the same kind. `%` has no meaning in it.
+  /// Scans the text between two quotes of the same kind. `%` has no meaning in it.
   mutating func scanString(quote: UInt8) throws(QueryError) -> String {
     let start = position
     var content: [UInt8] = []
@@ -80,7 +80,8 @@ extension FormatLexer {
     throw error("The string has no closing quote.", at: start)
   }
 
-  /// `\n \t \r \a \b \f \v \\ \' \"`, `\ooo`, `\xhh` and `\uhhhh` (of which two make a surrogate pair).
+  /// Scans an escape: `\n \t \r \a \b \f \v \\ \' \"`, `\ooo`, `\xhh` and `\uhhhh` (of which two make a surrogate
+  /// pair).
   private mutating func scanEscape() throws(QueryError) -> Unicode.Scalar {
     let start = position
     position += 1
@@ -147,7 +148,7 @@ extension FormatLexer {
 }
 
 extension PredicateOperand.Content {
-  /// A number in text: a Double where that loses none of the digits, else the digits themselves.
+  /// Returns a number in text: a Double where that loses none of the digits, else the digits themselves.
   static func number(_ digits: DecimalDigits) -> PredicateOperand.Content {
     let nearest = digits.nearestDouble
     return DecimalDigits(nearest) == digits ? .value(.double(nearest)) : .digits(digits)

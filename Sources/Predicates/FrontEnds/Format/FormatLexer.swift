@@ -19,7 +19,7 @@ struct FormatLexer {
     QueryError(.syntax, message).at(SourceLocation(text: text, offset: offset))
   }
 
-  /// The next token; at the end `end`, and again at every further call.
+  /// Returns the next token; at the end `end`, and again at every further call.
   ///
   /// - Throws: `syntax` where no token begins.
   mutating func next() throws(QueryError) -> FormatToken {
@@ -73,7 +73,7 @@ struct FormatLexer {
     return word
   }
 
-  /// A name in letters of any script; nil, and nothing is consumed, where none starts.
+  /// Scans a name in letters of any script; nil, and nothing is consumed, where none starts.
   private mutating func scanIdentifier() -> String? {
     let start = position
     while let scalar = scalarAtPosition(),
@@ -91,7 +91,7 @@ struct FormatLexer {
     return text.unicodeScalars[index]
   }
 
-  /// `UTI-CONFORMS-TO` and `UTI-EQUALS` are the only words with hyphens.
+  /// Scans the rest of a word with hyphens. `UTI-CONFORMS-TO` and `UTI-EQUALS` are the only words with hyphens.
   private mutating func hyphenated(_ word: String) -> String {
     guard word.uppercased() == "UTI" else { return word }
     for keyword in [FormatKeyword.conformsTo, .equalsUTI] {
@@ -104,7 +104,7 @@ struct FormatLexer {
     return word
   }
 
-  /// A name between backticks, in which a backslash keeps the next character from ending it.
+  /// Scans a name between backticks, in which a backslash keeps the next character from ending it.
   private mutating func scanQuotedName() throws(QueryError) -> String {
     let start = position
     var name: [UInt8] = []
@@ -122,7 +122,7 @@ struct FormatLexer {
     throw error("The name has no closing backtick.", at: start)
   }
 
-  /// The rest of a function's name that is a selector: `multiply:by:`, right before its parenthesis.
+  /// Scans the rest of a function's name that is a selector: `multiply:by:`, right before its parenthesis.
   private mutating func scanSelector(after word: String) -> String {
     var selector = word
     let start = position
@@ -155,7 +155,7 @@ struct FormatLexer {
 
   // MARK: Placeholders
 
-  /// `%@`, `%K`, or a conversion of printf. Length modifiers are ignored, because the argument has a type.
+  /// Scans `%@`, `%K`, or a conversion of printf. Length modifiers are ignored, because the argument has a type.
   private mutating func scanPlaceholder() throws(QueryError) -> FormatToken.Kind {
     let start = position
     position += 1

@@ -4,7 +4,7 @@ enum OperandPrecedence: Int, Comparable {
 
   static func < (left: OperandPrecedence, right: OperandPrecedence) -> Bool { left.rawValue < right.rawValue }
 
-  /// The next one.
+  /// The next tighter precedence.
   var tighter: OperandPrecedence { OperandPrecedence(rawValue: rawValue + 1) ?? .unary }
 }
 
@@ -29,7 +29,7 @@ enum FormatOperator {
 
   static let prefixes: [PredicateFunction: String] = [.negate: "-", .onesComplement: "~"]
 
-  /// The function that a symbol between two values stands for.
+  /// Returns the function that a symbol between two values stands for.
   static func function(
     _ symbol: FormatSymbol
   ) -> (function: PredicateFunction, precedence: OperandPrecedence)? {
@@ -40,14 +40,14 @@ enum FormatOperator {
     uniqueKeysWithValues: infixes.map { ($1.spelling, (function: $0, precedence: $1.precedence)) }
   )
 
-  /// `@name` after a collection, for aggregates.
+  /// The aggregates, by the `name` of `@name` after a collection.
   static let collectionOperators: [String: PredicateAggregate] = [
     "count": .count, "sum": .sum, "avg": .average, "min": .minimum, "max": .maximum, "median": .median,
     "mode": .mode, "stddev": .standardDeviation,
   ]
 
-  /// `@name` after a collection, for the values of a property; true where equal ones count once. Collections of
-  /// collections are one collection anyway.
+  /// The names of `@name` after a collection for the values of a property; true where equal values count once.
+  /// Collections of collections are one collection anyway.
   static let unions: [String: Bool] = [
     "unionOfObjects": false, "unionOfArrays": false, "unionOfSets": false, "distinctUnionOfObjects": true,
     "distinctUnionOfArrays": true, "distinctUnionOfSets": true,

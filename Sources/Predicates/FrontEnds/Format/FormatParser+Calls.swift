@@ -32,14 +32,14 @@ extension FormatParser {
     return try calculation(.function(function, operands), at: start, above: arguments)
   }
 
-  /// “2 arguments”, “1 to 1000 arguments”.
+  /// Returns “2 arguments”, “1 to 1000 arguments”.
   private static func text(_ counts: ClosedRange<Int>) -> String {
     if counts == 1...1 { return "1 argument" }
     return counts.count == 1
       ? "\(counts.lowerBound) arguments" : "\(counts.lowerBound) to \(counts.upperBound) arguments"
   }
 
-  /// `sum(songs.seconds)`, `max({a, b})`.
+  /// Returns the node of `sum(songs.seconds)`, `max({a, b})`.
   private func aggregated(
     _ aggregate: PredicateAggregate,
     _ argument: Node,
@@ -66,7 +66,7 @@ extension FormatParser {
     )
   }
 
-  /// `FUNCTION(a, "multiply:by:", b)`
+  /// Returns the node of `FUNCTION(a, "multiply:by:", b)`.
   private func function(named arguments: [Node], at start: Int) throws(QueryError) -> Node {
     guard arguments.count >= 2, case .operand(let selector) = arguments[1].kind,
       case .value(.string(let name)) = selector.content
@@ -80,7 +80,7 @@ extension FormatParser {
     return try function(name, [arguments[0]] + arguments[2...], at: start)
   }
 
-  /// `SUBQUERY(songs, $s, $s.seconds > 60)`
+  /// Returns the node of `SUBQUERY(songs, $s, $s.seconds > 60)`.
   private func subquery(_ arguments: [Node], at start: Int) throws(QueryError) -> Node {
     guard arguments.count == 3 else {
       throw error(.syntax, "SUBQUERY takes a path, a variable and a condition.", at: start)
@@ -97,7 +97,7 @@ extension FormatParser {
     return try node(.operand(whole), at: start, above: arguments, weight: NestingWeight.elements)
   }
 
-  /// `TERNARY(a > b, a, b)`
+  /// Returns the node of `TERNARY(a > b, a, b)`.
   private func conditional(_ arguments: [Node], at start: Int) throws(QueryError) -> Node {
     guard arguments.count == 3 else {
       throw error(.syntax, "TERNARY takes a condition and two values.", at: start)
@@ -110,7 +110,8 @@ extension FormatParser {
     return try calculation(content, at: start, above: arguments)
   }
 
-  /// `CAST(value, "Type")`: for a literal the result of ``LiteralCast``, for anything else a conversion.
+  /// Returns the node of `CAST(value, "Type")`: for a literal the result of ``LiteralCast``, for anything else a
+  /// conversion.
   private func cast(_ arguments: [Node], at start: Int) throws(QueryError) -> Node {
     guard arguments.count == 2, case .operand(let value) = arguments[0].kind,
       case .operand(let type) = arguments[1].kind,
@@ -137,7 +138,7 @@ extension FormatParser {
 }
 
 extension String {
-  /// Without the colon that ends a selector of one argument.
+  /// The string without the colon that ends a selector of one argument.
   fileprivate var droppingColon: String { hasSuffix(":") ? String(dropLast()) : self }
 }
 
@@ -151,7 +152,7 @@ extension PredicateOperand {
 }
 
 extension PredicateAggregate {
-  /// The function that computes the same from a few values; nil if there is none.
+  /// The function that computes the aggregate of a few values; nil if there is none.
   fileprivate var functionOfValues: PredicateFunction? {
     switch self {
     case .sum: .sum

@@ -21,7 +21,7 @@ extension FormatParser {
     }
   }
 
-  /// The condition that a comparison of two nodes makes.
+  /// Returns the condition that a comparison of two nodes makes.
   func comparison(
     _ left: Node,
     _ infix: Infix,
@@ -54,7 +54,7 @@ extension FormatParser {
     return .comparison(first, comparison, second, options)
   }
 
-  /// `[c]`, `[d]`, `[n]` or several of the letters after an operator.
+  /// Consumes `[c]`, `[d]`, `[n]` or several of the letters after an operator.
   mutating func acceptOptions() throws(QueryError) -> StringOptions {
     guard try accept(.openBracket) else { return [] }
     let start = token.start
@@ -81,7 +81,7 @@ extension FormatParser {
     return options
   }
 
-  /// `left IN right`: one of a list, within a range, or a part of a string.
+  /// Returns the condition `left IN right`: one of a list, within a range, or a part of a string.
   private func membership(
     _ left: Node,
     in right: Node,

@@ -2,7 +2,7 @@ extension FormatParser {
   /// The state of parsing since a bracket was opened.
   struct Level {
     enum Bracket: Equatable {
-      /// None: the text as a whole.
+      /// No bracket: the text as a whole.
       case text
       case parenthesis
       case list
@@ -73,7 +73,7 @@ extension FormatParser {
     levels.append(Level(bracket, opening: start))
   }
 
-  /// `{}` and `now()`: nothing between the brackets.
+  /// Consumes the closing bracket of `{}` and `now()`, with nothing between the brackets.
   private mutating func endIfEmpty() throws(QueryError) -> Bool {
     switch (level.bracket, token.kind) {
     case (.list, .symbol(.closeBrace)), (.call, .symbol(.closeParenthesis)): break

@@ -8,7 +8,7 @@ extension FormatParser {
     return !keyword.isReserved || keyword == .subquery || keyword == .cast
   }
 
-  /// A value without brackets: a literal, a name, a variable, an argument.
+  /// Reads a value without brackets: a literal, a name, a variable, an argument.
   mutating func primary() throws(QueryError) -> Node {
     let start = token
     switch start.kind {
@@ -79,7 +79,7 @@ extension FormatParser {
     }
   }
 
-  /// `@sum.songs.seconds`, which means `songs.@sum.seconds` wherever the collection ends.
+  /// Reads `@sum.songs.seconds`, which means `songs.@sum.seconds` wherever the collection ends.
   private mutating func leadingOperator(_ name: String) throws(QueryError) -> Node {
     let start = token.start
     guard let aggregate = FormatOperator.collectionOperators[name] else {

@@ -156,7 +156,7 @@ extension FormatParser {
     }
   }
 
-  /// A chain of `AND`s, or of `OR`s, as one condition.
+  /// Reduces a chain of `AND`s, or of `OR`s, to one condition.
   private mutating func reduceChain(_ waiting: Operator, _ last: Node) throws(QueryError) {
     var parts = [last]
     parts.append(popNode())
@@ -173,7 +173,7 @@ extension FormatParser {
     push(try node(.condition(tree), at: parts[parts.count - 1].start, above: parts, weight: 1))
   }
 
-  /// `-5` is a number; before anything else a sign is a function.
+  /// Returns the node of a sign and a value: `-5` is a number; before anything else a sign is a function.
   private func signed(
     _ function: PredicateFunction,
     _ argument: Node,
@@ -205,7 +205,7 @@ extension FormatParser {
     }
   }
 
-  /// The token as it is written.
+  /// Returns the token as it is written.
   func text(of token: FormatToken) -> String {
     switch token.kind {
     case .symbol(let symbol): symbol == .percent ? "%" : symbol.rawValue

@@ -95,7 +95,7 @@ extension FormatParser {
     }
   }
 
-  /// `[FIRST]`, `[LAST]`, `[SIZE]`, `[3]`.
+  /// Consumes `[FIRST]`, `[LAST]`, `[SIZE]`, `[3]`.
   private mutating func acceptIndex() throws(QueryError) {
     let start = token.start
     try advance()

@@ -1,4 +1,4 @@
-/// Reads NSPredicate's language.
+/// A parser of NSPredicate's language.
 ///
 /// ```
 /// condition  := condition ("OR" | "||") condition | condition ("AND" | "&&") condition | ("NOT" | "!") condition
@@ -30,7 +30,7 @@ struct FormatParser {
     token = try lexer.next()
   }
 
-  /// The predicate that the text spells.
+  /// Returns the predicate that the text spells.
   ///
   /// - Throws: `syntax`, `arguments` or `tooComplex`, with the column.
   static func parse(_ text: String, _ arguments: [FormatArgument]) throws(QueryError) -> PredicateTree {
@@ -44,7 +44,7 @@ struct FormatParser {
     return tree
   }
 
-  /// Values and operators in turn, until nothing is left.
+  /// Reads values and operators in turn, until nothing is left.
   private mutating func wholeText() throws(QueryError) -> Node {
     while true {
       if try acceptPrefix() { continue }
@@ -104,7 +104,7 @@ struct FormatParser {
   }
 }
 
-// MARK: - What is read
+// MARK: - Nodes
 
 extension FormatParser {
   /// A part of the text.
@@ -125,9 +125,9 @@ extension FormatParser {
     var depth = 0
   }
 
-  /// A node that is above others.
+  /// Returns a node that is above others.
   ///
-  /// - Parameter weight: how many levels it counts.
+  /// - Parameter weight: the number of levels that the node counts.
   /// - Throws: `tooComplex` beyond the limit.
   func node(
     _ kind: Node.Kind,
@@ -140,10 +140,10 @@ extension FormatParser {
     return Node(kind: kind, start: start, depth: depth)
   }
 
-  /// The node as a condition. A path alone asks whether it is true; `TRUE` and `FALSE` alone are conditions
+  /// Returns the node as a condition. A path alone asks whether it is true; `TRUE` and `FALSE` alone are conditions
   /// too.
   ///
-  /// - Parameter isLast: whether nothing stands between the node and the current token.
+  /// - Parameter isLast: true if nothing stands between the node and the current token.
   func condition(_ node: Node, isLast: Bool = true) throws(QueryError) -> PredicateTree {
     switch node.kind {
     case .condition(let tree): return tree
@@ -162,7 +162,7 @@ extension FormatParser {
     throw error(.syntax, "A value alone is no condition.", at: node.start)
   }
 
-  /// The node as a value.
+  /// Returns the node as a value.
   ///
   /// - Parameter purpose: the purpose, for messages: “after +”.
   func operand(_ node: Node, _ purpose: String) throws(QueryError) -> PredicateOperand {

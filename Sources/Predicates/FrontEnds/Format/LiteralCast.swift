@@ -30,7 +30,7 @@ enum LiteralCast {
   }
   static func text(ofReference number: ObjectNumber) -> String { "CAST(\"\(number)\", \"ObjectID\")" }
 
-  /// The literal as the named type; nil when it is none, or there is no such type.
+  /// Returns the literal as the named type; nil when it is none, or there is no such type.
   static func convert(_ literal: PredicateOperand.Content, to typeName: String) -> PredicateOperand.Content? {
     let type = typeName.hasPrefix("NS") ? String(typeName.dropFirst(2)) : typeName
     if type == "Decimal" { return decimal(literal).map { .value(.decimal($0)) } }
@@ -51,7 +51,7 @@ enum LiteralCast {
     }
   }
 
-  /// The function that converts a value to the named type; nil when there is none.
+  /// Returns the function that converts a value to the named type; nil when there is none.
   static func conversion(to typeName: String) -> PredicateFunction? {
     switch typeName.hasPrefix("NS") ? String(typeName.dropFirst(2)) : typeName {
     case "Date": .toDate
@@ -61,7 +61,7 @@ enum LiteralCast {
     }
   }
 
-  /// A number in text or in digits; never by way of a Double.
+  /// Reads a number in text or in digits; never by way of a Double.
   private static func decimal(_ literal: PredicateOperand.Content) -> Decimal? {
     switch literal {
     case .value(.string(let text)): text == "NaN" ? .nan : DecimalDigits(text)?.nearestDecimal
@@ -89,7 +89,7 @@ enum LiteralCast {
     }
   }
 
-  /// One spelling for every NaN, whatever its sign and payload: they are equal literals.
+  /// Returns one spelling for every NaN, whatever its sign and payload: they are equal literals.
   private static func nonFiniteText(_ value: Double) -> String {
     value.isNaN ? "nan" : value < 0 ? "-inf" : "inf"
   }

@@ -1,5 +1,5 @@
 extension Where {
-  /// A condition in the language of NSPredicate's format strings.
+  /// Makes a condition in the language of NSPredicate's format strings.
   ///
   /// ```swift
   /// let condition = try Where<Song>(format: "seconds > %d AND album.title BEGINSWITH[c] %@", 180, "bl")
@@ -20,14 +20,14 @@ extension Where {
     try self.init(format: format, arguments: arguments)
   }
 
-  /// A condition in the language of NSPredicate's format strings, with its arguments in an array.
+  /// Makes a condition in the language of NSPredicate's format strings, with its arguments in an array.
   public init(format: String, arguments: [(any PredicateArgument)?]) throws(QueryError) {
     self.init(try PredicateTree(format: format, arguments: arguments))
   }
 }
 
 extension PredicateTree {
-  /// The tree of a format string; see ``Where/init(format:_:)``.
+  /// Makes the tree of a format string; see ``Where/init(format:_:)``.
   ///
   /// - Throws: `QueryError` of code `syntax`, `arguments` or `tooComplex`, with the column.
   public init(format: String, arguments: [(any PredicateArgument)?] = []) throws(QueryError) {

@@ -104,7 +104,7 @@ extension FoundationConversion {
     }
   }
 
-  /// A value that is nil where a condition doesn't hold, compared with another.
+  /// Returns the comparison of two values, the first of which is nil where a condition doesn't hold.
   private static func equality(
     _ value: PredicateOperand,
     isPresent: PredicateTree,
@@ -116,7 +116,7 @@ extension FoundationConversion {
     return .any([areBoth, .all([.not(isPresent), .comparison(other, .equal, .value(.null), [])])])
   }
 
-  /// A condition that is compared with a value: usually `true`, `false` or nil.
+  /// Returns the comparison of a condition with a value: usually `true`, `false` or nil.
   private static func equality(
     _ converted: Converted,
     _ literal: PredicateOperand,

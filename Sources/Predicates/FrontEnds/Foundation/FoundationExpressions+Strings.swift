@@ -1,7 +1,7 @@
 import Foundation
 
-// Foundation on Linux has neither of these expressions, but its macro writes calls of functions that would build
-// them. The functions here have the names that the macro uses. Without them,
+// Foundation on Linux has neither of these expressions, but its macro writes calls of functions that would build them.
+// The functions here have the names that the macro uses. Without them,
 // `#Predicate { $0.title.localizedStandardContains("blue") }` doesn't compile.
 
 extension PredicateExpressions {
@@ -34,7 +34,7 @@ extension PredicateExpressions {
     let text: Text
     let other: Other
 
-    /// The order of the two texts, whatever the case of their letters. Throws what the two sides throw.
+    /// Returns the order of the two texts, whatever the case of their letters. Throws what the two sides throw.
     public func evaluate(_ bindings: PredicateBindings) throws -> ComparisonResult {
       let (left, right) = (String(try text.evaluate(bindings)), String(try other.evaluate(bindings)))
       let order = ValueComparison.order(.string(left), .string(right), .caseInsensitive) ?? 0

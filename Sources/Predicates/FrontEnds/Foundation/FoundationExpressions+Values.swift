@@ -21,7 +21,7 @@ extension PredicateExpressions.KeyPath: FoundationExpression {
     return try path(from: operand)
   }
 
-  /// The operand at the end of the key path that begins at `operand`.
+  /// Returns the operand at the end of the key path that begins at `operand`.
   private func path(from operand: PredicateOperand) throws(QueryError) -> PredicateOperand {
     guard let type = Root.Output.self as? any PredicateRoot.Type else {
       throw QueryError(.keyPath, "\(keyPath) is not a persistent property.", keyPath: "\(keyPath)")
@@ -40,7 +40,7 @@ extension PredicateExpressions.KeyPath: FoundationExpression {
     return path
   }
 
-  /// `count`, `isEmpty`, `first` and `last` of a string or of a relationship.
+  /// Returns `count`, `isEmpty`, `first` and `last` of a string or of a relationship.
   private func common(_ operand: PredicateOperand) throws(QueryError) -> PredicateOperand? {
     guard let kind else { return nil }
     let isText = Root.Output.self == String.self || Root.Output.self == Substring.self
@@ -87,7 +87,7 @@ extension AttributeType {
     self == URL.self ? String.self : (self as? any RawRepresentable.Type)?.rawType
   }
 
-  /// Every case of an enum that lists its cases; of another type, those of a few values that it accepts.
+  /// The cases of an enum that lists its cases; of another type, those of a few values that the type accepts.
   private static var samples: [Self] {
     if let type = self as? any CaseIterable.Type { return type.cases() }
     let numbers = [0, 1, 2, 3, 5, 8, 90, -91].map(AttributeValue.int)
@@ -139,7 +139,7 @@ extension PredicateExpressions.OptionalFlatMap: FoundationExpression {
     }
   }
 
-  /// The transformation of a value that is nil where the condition doesn't hold, and may be nil elsewhere.
+  /// Returns the transformation of a value that is nil where the condition doesn't hold, and may be nil elsewhere.
   private func converted(
     from operand: PredicateOperand,
     where isPresent: PredicateTree,
@@ -184,7 +184,7 @@ extension PredicateFunction {
 
 extension PredicateOperand {
   /// Returns whether the operand is nil for every object for which `optional` is nil. A path that continues the
-  /// optional's path is; a count and a constant are not.
+  /// optional's path is nil there; a count and a constant are not.
   fileprivate func isNil(where optional: PredicateOperand) -> Bool {
     switch (content, optional.content) {
     case (.path(let names), .path(let first)): names.starts(with: first)

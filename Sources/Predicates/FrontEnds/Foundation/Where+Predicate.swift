@@ -1,7 +1,7 @@
 import Foundation
 
 extension Where where Root: PredicateRoot {
-  /// A condition from one of Foundation's `#Predicate`.
+  /// Makes a condition from one of Foundation's `#Predicate`.
   ///
   /// ```swift
   /// let year = 1980
@@ -56,6 +56,8 @@ struct FoundationConversion {
   /// The number of enclosing closures.
   var depth = 0
 
+  /// Converts an expression.
+  ///
   /// - Throws: `syntax`, naming an expression that has no counterpart.
   mutating func converted(_ expression: any PredicateExpression) throws(QueryError) -> Converted {
     do throws(QueryError) {
@@ -64,13 +66,13 @@ struct FoundationConversion {
       }
       return try node.converted(by: &self)
     } catch {
-      // Foundation calculates only what a query can't say: its arithmetic traps where a query's gives nil.
+      // Foundation calculates only expressions without a counterpart: its arithmetic traps where a query's gives nil.
       guard let constant = Self.constant(expression) else { throw error }
       return try Self.literal(constant)
     }
   }
 
-  /// The value of an expression without variables.
+  /// Returns the value of an expression without variables.
   private static func constant(_ expression: some PredicateExpression) -> Any? {
     try? expression.evaluate(PredicateBindings())
   }
@@ -105,7 +107,7 @@ struct FoundationConversion {
     return operand
   }
 
-  /// The value of an operand or of a condition; nil for everything else.
+  /// Returns the value of an operand or of a condition; nil for everything else.
   static func operand(of converted: Converted) -> PredicateOperand? {
     switch converted {
     case .operand(let operand): operand
@@ -131,7 +133,7 @@ struct FoundationConversion {
     return .operand(PredicateOperand(.function(function, operands)))
   }
 
-  /// The collection that an expression leads to.
+  /// Returns the collection that an expression leads to.
   mutating func collection(_ expression: any PredicateExpression) throws(QueryError) -> PredicateCollection {
     let operand: PredicateOperand? =
       switch try converted(expression) {
@@ -143,7 +145,7 @@ struct FoundationConversion {
     return collection
   }
 
-  /// The elements of a collection for which a closure's condition holds.
+  /// Returns the elements of a collection for which a closure's condition holds.
   mutating func filtered(
     _ sequence: any PredicateExpression,
     _ variable: PredicateExpressions.VariableID,
@@ -213,7 +215,7 @@ protocol FoundationExpression {
   ) throws(QueryError) -> FoundationConversion.Converted
 }
 
-/// An optional, whatever it wraps.
+/// An optional of any wrapped type.
 private protocol OptionalValue {
   var isNil: Bool { get }
   var unwrapped: Any? { get }

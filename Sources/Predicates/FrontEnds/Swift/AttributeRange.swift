@@ -4,9 +4,9 @@
 public protocol AttributeRange<Bound> {
   /// The type of the values.
   associatedtype Bound: Comparable
-  /// The lower bound, and whether it is in the range.
+  /// The lower bound, with a flag that is true if the bound is in the range.
   var _lowerAttributeBound: (value: Bound, isIncluded: Bool)? { get }
-  /// The upper bound, and whether it is in the range.
+  /// The upper bound, with a flag that is true if the bound is in the range.
   var _upperAttributeBound: (value: Bound, isIncluded: Bool)? { get }
 }
 
@@ -47,7 +47,7 @@ extension AttributeRange where Bound: AttributeType {
 }
 
 extension ValueRange {
-  /// `BETWEEN` for a closed range, comparisons for the others.
+  /// Returns `BETWEEN` for a closed range, comparisons for the others.
   func tree(for operand: PredicateOperand) -> PredicateTree {
     if let lower, let upper, lower.isIncluded, upper.isIncluded {
       return .between(operand, .value(lower.value), .value(upper.value))

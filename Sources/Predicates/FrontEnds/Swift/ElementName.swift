@@ -8,7 +8,7 @@ enum ElementName {
 
   fileprivate static func name(at depth: Int) -> String { "e\(depth)" }
 
-  /// The number of nested closures at which an element has the name; nil for a name from a text.
+  /// Returns the number of nested closures at which an element has the name; nil for a name from a text.
   fileprivate static func number(of name: String) -> Int? {
     name.hasPrefix("e") ? Int(name.dropFirst()) : nil
   }

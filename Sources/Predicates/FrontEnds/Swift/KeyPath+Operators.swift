@@ -117,7 +117,8 @@ extension KeyPath where Root: PredicateRoot {
 }
 
 extension KeyPath where Root: PredicateRoot {
-  /// An object's ID, or anything else that stands for an object.
+  /// Returns the condition that the relationship leads to this object: an ID, or anything else that stands for an
+  /// object.
   public static func == <Object: ObjectReferencing>(
     left: KeyPath<Root, Value>,
     right: some ObjectReferencing

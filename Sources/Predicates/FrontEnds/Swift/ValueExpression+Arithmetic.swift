@@ -3,7 +3,7 @@ import Foundation
 // Calculated values. No input traps: nil, an overflow and a division by zero give nil.
 
 extension ValueExpression {
-  /// The function of this value and others.
+  /// Returns the function of this value and others.
   func call<Result>(
     _ function: PredicateFunction,
     _ others: PredicateOperand...
@@ -25,7 +25,7 @@ extension ValueExpression {
 }
 
 extension PredicateOperand {
-  /// The function's value, unless that is nested too deeply.
+  /// Returns the function's value, unless the function is nested too deeply.
   fileprivate static func calling(
     _ function: PredicateFunction,
     _ arguments: [PredicateOperand]
@@ -38,23 +38,23 @@ extension PredicateOperand {
 // MARK: - Numbers
 
 extension ValueExpression where Value: AttributeType & Numeric {
-  /// The sum; nil where an integer doesn't fit 64 bits.
+  /// Returns the sum; nil where an integer doesn't fit 64 bits.
   public static func + (left: Self, right: Value) -> Self { left.call(.add, right.operand) }
-  /// The sum; nil where an integer doesn't fit 64 bits.
+  /// Returns the sum; nil where an integer doesn't fit 64 bits.
   public static func + (left: Self, right: Self) -> Self { call(.add, left, right) }
-  /// The difference; nil where an integer doesn't fit 64 bits.
+  /// Returns the difference; nil where an integer doesn't fit 64 bits.
   public static func - (left: Self, right: Value) -> Self { left.call(.subtract, right.operand) }
-  /// The difference; nil where an integer doesn't fit 64 bits.
+  /// Returns the difference; nil where an integer doesn't fit 64 bits.
   public static func - (left: Self, right: Self) -> Self { call(.subtract, left, right) }
-  /// The product; nil where an integer doesn't fit 64 bits.
+  /// Returns the product; nil where an integer doesn't fit 64 bits.
   public static func * (left: Self, right: Value) -> Self { left.call(.multiply, right.operand) }
-  /// The product; nil where an integer doesn't fit 64 bits.
+  /// Returns the product; nil where an integer doesn't fit 64 bits.
   public static func * (left: Self, right: Self) -> Self { call(.multiply, left, right) }
-  /// The quotient; of integers cut off towards 0. Nil for a division by 0.
+  /// Returns the quotient; of integers cut off towards 0. Nil for a division by 0.
   public static func / (left: Self, right: Value) -> Self { left.call(.divide, right.operand) }
-  /// The quotient; of integers cut off towards 0. Nil for a division by 0.
+  /// Returns the quotient; of integers cut off towards 0. Nil for a division by 0.
   public static func / (left: Self, right: Self) -> Self { call(.divide, left, right) }
-  /// The number with the other sign; nil where an integer doesn't fit 64 bits.
+  /// Returns the number with the other sign; nil where an integer doesn't fit 64 bits.
   public static prefix func - (value: Self) -> Self { value.call(.negate) }
 
   /// The number as a Double: `$0.seconds.double / 60 > 2.5`.
@@ -64,21 +64,21 @@ extension ValueExpression where Value: AttributeType & Numeric {
 }
 
 extension ValueExpression where Value: AttributeType & BinaryInteger {
-  /// The remainder, with the sign of the left side. Nil for a division by 0.
+  /// Returns the remainder, with the sign of the left side. Nil for a division by 0.
   public static func % (left: Self, right: Value) -> Self { left.call(.modulus, right.operand) }
-  /// The remainder, with the sign of the left side. Nil for a division by 0.
+  /// Returns the remainder, with the sign of the left side. Nil for a division by 0.
   public static func % (left: Self, right: Self) -> Self { call(.modulus, left, right) }
 }
 
 extension ValueExpression where Value: AttributeType & BinaryFloatingPoint {
-  /// The number rounded to an integer, away from 0 at a half.
+  /// Returns the number rounded to an integer, away from 0 at a half.
   public func rounded() -> Self { call(.round) }
-  /// The square root; nil of a number below 0.
+  /// Returns the square root; nil of a number below 0.
   public func squareRoot() -> Self { call(.squareRoot) }
 }
 
 extension ValueExpression where Value: AttributeType {
-  /// The value, or another where it is missing.
+  /// Returns the value, or another where it is missing.
   public static func ?? (left: Self, right: Value) -> Self {
     Self(
       left.operand.map { operand in
@@ -101,16 +101,16 @@ extension ValueExpression where Value == Bool {
 // MARK: - Strings
 
 extension ValueExpression where Value == String {
-  /// The string with another behind it.
+  /// Returns the string with another behind it.
   public static func + (left: Self, right: String) -> Self { left.call(.add, right.operand) }
-  /// The string with another behind it.
+  /// Returns the string with another behind it.
   public static func + (left: Self, right: Self) -> Self { call(.add, left, right) }
 
-  /// The string in lower case, by no locale's rules.
+  /// Returns the string in lower case, by no locale's rules.
   public func lowercased() -> Self { call(.lowercase) }
-  /// The string in upper case, by no locale's rules.
+  /// Returns the string in upper case, by no locale's rules.
   public func uppercased() -> Self { call(.uppercase) }
-  /// Without white space at both ends.
+  /// Returns the string without white space at both ends.
   public func trimmed() -> Self { call(.trim) }
   /// The number of characters.
   public var count: ValueExpression<Root, Int> { call(.length) }
@@ -124,11 +124,11 @@ extension ValueExpression where Value == Date {
   /// Returns the instant this many seconds later.
   public func addingTimeInterval(_ seconds: TimeInterval) -> Self { call(.add, seconds.operand) }
 
-  /// The seconds since another instant.
+  /// Returns the seconds since another instant.
   public func timeIntervalSince(_ other: Self) -> ValueExpression<Root, Double> {
     Self.call(.subtract, self, other)
   }
-  /// The seconds since another instant.
+  /// Returns the seconds since another instant.
   public func timeIntervalSince(_ other: Date) -> ValueExpression<Root, Double> {
     call(.subtract, other.operand)
   }
@@ -137,7 +137,7 @@ extension ValueExpression where Value == Date {
 
   /// The year.
   public var year: ValueExpression<Root, Int> { call(.year) }
-  /// 1 to 12.
+  /// The month, 1 to 12.
   public var month: ValueExpression<Root, Int> { call(.month) }
   /// The day of the month, from 1.
   public var day: ValueExpression<Root, Int> { call(.day) }
@@ -145,6 +145,6 @@ extension ValueExpression where Value == Date {
   public var hour: ValueExpression<Root, Int> { call(.hour) }
   /// The minute, 0 to 59.
   public var minute: ValueExpression<Root, Int> { call(.minute) }
-  /// 1 for Sunday to 7 for Saturday.
+  /// The weekday, 1 for Sunday to 7 for Saturday.
   public var weekday: ValueExpression<Root, Int> { call(.weekday) }
 }

@@ -1,12 +1,12 @@
 extension ValueExpression {
-  /// The condition that the object is of the class with this name, or of a subclass.
+  /// Returns the condition that the object is of the class with this name, or of a subclass.
   package func isKind(ofClass name: String) -> Where<Root> {
     Where(operand.map { $0.isKind(ofClass: name) })
   }
 }
 
 extension PredicateOperand {
-  /// The condition that the object is of the class with this name, or of a subclass.
+  /// Returns the condition that the object is of the class with this name, or of a subclass.
   func isKind(ofClass name: String) -> PredicateTree {
     var kind = self
     switch content {

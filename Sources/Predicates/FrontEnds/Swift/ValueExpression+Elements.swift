@@ -1,4 +1,4 @@
-/// A type with elements that conditions can test: of a to-many relationship, or of a list of values.
+/// A type with elements that conditions can test: the type of a to-many relationship, or of a list of values.
 public protocol PredicateSequence: Sequence {}
 
 /// A type of a to-many relationship, as far as conditions need it.
@@ -27,10 +27,11 @@ extension ValueExpression where Value: PredicateSequence {
     filter { !condition($0) }.count == 0
   }
 
-  /// The name that ``any(_:)`` has in the standard library: `$0.songs.contains { $0.seconds > 600 }`.
+  /// Returns the condition of ``any(_:)``; this is the function's name in the standard library:
+  /// `$0.songs.contains { $0.seconds > 600 }`.
   public func contains(where condition: (ElementExpression) -> Where<Root>) -> Where<Root> { any(condition) }
 
-  /// The name that ``all(_:)`` has in the standard library.
+  /// Returns the condition of ``all(_:)``; this is the function's name in the standard library.
   public func allSatisfy(_ condition: (ElementExpression) -> Where<Root>) -> Where<Root> { all(condition) }
 
   /// Returns the condition that no element meets `condition`.
@@ -38,7 +39,7 @@ extension ValueExpression where Value: PredicateSequence {
     filter(condition).count == 0
   }
 
-  /// The elements that meet the condition.
+  /// Returns the elements that meet the condition.
   public func filter(_ condition: (ElementExpression) -> Where<Root>) -> Self {
     ElementName.with { name in
       let condition = condition(ElementExpression(.success(PredicateOperand(.variable(name, [])))))
@@ -82,22 +83,22 @@ extension ValueExpression where Value: PredicateElements {
     _ keyPath: KeyPath<Value.Element, Number>
   ) -> ValueExpression<Root, Number._Average> { aggregate(.median, keyPath) }
 
-  /// The least value of a property; nil of nothing.
+  /// Returns the least value of a property; nil of nothing.
   public func min<Property: AttributeType & Comparable>(
     _ keyPath: KeyPath<Value.Element, Property>
   ) -> ValueExpression<Root, Property> { aggregate(.minimum, keyPath) }
 
-  /// The least value of a property, elements apart that have none; nil of nothing.
+  /// Returns the least value of a property, without the elements that have no value; nil of nothing.
   public func min<Property: AttributeType & Comparable>(
     _ keyPath: KeyPath<Value.Element, Property?>
   ) -> ValueExpression<Root, Property> { aggregate(.minimum, keyPath) }
 
-  /// The greatest value of a property; nil of nothing.
+  /// Returns the greatest value of a property; nil of nothing.
   public func max<Property: AttributeType & Comparable>(
     _ keyPath: KeyPath<Value.Element, Property>
   ) -> ValueExpression<Root, Property> { aggregate(.maximum, keyPath) }
 
-  /// The greatest value of a property, elements apart that have none; nil of nothing.
+  /// Returns the greatest value of a property, without the elements that have no value; nil of nothing.
   public func max<Property: AttributeType & Comparable>(
     _ keyPath: KeyPath<Value.Element, Property?>
   ) -> ValueExpression<Root, Property> { aggregate(.maximum, keyPath) }
@@ -119,12 +120,12 @@ extension ValueExpression where Value: PredicateSequence, Value.Element: Attribu
   /// Returns the condition that the value is an element.
   public func contains(_ value: Value.Element) -> Where<Root> { compare(.contains, value.operand) }
 
-  /// The least element; nil of nothing.
+  /// Returns the least element; nil of nothing.
   public func min() -> ValueExpression<Root, Value.Element> where Value.Element: Comparable {
     aggregate(.minimum)
   }
 
-  /// The greatest element; nil of nothing.
+  /// Returns the greatest element; nil of nothing.
   public func max() -> ValueExpression<Root, Value.Element> where Value.Element: Comparable {
     aggregate(.maximum)
   }
@@ -134,7 +135,7 @@ extension ValueExpression where Value: PredicateSequence, Value.Element: Attribu
     aggregate(.sum)
   }
 
-  /// The average of the elements; nil of nothing.
+  /// Returns the average of the elements; nil of nothing.
   public func average() -> ValueExpression<Root, Value.Element._Average>
   where Value.Element: NumericAttribute { aggregate(.average) }
 

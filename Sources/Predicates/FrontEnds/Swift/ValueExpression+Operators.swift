@@ -116,25 +116,25 @@ extension ValueExpression where Value == String {
 // MARK: - Objects
 
 extension ValueExpression where Value: ObjectReferencing {
-  /// Returns the condition that it is this object; `nil` asks for none.
+  /// Returns the condition that the object is this one; `nil` asks for none.
   public static func == (left: Self, right: Value?) -> Where<Root> {
     left.compare(.equal, toObjectIfAny: right)
   }
-  /// Returns the condition that it is another object, or none; for `nil`, that there is an object.
+  /// Returns the condition that the object is another one, or none; for `nil`, that there is an object.
   public static func != (left: Self, right: Value?) -> Where<Root> {
     left.compare(.notEqual, toObjectIfAny: right)
   }
-  /// Returns the condition that it is the same object on both sides, or none on both.
+  /// Returns the condition that both sides are one object, or none on both.
   public static func == (left: Self, right: Self) -> Where<Root> { left.compare(.equal, right) }
-  /// Returns the condition that it isn't the same object on both sides.
+  /// Returns the condition that the two sides aren't one object.
   public static func != (left: Self, right: Self) -> Where<Root> { left.compare(.notEqual, right) }
 
-  /// An object's ID, or anything else that stands for an object.
+  /// Returns the condition that the object is this one: an ID, or anything else that stands for an object.
   public static func == (left: Self, right: (some ObjectReferencing)?) -> Where<Root> {
     left.compare(.equal, toObjectIfAny: right)
   }
 
-  /// Returns the condition that it is another object than the right one, or none.
+  /// Returns the condition that the object is another one than the right one, or none.
   public static func != (left: Self, right: (some ObjectReferencing)?) -> Where<Root> {
     left.compare(.notEqual, toObjectIfAny: right)
   }

@@ -15,7 +15,7 @@ public struct ValueExpression<Root, Value>: Sendable {
     self.operand = operand
   }
 
-  /// A property of the object.
+  /// Returns a property of the object.
   @inlinable
   public subscript<Property>(
     dynamicMember keyPath: KeyPath<Value, Property>
@@ -23,7 +23,7 @@ public struct ValueExpression<Root, Value>: Sendable {
     ValueExpression<Root, Property>(extended(by: keyPath))
   }
 
-  /// An optional property of the object.
+  /// Returns an optional property of the object.
   @inlinable
   public subscript<Property>(
     dynamicMember keyPath: KeyPath<Value, Property?>
@@ -72,7 +72,7 @@ extension Result where Success == PredicateOperand, Failure == QueryError {
 }
 
 extension ValueExpression {
-  /// The value of a column of rows that aren't objects.
+  /// Makes the value of a column of rows that aren't objects.
   package init(column: Result<String, QueryError>) {
     self.init(column.map { .path([$0]) })
   }
@@ -97,7 +97,7 @@ extension ValueExpression {
     Where(Condition(operand, comparison, other, options))
   }
 
-  /// A comparison of two values of the same object.
+  /// Returns a comparison of two values of the same object.
   func compare(_ comparison: ComparisonOperator, _ other: ValueExpression<Root, Value>) -> Where<Root> {
     Where(operand.flatMap { left in other.operand.map { .comparison(left, comparison, $0, []) } })
   }

@@ -27,7 +27,7 @@ package struct NamedSort: Sendable, Hashable {
 }
 
 extension NamedQuery {
-  /// The query with its names found in the schema, and its predicate in normal form.
+  /// Returns the query with its names found in the schema, and its predicate in normal form.
   ///
   /// - Parameter store: the queried store, which must contain the objects of the predicate.
   /// - Throws: the first mistake in the query.
@@ -56,7 +56,7 @@ extension NamedQuery {
   /// Resolves the query with the kept template of its shape. Without a template, or if the values don't fit the
   /// template, resolves the query in full.
   ///
-  /// - Parameter templates: those of queries of this schema.
+  /// - Parameter templates: the templates of queries of this schema.
   package func resolved(
     for entity: EntitySchema,
     in schema: some SchemaProviding,

@@ -8,7 +8,7 @@ struct QueryShape: Sendable {
   private let entity: EntityID
   /// The class of the objects; nil if the entity has one class.
   private let className: String?
-  /// Each value is `null` here, and each list is empty: no value of a query stays in memory.
+  /// The predicate, in which each value is `null` and each list is empty: no value of a query stays in memory.
   private let predicate: PredicateTree
   private let sort: [NamedSort]
 
@@ -22,8 +22,8 @@ struct QueryShape: Sendable {
     sort = query.sort
   }
 
-  /// A number that queries of one shape have in common; nil for a query that has none. O(size of the tree), but for
-  /// values.
+  /// Returns a number that queries of one shape have in common; nil for a query without a shape. O(size of the tree),
+  /// but for values.
   static func hash(of query: NamedQuery, _ entity: EntitySchema) -> UInt64? {
     var hash = ShapeHash()
     hash.add(UInt64(truncatingIfNeeded: entity.id.ordinal))
@@ -36,7 +36,7 @@ struct QueryShape: Sendable {
     return hash.value
   }
 
-  /// Returns whether the query, which has a shape, has this one.
+  /// Returns whether the query, which has a shape, has this shape.
   func fits(_ query: NamedQuery, _ entity: EntitySchema) -> Bool {
     self.entity == entity.id && className == Self.className(entity) && sort == query.sort
       && predicate.hasShape(of: query.predicate)
@@ -49,7 +49,7 @@ struct QueryShape: Sendable {
 
 // MARK: - Hashing
 
-/// FNV-1a by words. A predictable hash does no harm: of two shapes with one hash, one is kept.
+/// A hash: FNV-1a by words. A predictable hash does no harm: of two shapes with one hash, one is kept.
 private struct ShapeHash {
   private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
   private var partCount = 0
@@ -63,7 +63,7 @@ private struct ShapeHash {
     }
   }
 
-  /// Returns false for a tree without a shape.
+  /// Adds a tree; returns false for a tree without a shape.
   mutating func add(_ tree: PredicateTree) -> Bool {
     partCount += 1
     guard partCount <= QueryShape.maximumPartCount else { return false }
@@ -113,7 +113,7 @@ private struct ShapeHash {
 }
 
 extension ComparisonOperator {
-  /// Different for each operator.
+  /// A number that is different for each operator.
   fileprivate var code: UInt64 {
     switch self {
     case .equal: 0x10
@@ -172,7 +172,7 @@ extension PredicateOperand {
     }
   }
 
-  /// The position in a text is removed, too, because it would keep the text.
+  /// The operand without its value. The position in a text is removed, too, because it would keep the text.
   fileprivate var withoutValue: PredicateOperand {
     isLiteral ? .value(.null) : PredicateOperand(content)
   }

@@ -11,9 +11,11 @@ import Foundation
 package final class QueryTemplate: Sendable {
   let shape: QueryShape
   let sort: [ResolvedSort]
-  /// Nil if queries of the shape are always resolved without a template.
+  /// The root of the parts; nil if queries of the shape are always resolved without a template.
   private let root: TemplatePart?
 
+  /// Makes the template of a query's shape.
+  ///
   /// - Parameter resolved: the resolved query.
   init(_ query: NamedQuery, resolved: ResolvedQuery, in schema: some SchemaProviding) {
     shape = QueryShape(query, resolved.entity)
@@ -59,7 +61,7 @@ struct TemplateCondition: Sendable {
   /// The folding of strings, unless the value is nil.
   let folding: StringOptions
 
-  /// The comparison, with a query's values.
+  /// Returns the comparison, with a query's values.
   func comparison(in tree: PredicateTree) -> PredicateTree {
     var tree = tree
     for child in place {
@@ -73,7 +75,7 @@ struct TemplateCondition: Sendable {
   }
 }
 
-/// Puts a query's values into the parts of a template.
+/// The insertion of a query's values into the parts of a template.
 private struct TemplateValues<Schema: SchemaProviding> {
   let tree: PredicateTree
   let schema: Schema
@@ -158,7 +160,7 @@ private struct TemplateValues<Schema: SchemaProviding> {
     }
   }
 
-  /// The literal, an object with the name that its entity has in the schema.
+  /// Returns the literal, an object with the name that its entity has in the schema.
   private func literal(_ operand: PredicateOperand) -> PredicateOperand? {
     guard case .reference(let object) = operand.content else { return operand }
     return (try? PredicateResolver.known(object, at: nil, store: store, in: schema)).map {

@@ -1,6 +1,6 @@
 /// A cache of the templates of one schema's queries, for several threads.
 package protocol QueryTemplateKeeping: Sendable {
-  /// The template that was kept last with this hash.
+  /// Returns the template that was kept last with this hash.
   func template(withHash hash: UInt64) -> QueryTemplate?
   /// Keeps a template in place of the one with this hash.
   func keep(_ template: QueryTemplate, withHash hash: UInt64)

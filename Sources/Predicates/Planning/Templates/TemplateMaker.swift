@@ -1,7 +1,10 @@
-/// Finds a predicate's names, and brings it into normal form as far as this doesn't depend on its values.
+/// A maker of templates: it finds a predicate's names, and brings the predicate into normal form as far as this doesn't
+/// depend on values.
 struct TemplateMaker {
   let paths: PathResolver
 
+  /// Returns the template's part for a tree.
+  ///
   /// - Parameter place: the index of the child in each bracket on the way to `tree`.
   /// - Returns: nil for a tree that a template can't represent.
   func part(_ tree: PredicateTree, at place: [Int], isNegated: Bool) -> TemplatePart? {
@@ -46,7 +49,7 @@ struct TemplateMaker {
     return .values(destination.path.shortened, .condition(condition))
   }
 
-  /// Nil for several values.
+  /// Returns the destination of a path; nil for several values.
   private func destination(of operand: PredicateOperand) -> PathResolver.Destination? {
     switch operand.content {
     case .path(let names):
@@ -57,7 +60,7 @@ struct TemplateMaker {
     }
   }
 
-  /// A comparison of two paths of the object's own.
+  /// Returns a comparison of two paths of the object's own.
   private func fixed(_ tree: PredicateTree, isNegated: Bool) -> TemplatePart? {
     var resolver = PredicateResolver(paths: paths, store: nil)
     guard let resolved = try? resolver.resolve(tree), case .comparePaths = resolved,
@@ -107,7 +110,7 @@ private struct BracketParts {
     parts.append((part, [set]))
   }
 
-  /// All of them; nil for none.
+  /// All the parts; nil for none.
   var whole: TemplatePart? {
     let merged = parts.map { part, sets in
       if case .values(let path, _) = part, sets.count > 1 {
@@ -123,7 +126,7 @@ private struct BracketParts {
 }
 
 extension TemplateSet {
-  /// That of all its conditions.
+  /// The folding of all conditions of the set.
   fileprivate var folding: StringOptions {
     switch self {
     case .condition(let condition): condition.folding

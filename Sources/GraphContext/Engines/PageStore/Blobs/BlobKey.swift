@@ -41,11 +41,3 @@ extension ExternalReference {
     min(BlobKey.partByteCount, byteCount - part * BlobKey.partByteCount)
   }
 }
-
-/// The hash of a value's bytes.
-enum BlobHash {
-  /// The hash of bytes that come in pieces.
-  typealias Stream = XXH64.Stream
-
-  static func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 { XXH64.hash(bytes) }
-}

@@ -4,14 +4,6 @@ import Predicates
 
 /// Stores a value that comes in pieces, in commits of bounded size. The value is staged until a save refers to it.
 struct BlobWriter: Sendable {
-  /// The content that a save stores in the record.
-  enum Content: Sendable {
-    /// A value that fits into one commit. Nothing of it is stored.
-    case value(AttributeValue)
-    /// A value that is staged.
-    case reference(ExternalReference)
-  }
-
   private let engine: PageStoreEngine
   private let treeName: String
   private let attribute: ContextError.Context
@@ -89,7 +81,7 @@ struct BlobWriter: Sendable {
   }
 
   /// Stores the rest, if anything is stored yet.
-  mutating func finish() throws -> Content {
+  mutating func finish() throws -> NewBlob {
     if text?.isComplete == false { throw noText }
     if commit == nil {
       return .value(text == nil ? .data(pending) : .string(String(decoding: pending, as: UTF8.self)))

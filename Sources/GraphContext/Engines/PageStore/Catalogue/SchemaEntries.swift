@@ -21,7 +21,7 @@ struct SchemaEntries {
 
   func formatVersion() throws(ContextError) -> UInt32 {
     guard let format = try value(for: SchemaTree.formatKey), format.count == 4 else {
-      throw SchemaTree.damaged("the format version")
+      throw ContextError.damaged("the format version")
     }
     return UInt32(truncatingIfNeeded: SchemaTree.number(format))
   }
@@ -39,7 +39,7 @@ struct SchemaEntries {
   /// given again.
   private func spentNumber() throws(ContextError) -> UInt32 {
     guard let bytes = try value(for: SchemaTree.spentKey) else { return 0 }
-    guard bytes.count == 4 else { throw SchemaTree.damaged("the next number") }
+    guard bytes.count == 4 else { throw ContextError.damaged("the next number") }
     return UInt32(truncatingIfNeeded: SchemaTree.number(bytes))
   }
 
@@ -48,13 +48,13 @@ struct SchemaEntries {
     let what = "the change of the schema that is under way"
     let state: MigrationState = try decoded(SchemaTree.migrationKey, what)
     let schema = try formatVersion() < 3 ? schemaOfEarlierFormat() : schema()
-    if let problem = state.unsoundness(in: schema) { throw SchemaTree.damaged("\(what) (\(problem))") }
+    if let problem = state.unsoundness(in: schema) { throw ContextError.damaged("\(what) (\(problem))") }
     return state
   }
 
   private func layouts(of entity: CataloguedEntity) throws(ContextError) -> [CataloguedLayout] {
     var layouts: [CataloguedLayout] = []
-    for number in 0..<SchemaTree.maximumLayoutCount {
+    for number in 0..<CataloguedEntity.maximumLayoutCount {
       let key = SchemaTree.layoutKey(number, of: entity.number)
       guard try value(for: key) != nil else { break }
       layouts.append(try decoded(key, "the layout \(number) of \(entity.name)"))
@@ -63,11 +63,11 @@ struct SchemaEntries {
   }
 
   private func decoded<Value: Decodable>(_ key: [UInt8], _ what: String) throws(ContextError) -> Value {
-    guard let bytes = try value(for: key) else { throw SchemaTree.damaged(what) }
+    guard let bytes = try value(for: key) else { throw ContextError.damaged(what) }
     do {
       return try JSONDecoder().decode(Value.self, from: Data(bytes))
     } catch {
-      throw SchemaTree.damaged("\(what) (\(error))")
+      throw ContextError.damaged("\(what) (\(error))")
     }
   }
 }

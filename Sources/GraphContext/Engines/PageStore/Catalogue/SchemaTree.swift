@@ -16,7 +16,7 @@ import Predicates
 /// | `numbers/` and an entity's number | the end of the block of object numbers leased last, `UInt64` little-endian |
 package enum SchemaTree {
   /// The tree's name.
-  package static let name = "schema"
+  package static let name = ReservedTree.schema.rawValue
 
   package static let formatKey = Array("format".utf8)
   package static let modelKey = Array("model".utf8)
@@ -66,20 +66,12 @@ package enum SchemaTree {
     max(schemaVersion, hasHistory ? historyFormatVersion : formatVersion)
   }
 
-  /// Layouts that an entity can have. All of them are read when a store is opened, and a change that would make one
-  /// more is refused.
-  static let maximumLayoutCount: UInt32 = 1 << 12
-
   package static func number(_ bytes: [UInt8]?) -> UInt64 {
     (bytes ?? []).reversed().reduce(0) { $0 << 8 | UInt64($1) }
   }
 
   package static func bytes(_ value: some FixedWidthInteger) -> [UInt8] {
     withUnsafeBytes(of: value.littleEndian) { [UInt8]($0) }
-  }
-
-  static func damaged(_ what: String) -> ContextError {
-    ContextError(.corrupt, "\(what) of the store is missing or damaged")
   }
 
   /// Returns the form in which descriptions are stored.
@@ -111,7 +103,7 @@ extension SchemaTree {
       )
     }
     let schema = try version < 3 ? entries.schemaOfEarlierFormat() : entries.schema()
-    if let problem = schema.unsoundness { throw damaged("the schema (\(problem))") }
+    if let problem = schema.unsoundness { throw ContextError.damaged("the schema (\(problem))") }
     if schema.ordersClasses, version < hiddenInverseFormatVersion {
       throw ContextError(
         .schemaMismatch,
@@ -157,7 +149,7 @@ extension SchemaTree {
       let bytes = try entries.value(for: key)
       let end = number(bytes)
       guard bytes == nil || bytes?.count == 8, end <= ObjectNumbers.greatest else {
-        throw damaged("the number of the next \(entity.name)")
+        throw ContextError.damaged("the number of the next \(entity.name)")
       }
       leased.append(end)
     }

@@ -11,7 +11,8 @@ struct HistoryPruner {
     self.now = now
   }
 
-  /// Removes the transactions that are beyond the limits of a policy, except the newest one. O(removed + log n).
+  /// Removes the oldest transactions, as long as each is beyond the limits of a policy, except the newest one.
+  /// O(removed + log n).
   func prune(_ policy: HistoryPolicy) throws {
     if let newest = try tree.newestTransaction() { try prune(policy, upTo: newest) }
   }
@@ -23,6 +24,7 @@ struct HistoryPruner {
     // Most commits look at the oldest transaction and nothing else.
     guard let oldest = try tree.oldestTransaction(), oldest.commit != newest.commit,
       isBeyond(policy.limits, oldest, count, newest.end)
+        || isBeyond(policy.consumerLimits, oldest, count, newest.end)
     else { return }
     let read = try tree.historyConsumers().values.min() ?? .max
     var last: UInt64?

@@ -2,7 +2,7 @@ import PageStore
 
 /// The tree `history`, which a store has if and only if it keeps a history. Docs/Records.md, "The tree `history`".
 enum HistoryTree {
-  static let name = "history"
+  static let name = ReservedTree.history.rawValue
   static let settingsKey = Array("settings".utf8)
 
   private static let consumerPrefix = Array("consumer/".utf8)

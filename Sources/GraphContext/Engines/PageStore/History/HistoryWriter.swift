@@ -32,12 +32,8 @@ struct HistoryWriter {
     _ origin: SaveOrigin
   ) {
     guard !origin.preservedSlots.isEmpty else { return }
-    var rest = origin.preservedSlots[entity.ordinal]
     var values: [HistoryEntry.Tombstone] = []
-    while rest != 0 {
-      let slot = rest.trailingZeroBitCount
-      rest &= rest - 1
-      if record.isNull(slot) { continue }
+    for slot in origin.preservedSlots[entity.ordinal] where !record.isNull(slot) {
       values.append(.init(property: entity.propertyNumber(at: slot), value: record.value(slot)))
     }
     if !values.isEmpty { tombstones[entity.number, default: [:]][number] = values }
@@ -77,10 +73,10 @@ extension HistoryEntry.Objects {
   ) {
     self.entity = entity.number
     inserted = changes.inserted.ranges
-    var groups: [UInt64: [ObjectNumber]] = [:]
+    var groups: [SlotSet: [ObjectNumber]] = [:]
     for update in changes.updated { groups[update.slots, default: []].append(update.number) }
-    updated = groups.sorted { $0.key < $1.key }.map { slots, numbers in
-      let properties = (0..<64).filter { slots & 1 << UInt64($0) != 0 }.map(entity.propertyNumber)
+    updated = groups.sorted { $0.key.rawValue < $1.key.rawValue }.map { slots, numbers in
+      let properties = slots.map(entity.propertyNumber)
       return HistoryEntry.Update(properties: properties, numbers: numbers)
     }
     deleted = changes.deleted.map { .init(number: $0, tombstones: tombstones[$0] ?? []) }

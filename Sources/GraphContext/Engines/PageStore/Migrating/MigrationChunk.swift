@@ -19,6 +19,8 @@ struct MigrationChunk {
   /// The key of the source that was done last; nil at the end of the step.
   private(set) var position: [UInt8]?
   private var batch = KeyBatch()
+  /// The number of bytes from which on the chunk is full.
+  private let byteLimit: Int
 
   /// Builds the chunk.
   init(
@@ -29,47 +31,61 @@ struct MigrationChunk {
     store storeID: UUID,
     _ transaction: inout WriteTransaction
   ) throws {
+    self.byteLimit = byteLimit
     guard let source = try transaction.treeIfPresent(schema.source(of: step)) else { return }
     let range = position.map { KeyRange(lower: .excluding($0)) } ?? .all
     switch step {
-    case .index(let number, let index):
-      guard let entity = schema.entity(number), let index = schema.index(index, of: entity) else { return }
-      try collect(index, of: entity, source, range, byteLimit, storeID)
-      try store(in: entity.treeName(of: index.id), &transaction)
     case .exchangedPairs(_, let target), .barePairs(_, let target):
-      try collectPairs(source, range, byteLimit, isExchanged: step.exchangesPairs)
+      try collectPairs(source, range, isExchanged: step.exchangesPairs)
       try store(in: target, &transaction)
     case .copiedPairs(_, let target):
-      try store(collectPairsWithPlaces(source, range, byteLimit), in: target, &transaction)
+      try store(collectPairsWithPlaces(source, range), in: target, &transaction)
       try store(in: target, &transaction)
     case .placedPairs(_, let target):
-      try store(collectPlacedPairs(source, range, byteLimit), in: target, &transaction)
+      try store(collectPlacedPairs(source, range), in: target, &transaction)
     case .order(_, let target):
-      try collectOrder(of: source, range, byteLimit)
+      try collectOrder(of: source, range)
       try store(in: target, &transaction)
     case .copiedValues(let name, let target):
       // A save can't take over a staged value once the schema has changed.
       let staged = try StagedBlobs.prefixes(of: name, in: transaction.tree(SchemaTree.name))
-      try store(collectValues(source, besides: staged, range, byteLimit), in: target, &transaction)
-    case .records(let number, _):
+      try store(collectValues(source, besides: staged, range), in: target, &transaction)
+    case .index(let number, _), .records(let number, _), .inverse(let number, _, _, _), .derived(let number):
       guard let entity = schema.entity(number) else { return }
-      let records = try collectRecords(of: entity, source, range, byteLimit)
-      try store(records, in: entity.treeName, &transaction)
-    case .inverse(let number, let property, _, _):
-      guard let entity = schema.entity(number), let slot = schema.slot(of: property, in: entity) else {
-        return
-      }
-      let tree = try transaction.tree(entity.treeName)
-      for (key, record) in try collectLinked(slot, of: entity, tree, source, range, byteLimit, step) {
-        try tree.put(key, record)
-      }
-    case .derived(let number):
-      guard let entity = schema.entity(number) else { return }
+      try build(step, of: entity, schema, source, range, storeID, &transaction)
+    case .pass: return
+    }
+  }
+
+  /// Builds the chunk of a step that makes records of an entity, or an index of them.
+  private mutating func build(
+    _ step: MigrationStep,
+    of entity: StoredEntity,
+    _ schema: StoredSchema,
+    _ source: WriteTree,
+    _ range: KeyRange,
+    _ storeID: UUID,
+    _ transaction: inout WriteTransaction
+  ) throws {
+    switch step {
+    case .index(_, let index):
+      guard let index = schema.index(index, of: entity) else { return }
+      try collect(index, of: entity, source, range, storeID)
+      try store(in: entity.treeName(of: index.id), &transaction)
+    case .records:
+      try store(collectRecords(of: entity, source, range), in: entity.treeName, &transaction)
+    case .inverse(_, let property, _, _):
+      guard let slot = schema.slot(of: property, in: entity) else { return }
+      let records = try transaction.tree(entity.treeName)
+      let linked = try collectLinked(slot, of: entity, records, source, range, step)
+      for (key, record) in linked { try records.put(key, record) }
+    case .derived:
       let trees = try schema.treesOfMembers(of: entity, &transaction)
       var values = DerivedValues<WriteTree>(schema) { trees[$0] }
-      let derived = try collectDerived(of: entity, source, range, byteLimit, &values)
+      let derived = try collectDerived(of: entity, source, range, &values)
       for (key, record) in derived { try source.put(key, record) }
-    case .pass: return
+    // These make neither records nor an index.
+    case .exchangedPairs, .barePairs, .copiedPairs, .placedPairs, .order, .copiedValues, .pass: return
     }
   }
 
@@ -90,8 +106,7 @@ struct MigrationChunk {
   private mutating func collectRecords(
     of entity: StoredEntity,
     _ records: WriteTree,
-    _ range: KeyRange,
-    _ byteLimit: Int
+    _ range: KeyRange
   ) throws -> [(key: [UInt8], value: [UInt8])] {
     let reader = RecordReader(entity)
     var copies: [(key: [UInt8], value: [UInt8])] = []
@@ -102,7 +117,7 @@ struct MigrationChunk {
         throw StoreView.damaged(KeyCoder.objectID(ending: key) ?? .none, of: entity)
       }
       copies.append(([UInt8](key), [UInt8](record.bytes)))
-      if count(key.count + record.bytes.count, from: key, byteLimit) { break }
+      if count(key.count + record.bytes.count, from: key) { break }
     }
     return copies
   }
@@ -112,7 +127,6 @@ struct MigrationChunk {
     of entity: StoredEntity,
     _ records: WriteTree,
     _ range: KeyRange,
-    _ byteLimit: Int,
     _ values: inout DerivedValues<WriteTree>
   ) throws -> [(key: [UInt8], record: [UInt8])] {
     var encoder = RecordEncoder(layout: entity.layout)
@@ -128,7 +142,7 @@ struct MigrationChunk {
       let new = encoder.encode(record, replacing: try values.all(of: entity, number, record), entity)
       RecordEncoder.stamp(new, commit: record.commit)
       changed.append(([UInt8](key), [UInt8](new)))
-      if count(key.count + new.count, from: key, byteLimit) { break }
+      if count(key.count + new.count, from: key) { break }
     }
     return changed
   }
@@ -137,8 +151,7 @@ struct MigrationChunk {
   private mutating func collectValues(
     _ values: WriteTree,
     besides staged: Set<[UInt8]>,
-    _ range: KeyRange,
-    _ byteLimit: Int
+    _ range: KeyRange
   ) throws -> [(key: [UInt8], value: [UInt8])] {
     var copies: [(key: [UInt8], value: [UInt8])] = []
     var cursor = try values.cursor(in: range)
@@ -150,7 +163,7 @@ struct MigrationChunk {
       }
       let value = try cursor.value()
       copies.append(([UInt8](key), [UInt8](value)))
-      if count(key.count + value.count, from: key, byteLimit) { break }
+      if count(key.count + value.count, from: key) { break }
     }
     return copies
   }
@@ -162,7 +175,6 @@ struct MigrationChunk {
     _ records: WriteTree,
     _ links: WriteTree,
     _ range: KeyRange,
-    _ byteLimit: Int,
     _ step: MigrationStep
   ) throws -> [(key: [UInt8], record: [UInt8])] {
     var encoder = RecordEncoder(layout: entity.layout)
@@ -170,7 +182,7 @@ struct MigrationChunk {
     var cursor = try links.cursor(in: range)
     while try cursor.next() {
       let pair = try cursor.key()
-      guard let (object, destination) = step.ends(of: pair) else { throw SchemaTree.damaged("a link") }
+      guard let (object, destination) = step.ends(of: pair) else { throw ContextError.damaged("a link") }
       let place = try step.place(cursor.value(), entity.toOne(slot: slot)?.list?.slots)
       let key = KeyCoder.key(objectID: object)
       let record = try records.value(for: key)?.withUnsafeBytes { bytes -> [UInt8]? in
@@ -185,7 +197,7 @@ struct MigrationChunk {
       }
       guard let record = record ?? nil else { throw StoreView.damaged(object, of: entity) }
       changed.append((key, record))
-      if count(key.count + record.count, from: pair, byteLimit) { break }
+      if count(key.count + record.count, from: pair) { break }
     }
     return changed
   }
@@ -195,7 +207,6 @@ struct MigrationChunk {
     of entity: StoredEntity,
     _ records: WriteTree,
     _ range: KeyRange,
-    _ byteLimit: Int,
     _ storeID: UUID
   ) throws {
     let reader = RecordReader(entity)
@@ -214,7 +225,7 @@ struct MigrationChunk {
       if isTooLong { throw longKey(of: index, number, entity, storeID) }
       let byteCount = batch.byteCount - known
       known = batch.byteCount
-      if count(byteCount, from: try cursor.key(), byteLimit) { return }
+      if count(byteCount, from: try cursor.key()) { return }
     }
   }
 
@@ -239,15 +250,14 @@ struct MigrationChunk {
   private mutating func collectPairs(
     _ pairs: WriteTree,
     _ range: KeyRange,
-    _ byteLimit: Int,
     isExchanged: Bool
   ) throws {
     let half = KeyCoder.objectIDByteCount
     var cursor = try pairs.cursor(in: range)
     while try cursor.next() {
       let key = try cursor.key()
-      guard key.count == 2 * half else { throw SchemaTree.damaged("a link") }
-      if add(isExchanged ? [UInt8](key[half...]) + key[..<half] : [UInt8](key), from: key, byteLimit) {
+      guard key.count == 2 * half else { throw ContextError.damaged("a link") }
+      if add(isExchanged ? [UInt8](key[half...]) + key[..<half] : [UInt8](key), from: key) {
         return
       }
     }
@@ -256,21 +266,20 @@ struct MigrationChunk {
   /// Gathers pairs. Returns the pairs that have a place as value; the others become keys of the batch.
   private mutating func collectPairsWithPlaces(
     _ pairs: WriteTree,
-    _ range: KeyRange,
-    _ byteLimit: Int
+    _ range: KeyRange
   ) throws -> [(key: [UInt8], value: [UInt8])] {
     var copies: [(key: [UInt8], value: [UInt8])] = []
     var cursor = try pairs.cursor(in: range)
     while try cursor.next() {
       let key = try cursor.key()
-      guard key.count == 2 * KeyCoder.objectIDByteCount else { throw SchemaTree.damaged("a link") }
+      guard key.count == 2 * KeyCoder.objectIDByteCount else { throw ContextError.damaged("a link") }
       let value = try cursor.value()
       if value.isEmpty {
-        if add([UInt8](key), from: key, byteLimit) { break }
+        if add([UInt8](key), from: key) { break }
         continue
       }
       copies.append(([UInt8](key), [UInt8](value)))
-      if count(key.count + value.count, from: key, byteLimit) { break }
+      if count(key.count + value.count, from: key) { break }
     }
     return copies
   }
@@ -279,40 +288,41 @@ struct MigrationChunk {
   /// destination has no link.
   private mutating func collectPlacedPairs(
     _ index: WriteTree,
-    _ range: KeyRange,
-    _ byteLimit: Int
+    _ range: KeyRange
   ) throws -> [(key: [UInt8], value: [UInt8])] {
     var pairs: [(key: [UInt8], value: [UInt8])] = []
     var cursor = try index.cursor(in: range)
     while try cursor.next() {
       let key = try cursor.key()
-      guard let (owner, entry) = KeyCoder.listMember(ofKey: key) else { throw SchemaTree.damaged("a place") }
+      guard let (owner, entry) = KeyCoder.listMember(ofKey: key) else {
+        throw ContextError.damaged("a place")
+      }
       if !owner.isNone { pairs.append((KeyCoder.pair(owner, entry.number), entry.linkValue)) }
-      if count(2 * KeyCoder.objectIDByteCount, from: key, byteLimit) { break }
+      if count(2 * KeyCoder.objectIDByteCount, from: key) { break }
     }
     // The members of an owner are in the order of their places.
     return pairs.sorted { $0.key.lexicographicallyPrecedes($1.key) }
   }
 
-  private mutating func collectOrder(of pairs: WriteTree, _ range: KeyRange, _ byteLimit: Int) throws {
+  private mutating func collectOrder(of pairs: WriteTree, _ range: KeyRange) throws {
     var cursor = try pairs.cursor(in: range)
     while try cursor.next() {
       let key = try cursor.key()
       guard let (owner, element) = KeyCoder.numbers(ofPair: key),
         let entry = ListEntry(linkValue: try [UInt8](cursor.value()), number: element)
-      else { throw SchemaTree.damaged("a link") }
-      if add(KeyCoder.listKey(owner, entry), from: key, byteLimit) { return }
+      else { throw ContextError.damaged("a link") }
+      if add(KeyCoder.listKey(owner, entry), from: key) { return }
     }
   }
 
   /// Returns whether the chunk is full.
-  private mutating func add(_ key: [UInt8], from source: UnsafeRawBufferPointer, _ byteLimit: Int) -> Bool {
+  private mutating func add(_ key: [UInt8], from source: UnsafeRawBufferPointer) -> Bool {
     batch.append(key)
-    return count(key.count + MemoryLayout<KeyBatch.Entry>.stride, from: source, byteLimit)
+    return count(key.count + MemoryLayout<KeyBatch.Entry>.stride, from: source)
   }
 
   /// Returns whether the chunk is full.
-  private mutating func count(_ bytes: Int, from source: UnsafeRawBufferPointer, _ byteLimit: Int) -> Bool {
+  private mutating func count(_ bytes: Int, from source: UnsafeRawBufferPointer) -> Bool {
     rowCount += 1
     byteCount += bytes
     if byteCount < byteLimit { return false }

@@ -61,7 +61,7 @@ struct SchemaChecker {
         !unknown.contains(property)
       else { return }
       try forEachRecord(of: entity) { object, record in
-        let isOwn = entity.ownSlots(of: object) & 1 << UInt64(slot) != 0
+        let isOwn = entity.ownSlots(of: object).contains(slot)
         if !isOwn || !record.isNull(slot) || entity.isPartOfNil(slot, record) { return }
         refusal.add(offender(.required, object, record, [slot], entity))
       }
@@ -172,7 +172,7 @@ struct SchemaChecker {
       var cursor = links.cursor()
       while try cursor.next() {
         guard let pair = KeyCoder.numbers(ofPair: try cursor.key()) else {
-          throw SchemaTree.damaged("a link")
+          throw ContextError.damaged("a link")
         }
         let number = inverse.isExchanged ? pair.1 : pair.0
         if number.rawValue % passCount == pass { linked.append(number) }
@@ -183,7 +183,7 @@ struct SchemaChecker {
       if shared.isEmpty, !inverse.isRequired, entity.classes.isEmpty { continue }
       let known = Set(linked)
       try forEachRecord(of: entity) { object, record in
-        if entity.ownSlots(of: object) & 1 << UInt64(slot) == 0 {
+        if !entity.ownSlots(of: object).contains(slot) {
           guard known.contains(object) else { return }
           refusal.add(offender(.otherClass, object, record, [slot], entity, withValues: false))
         } else if shared.contains(object) {

@@ -85,6 +85,6 @@ final class StageSaves: SaveCompanion {
 extension ChangeSet.Objects {
   /// Returns whether only derived values have changed.
   fileprivate func isOfDerivedValues(_ entity: StoredEntity) -> Bool {
-    inserted.isEmpty && deleted.isEmpty && updated.allSatisfy { $0.slots & ~entity.derivedSlots == 0 }
+    inserted.isEmpty && deleted.isEmpty && updated.allSatisfy { $0.slots.isSubset(of: entity.derivedSlots) }
   }
 }

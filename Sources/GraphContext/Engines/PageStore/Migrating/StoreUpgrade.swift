@@ -83,23 +83,3 @@ struct StoreUpgrade {
     }
   }
 }
-
-/// One schema on the way of a store.
-struct UpgradeStep {
-  let schema: Schema
-  /// Nil without a plan.
-  let version: Schema.Version?
-  /// Nil if every change is inferred.
-  var custom: CustomStage?
-
-  /// The names of the entities and classes that a custom stage rebuilds or makes anew; empty without a custom
-  /// stage.
-  var rebuilding: SchemaRebuilding {
-    guard let custom else { return SchemaRebuilding() }
-    let named = custom.rebuiltEntities ?? Set(schema.entities.map(\.name))
-    let made = schema.entities.filter { entity in
-      custom.madeAnew.contains(entity.name) || entity.classes.contains { custom.madeAnew.contains($0.name) }
-    }
-    return SchemaRebuilding(entities: named.union(made.map(\.name)), madeAnew: custom.madeAnew)
-  }
-}

@@ -137,6 +137,8 @@ extension OpenedStore {
     queue: DispatchQueue? = nil
   ) {
     let coordinator = StoreCoordinator(engine, types: types, described: described, queue: queue)
+    // A task has none of the store's locks.
+    engine.store.onTakenBack { [weak coordinator] in Task { coordinator?.tellListeners() } }
     self.init(coordinator: coordinator, engine: engine)
   }
 }

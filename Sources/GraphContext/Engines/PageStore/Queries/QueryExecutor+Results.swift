@@ -201,7 +201,8 @@ extension QueryExecutor {
       isReversed: isReversed,
       skipping: skipped,
       // If all rows pass, each is read once, with all slots.
-      reading: options.needsRecords && plan.residual == .constant(true) ? .max : paths.ownSlots,
+      reading: options.needsRecords && plan.residual == .constant(true)
+        ? .all : SlotSet(rawValue: paths.ownSlots),
       covering: plan.isCovering ? covering : nil
     )
     return MatchingRows(stored, program, unsaved: try unsavedRows(&paths), in: view, options)

@@ -23,7 +23,7 @@ struct RecordScan: ~Copyable {
     _ cursor: consuming TreeCursor,
     isReversed: Bool,
     isAtNext: Bool,
-    reading slots: UInt64
+    reading slots: SlotSet
   ) {
     self.entity = entity
     self.cursor = cursor
@@ -38,14 +38,14 @@ struct RecordScan: ~Copyable {
   /// - Parameters:
   ///   - range: the numbers of the records; nil for all.
   ///   - skipped: the number of records to leave out at the start; O(log n).
-  ///   - slots: bits of the slots that the rows' records must have; see ``complete(_:)``.
+  ///   - slots: the slots that the rows' records must have; see ``complete(_:)``.
   static func records(
     of entity: StoredEntity,
     in view: StoreView,
     within range: ClosedRange<ObjectNumber>?,
     isReversed: Bool,
     skipping skipped: Int,
-    reading slots: UInt64
+    reading slots: SlotSet
   ) throws -> RecordScan? {
     guard let tree = try view.records(of: entity) else { return nil }
     let keys = range.map(KeyRange.init) ?? .all
@@ -120,7 +120,7 @@ struct RowStream: ~Copyable {
 
   /// - Parameters:
   ///   - skipped: the number of rows of a full scan or an index scan to leave out at the start; O(log n).
-  ///   - slots: bits of the slots that the rows' records must have; see ``complete(_:)``.
+  ///   - slots: the slots that the rows' records must have; see ``complete(_:)``.
   ///   - covering: the values that are read from an index's entries in place of records; nil for none.
   ///   - firstBatchCount: the number of records in the first batch, if records are read in batches.
   init(
@@ -129,7 +129,7 @@ struct RowStream: ~Copyable {
     in view: StoreView,
     isReversed: Bool,
     skipping skipped: Int = 0,
-    reading slots: UInt64 = .max,
+    reading slots: SlotSet = .all,
     covering: Covering? = nil,
     firstBatchCount: Int = firstBatchCount
   ) throws {

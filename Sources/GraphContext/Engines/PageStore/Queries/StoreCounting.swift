@@ -65,7 +65,7 @@ extension StoreCounting {
       of: view.schema[entity.id],
       in: view,
       isReversed: false,
-      reading: program.paths.ownSlots
+      reading: SlotSet(rawValue: program.paths.ownSlots)
     )
     var rows = MatchingRows(all, program, unsaved: nil, in: view)
     var reader = view.reader(of: program.paths)
@@ -100,7 +100,7 @@ extension StoreCounting: RowSampling {
         in: view,
         isReversed: false,
         skipping: rank,
-        reading: paths.ownSlots,
+        reading: SlotSet(rawValue: paths.ownSlots),
         firstBatchCount: 1
       )
       guard let row = try rows.next(), let record = row.record else { continue }

@@ -71,12 +71,8 @@ extension StoreView {
   func elements(of owner: ObjectNumber, inTree name: String) throws(ContextError) -> [ObjectNumber] {
     try ContextError.mapping { () throws(StoreError) -> [ObjectNumber] in
       guard let tree = try self.tree(named: name) else { return [] }
-      var elements: [ObjectNumber] = []
-      var cursor = tree.cursor(in: .prefix(KeyCoder.key(objectID: owner)))
-      while try cursor.next() {
-        if let number = KeyCoder.objectID(ending: try cursor.key()) { elements.append(number) }
-      }
-      return elements
+      var walker = LinkWalker(tree)
+      return try walker.elements(of: owner)
     }
   }
 

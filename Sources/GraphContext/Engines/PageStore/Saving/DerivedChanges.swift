@@ -5,8 +5,8 @@ import Predicates
 struct DerivedChanges {
   /// The change of the values of one object.
   struct Owner {
-    /// Bits of the slots that are computed anew.
-    var stale: UInt64 = 0
+    /// The slots that are computed anew.
+    var stale = SlotSet.empty
     /// The integers that are added to sums, by slot.
     var sums: [Int: Int128] = [:]
     /// The extremes of the integers that were added and removed, by slot.
@@ -29,7 +29,7 @@ struct DerivedChanges {
 
   /// Notes that a value has to be computed anew.
   mutating func noteStale(_ slot: Int, of owner: ObjectNumber, _ entity: Int) {
-    owners[entity, default: [:]][owner, default: Owner()].stale |= 1 << UInt64(slot)
+    owners[entity, default: [:]][owner, default: Owner()].stale.insert(slot)
   }
 
   mutating func noteChanged(_ member: ObjectNumber, in treeName: String) {
@@ -96,7 +96,7 @@ extension DerivedChanges.Owner {
   /// from all members.
   func value(of derivation: StoredDerivation, _ stored: AttributeValue) -> DerivedChanges.NewValue {
     let slot = derivation.slot
-    if stale & derivation.bit != 0 { return .unknown }
+    if stale.contains(slot) { return .unknown }
     if let sum = sums[slot] {
       guard let known = stored.wholeNumber else { return .unknown }
       return .known(AttributeValue(wholeNumber: known + sum).flatMap { $0.stored(as: derivation.kind) })

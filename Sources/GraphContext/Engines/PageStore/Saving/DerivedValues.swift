@@ -56,7 +56,7 @@ struct DerivedValues<Tree: OrderedTree> {
   ) throws -> [Int: AttributeValue] {
     var values: [Int: AttributeValue] = [:]
     let own = entity.ownSlots(of: number)
-    for derivation in entity.derivations where own & derivation.bit != 0 {
+    for derivation in entity.derivations where own.contains(derivation.slot) {
       guard let value = try value(of: derivation, number, record) else {
         throw ContextError.tooGreat(derivation, of: number, entity)
       }

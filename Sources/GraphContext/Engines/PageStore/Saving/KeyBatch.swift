@@ -7,6 +7,8 @@ struct KeyBatch {
     /// The first 16 bytes of the key, big-endian, zeros after its end: most comparisons need no more.
     let head: UInt128
     let offset: Int
+    /// The length of the key; `UInt32.max` for a longer one. No such key is stored: the code that adds it compares the
+    /// length that ``KeyBatch/append(_:)`` returns with the limit, and refuses the value.
     private let byteCount: UInt32
     /// True if a uniqueness constraint applies to the key: no component is nil.
     let isConstrained: Bool
@@ -14,7 +16,7 @@ struct KeyBatch {
     init(head: UInt128, offset: Int, count: Int, isConstrained: Bool) {
       self.head = head
       self.offset = offset
-      byteCount = UInt32(count)
+      byteCount = UInt32(clamping: count)
       self.isConstrained = isConstrained
     }
 
@@ -61,7 +63,7 @@ struct KeyBatch {
 
   /// Removes the key that was added last. The entries are not sorted yet.
   mutating func removeLast() {
-    if let last = entries.popLast() { bytes.removeLast(last.count) }
+    if let last = entries.popLast() { bytes.removeLast(bytes.count - last.offset) }
   }
 
   /// Returns whether the keys that were added last to two batches are equal.

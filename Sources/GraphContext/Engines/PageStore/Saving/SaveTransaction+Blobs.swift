@@ -20,12 +20,12 @@ extension SaveTransaction {
     _ encoder: inout RecordEncoder,
     _ transaction: inout WriteTransaction
   ) throws -> [EntityChanges.Record] {
-    if entity.externalSlots == 0 { return records }
+    if entity.externalSlots.isEmpty { return records }
     var stored: [EntityChanges.Record] = []
     stored.reserveCapacity(records.count)
     for record in records {
       let view = RecordView(validated: UnsafeRawBufferPointer(record.bytes), layout: entity.layout)
-      let bytes = try storeBlobs(of: view, in: .max, entity, &encoder, &transaction)
+      let bytes = try storeBlobs(of: view, in: .all, entity, &encoder, &transaction)
       stored.append(.init(number: record.number, bytes: bytes ?? record.bytes))
     }
     return stored
@@ -35,13 +35,13 @@ extension SaveTransaction {
   /// it has none.
   mutating func storeBlobs(
     of record: RecordView,
-    in slots: UInt64,
+    in slots: SlotSet,
     _ entity: StoredEntity,
     _ encoder: inout RecordEncoder,
     _ transaction: inout WriteTransaction
   ) throws -> UnsafeMutableRawBufferPointer? {
     var references: [Int: ExternalReference] = [:]
-    for slot in entity.slots(entity.externalSlots & slots) {
+    for slot in entity.externalSlots.intersection(slots) {
       let treeName = entity.blobTreeName(at: slot)
       switch record.external(slot) {
       case .inline(let value)? where value.count > BlobKey.inlineByteCount:
@@ -96,8 +96,8 @@ extension SaveTransaction {
   }
 
   /// Notes the values that a stored record refers to, because the record will no longer refer to them.
-  mutating func noteDeadBlobs(of record: RecordView, in slots: UInt64, _ entity: StoredEntity) {
-    for slot in entity.slots(entity.externalSlots & slots) {
+  mutating func noteDeadBlobs(of record: RecordView, in slots: SlotSet, _ entity: StoredEntity) {
+    for slot in entity.externalSlots.intersection(slots) {
       guard let reference = record.externalReference(slot) else { continue }
       deadBlobs.append(DeadBlob(treeName: entity.blobTreeName(at: slot), reference: reference))
     }

@@ -10,18 +10,19 @@ extension SaveTransaction {
   /// Checks that a nil embedded value has nil in all its parts, and that any other embedded value has all required
   /// parts. This holds, too, if several contexts have set the flag and the parts separately.
   ///
-  /// - Parameter slots: bits of the slots that have changed.
+  /// - Parameter slots: the slots that have changed.
   mutating func checkEmbedded(
     _ record: RecordView,
-    in slots: UInt64 = .max,
+    in slots: SlotSet = .all,
     _ number: ObjectNumber,
     _ entity: StoredEntity
   ) {
-    for value in entity.embeddedValues where value.slots & slots != 0 {
+    for value in entity.embeddedValues where !value.slots.isDisjoint(with: slots) {
       let missing = record.missingSlots(value.parts)
       let isNil = record.isNull(value.flag)
       let flag = entity.schema.stored[value.flag].name
-      for slot in entity.slots(isNil ? value.parts & ~missing : value.required & missing) {
+      let wrong = isNil ? value.parts.subtracting(missing) : value.required.intersection(missing)
+      for slot in wrong {
         let name = entity.schema.stored[slot].name
         failures.note(
           ContextError(

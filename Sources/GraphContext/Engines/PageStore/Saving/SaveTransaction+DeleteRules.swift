@@ -158,7 +158,7 @@ extension SaveTransaction {
     _ entity: StoredEntity,
     _ transaction: inout WriteTransaction
   ) throws {
-    if entity.requiredSlots(of: number) & 1 << UInt64(toOne.slot) != 0 {
+    if entity.requiredSlots(of: number).contains(toOne.slot) {
       let failure = ContextError(
         .missingValue,
         "\(entity.name).\(toOne.name) of object \(number) is required, and leads to a deleted object",
@@ -198,22 +198,22 @@ extension SaveTransaction {
       let record = RecordView(validated: bytes, layout: entity.layout)
       noteDerived(from: record, to: nil, number, entity)
       try replaceKeys(from: record, to: nil, number, entity, &transaction)
-      noteDeadBlobs(of: record, in: .max, entity)
+      noteDeadBlobs(of: record, in: .all, entity)
       history?.noteDeleted(record, number, entity, request.origin)
-      followToOnes(of: record, in: .max, number, entity)
+      followToOnes(of: record, in: .all, number, entity)
     }
   }
 
   /// Notes what the rules of a deleted object's to-one relationships delete or deny.
   ///
-  /// - Parameter slots: bits of the references to follow.
+  /// - Parameter slots: the slots of the references to follow.
   mutating func followToOnes(
     of record: RecordView,
-    in slots: UInt64,
+    in slots: SlotSet,
     _ number: ObjectNumber,
     _ entity: StoredEntity
   ) {
-    for toOne in entity.toOnes where slots & 1 << UInt64(toOne.slot) != 0 && !record.isNull(toOne.slot) {
+    for toOne in entity.toOnes where slots.contains(toOne.slot) && !record.isNull(toOne.slot) {
       let destination = schema.entities[toOne.destination]
       let target = record.reference(toOne.slot)
       switch toOne.deleteRule {

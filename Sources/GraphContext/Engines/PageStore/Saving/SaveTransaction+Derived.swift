@@ -21,7 +21,7 @@ extension SaveTransaction {
       let view = RecordView(validated: UnsafeRawBufferPointer(record.bytes), layout: entity.layout)
       var values: [Int: AttributeValue] = [:]
       let own = entity.ownSlots(of: record.number)
-      for derivation in entity.derivations where own & derivation.bit != 0 {
+      for derivation in entity.derivations where own.contains(derivation.slot) {
         let value =
           if case .folded(let source, let options) = derivation.source {
             view.folded(source, options)
@@ -35,28 +35,27 @@ extension SaveTransaction {
     }
   }
 
-  /// Returns a changed record with folded copies of the changed values, and bits of the slots that differ from the
+  /// Returns a changed record with folded copies of the changed values, and the slots that differ from the
   /// stored record.
   func deriveCopies(
     of bytes: UnsafeMutableRawBufferPointer,
     from old: RecordView,
-    changed: UInt64,
+    changed: SlotSet,
     _ number: ObjectNumber,
     _ entity: StoredEntity,
     _ encoder: inout RecordEncoder
-  ) -> (bytes: UnsafeMutableRawBufferPointer, slots: UInt64) {
+  ) -> (bytes: UnsafeMutableRawBufferPointer, slots: SlotSet) {
     var values: [Int: AttributeValue] = [:]
     let new = RecordView(validated: UnsafeRawBufferPointer(bytes), layout: entity.layout)
     let own = entity.ownSlots(of: number)
-    for derivation in entity.derivations where own & derivation.bit != 0 {
-      guard case .folded(let source, let options) = derivation.source, changed & 1 << UInt64(source) != 0
+    for derivation in entity.derivations where own.contains(derivation.slot) {
+      guard case .folded(let source, let options) = derivation.source, changed.contains(source)
       else { continue }
       let value = new.folded(source, options)
       if old.value(derivation.slot) != value { values[derivation.slot] = value }
     }
-    if values.isEmpty { return (bytes, 0) }
-    let slots = values.keys.reduce(UInt64(0)) { $0 | 1 << UInt64($1) }
-    return (encoder.encode(new, replacing: values, entity), slots)
+    if values.isEmpty { return (bytes, .empty) }
+    return (encoder.encode(new, replacing: values, entity), SlotSet(values.keys))
   }
 }
 
@@ -191,7 +190,7 @@ extension SaveTransaction {
   ) throws -> [Int: AttributeValue] {
     var changed: [Int: AttributeValue] = [:]
     let own = entity.ownSlots(of: number)
-    for derivation in entity.derivations where derivation.aggregate != nil && own & derivation.bit != 0 {
+    for derivation in entity.derivations where derivation.aggregate != nil && own.contains(derivation.slot) {
       let stored = record.value(derivation.slot)
       let value: AttributeValue? =
         switch change.value(of: derivation, stored) {

@@ -205,7 +205,7 @@ extension SaveTransaction {
     for record in inserted {
       let view = RecordView(validated: UnsafeRawBufferPointer(record.bytes), layout: entity.layout)
       checkEmbedded(view, record.number, entity)
-      noteKeys(from: nil, to: view, record.number, entity, changed: .max)
+      noteKeys(from: nil, to: view, record.number, entity, changed: .all)
     }
   }
 
@@ -228,9 +228,9 @@ extension SaveTransaction {
           do throws(ContextError) {
             let old = try unchanged(stored, patch.number, entity)
             var (slots, bytes) = (patch.slots, encoder.encode(old, patchedBy: values, in: patch.slots))
-            if entity.derivedSlots != 0 {
+            if !entity.derivedSlots.isEmpty {
               let copies = deriveCopies(of: bytes, from: old, changed: slots, patch.number, entity, &encoder)
-              (slots, bytes) = (slots | copies.slots, copies.bytes)
+              (slots, bytes) = (slots.union(copies.slots), copies.bytes)
               changes.updated[place].slots = slots
             }
             RecordEncoder.stamp(bytes, commit: commit)
@@ -265,11 +265,11 @@ extension SaveTransaction {
       do throws(ContextError) {
         guard let stored else { throw ContextError.conflict(id(number, entity), "deleted") }
         let old = try unchanged(stored, number, entity)
-        if notesKeys { noteKeys(from: old, to: nil, number, entity, changed: .max) }
-        noteDeadBlobs(of: old, in: .max, entity)
+        if notesKeys { noteKeys(from: old, to: nil, number, entity, changed: .all) }
+        noteDeadBlobs(of: old, in: .all, entity)
         history?.noteDeleted(old, number, entity, request.origin)
-        let followed = request.appliesToOneRules ? .max : changes.followed[number] ?? 0
-        if followed != 0 { followToOnes(of: old, in: followed, number, entity) }
+        let followed = request.appliesToOneRules ? .all : changes.followed[number] ?? .empty
+        if !followed.isEmpty { followToOnes(of: old, in: followed, number, entity) }
         return true
       } catch {
         failure = error
@@ -305,11 +305,11 @@ extension SaveTransaction {
     to new: RecordView?,
     _ number: ObjectNumber,
     _ entity: StoredEntity,
-    changed: UInt64
+    changed: SlotSet
   ) {
     let work = work(on: entity)
     noteDerived(from: old, to: new, number, entity)
-    for (place, index) in entity.declaredIndexes.enumerated() where index.slotMask & changed != 0 {
+    for (place, index) in entity.declaredIndexes.enumerated() where !index.slotSet.isDisjoint(with: changed) {
       work.makeBatchesIfNeeded()
       if index.isOfElements {
         noteElementKeys(index, place, from: old, to: new, number, entity)
@@ -327,7 +327,7 @@ extension SaveTransaction {
         work.added[place].removeLast()
       }
     }
-    for (place, toOne) in entity.toOnes.enumerated() where changed & 1 << UInt64(toOne.slot) != 0 {
+    for (place, toOne) in entity.toOnes.enumerated() where changed.contains(toOne.slot) {
       let (before, after) = (old?.reference(toOne.slot) ?? .none, new?.reference(toOne.slot) ?? .none)
       guard before != after else { continue }
       work.makeBatchesIfNeeded()

@@ -48,7 +48,7 @@ struct SchemaTreeVerifier {
       report("the schema is not the one that the store is used with")
     }
     problems += HistoryVerifier(snapshot, format: SchemaTree.number(entries[SchemaTree.formatKey])).problems
-    var owned = Set(known.entities.flatMap(\.trees) + [SchemaTree.name, HistoryTree.name])
+    var owned = ReservedTree.names.union(known.entities.flatMap(\.trees))
     if let migration { owned.formUnion(migration.trees(besides: known)) }
     for name in try snapshot.treeNames where !owned.contains(name) {
       report("the tree belongs to no entity, index or relationship of the schema", in: name)

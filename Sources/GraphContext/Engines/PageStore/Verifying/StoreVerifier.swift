@@ -139,13 +139,11 @@ package struct StoreVerifier {
     if record.commit > view.commit {
       report("\(entity.name) \(number) is of the later commit \(record.commit)", entity.treeName)
     }
-    let missing = record.missingSlots(entity.requiredSlots(of: number))
-    for slot in entity.schema.stored.indices where missing & 1 << UInt64(slot) != 0 {
+    for slot in record.missingSlots(entity.requiredSlots(of: number)) {
       report("\(entity.name) \(number) has no \(entity.schema.stored[slot].name)", entity.treeName)
     }
-    let foreign = entity.storedClass(of: number)?.foreignSlots ?? 0
-    let taken = foreign & ~record.missingSlots(foreign)
-    for slot in entity.schema.stored.indices where taken & 1 << UInt64(slot) != 0 {
+    let foreign = entity.storedClass(of: number)?.foreignSlots ?? .empty
+    for slot in foreign.subtracting(record.missingSlots(foreign)) {
       let name = entity.schema.stored[slot].name
       report("\(entity.name) \(number) has a \(name), which its class doesn't declare", entity.treeName)
     }
@@ -158,7 +156,7 @@ package struct StoreVerifier {
         entity.treeName
       )
     }
-    for slot in entity.slots(entity.externalSlots) {
+    for slot in entity.externalSlots {
       guard let reference = record.externalReference(slot) else { continue }
       partCounts[slot, default: 0] += reference.partCount
       verify(reference, at: slot, of: number, entity)
@@ -168,7 +166,7 @@ package struct StoreVerifier {
     }
     verifyEmbedded(record, number, entity)
     let own = entity.ownSlots(of: number)
-    for derivation in entity.derivations where own & derivation.bit != 0 {
+    for derivation in entity.derivations where own.contains(derivation.slot) {
       verify(derivation, of: number, record, entity)
     }
     for (place, index) in entity.declaredIndexes.enumerated() {
@@ -192,9 +190,9 @@ package struct StoreVerifier {
       let flag = entity.schema.stored[value.flag].name
       let (wrong, problem) =
         record.isNull(value.flag)
-        ? (value.parts & ~missing, "no value for \(flag), but one for")
-        : (value.required & missing, "a value for \(flag), but none for")
-      for slot in entity.slots(wrong) {
+        ? (value.parts.subtracting(missing), "no value for \(flag), but one for")
+        : (value.required.intersection(missing), "a value for \(flag), but none for")
+      for slot in wrong {
         report("\(entity.name) \(number) has \(problem) \(entity.schema.stored[slot].name)", entity.treeName)
       }
     }
@@ -295,7 +293,7 @@ package struct StoreVerifier {
   /// Verifies the number of parts. Every value has its parts, so there are no extra parts exactly when the number
   /// is as expected.
   private mutating func verifyParts(of entity: StoredEntity) {
-    for slot in entity.slots(entity.externalSlots) where !damaged.contains(entity.treeName) {
+    for slot in entity.externalSlots where !damaged.contains(entity.treeName) {
       let treeName = entity.blobTreeName(at: slot)
       let view = view
       let staged = lookUp(treeName) { (_) throws(StoreError) in

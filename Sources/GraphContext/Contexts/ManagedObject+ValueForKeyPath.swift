@@ -7,7 +7,7 @@ extension ManagedObject {
   /// relationships lead to.
   ///
   /// ```swift
-  /// let artist = try song.value(at: "album.artist.name")
+  /// let artist = try song.value(forKeyPath: "album.artist.name")
   /// ```
   ///
   /// A part of an embedded value is an attribute, too: `"home.city"`. The value is `null` for nil, and if a
@@ -15,7 +15,7 @@ extension ManagedObject {
   ///
   /// - Throws: `unknownProperty` for a name that the entity there doesn't have, and for a to-many relationship;
   ///   `otherContext` for an object in no context; the store's error when it can't be read.
-  public func value(at keyPath: String) throws(ContextError) -> AttributeValue {
+  public func value(forKeyPath keyPath: String) throws(ContextError) -> AttributeValue {
     guard let context = _$state.host as? ManagedObjectContext else {
       throw ManagedObjectContext.isOutside(self)
     }

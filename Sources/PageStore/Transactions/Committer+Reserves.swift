@@ -1,0 +1,59 @@
+/// The room in the file that accepted commits, and those to come, keep free.
+extension Committer {
+  /// Makes sure that there is room for the pages that the transaction has changed; returns the dirty bytes
+  /// with them. Throws `diskFull`. Called with `state` held.
+  func admit(_ transaction: TransactionState) throws(StoreError) -> UInt64 {
+    let grown = dirtyByteCount + UInt64(transaction.dirty.filePageCount) * pageSize
+    try withSpace { (space) throws(StoreError) in
+      var demand = PageReserve(
+        pageCount: grown / pageSize + checkpointOverhead(end: space.map.end, transaction.directory),
+        runs: dirtyRuns + transaction.dirty.runs
+      )
+      if transaction.log.hasAdditions {
+        try keepLogRoom(in: &space)
+        demand += removalReserve
+      }
+      try space.ensure(demand)
+    }
+    return grown
+  }
+
+  /// The room that is kept for the pages of transactions that only remove, so that they succeed on a full
+  /// disk.
+  private var removalReserve: PageReserve {
+    PageReserve(pageCount: max(Self.removalReserveByteCount / pageSize, 8))
+  }
+
+  private static let removalReserveByteCount: UInt64 = 128 << 10
+
+  /// Returns the number of pages of the catalogue and the space tree that a checkpoint may write.
+  private func checkpointOverhead(end: UInt64, _ directory: TreeDirectory) -> UInt64 {
+    // Sixteen short names fit into half a leaf. A long one may take a share of a leaf and a page of its own.
+    UInt64(4 + directory.names.count / 16 + 2 * directory.longNameCount)
+      + spaceTreePageLimit(end: end)
+  }
+
+  /// Returns the most pages that a checkpoint may write of the space tree: all pages of the largest space
+  /// tree that this version of the library makes. The present tree may have more, because in a file from
+  /// elsewhere its pages may be less full; then its pages are added.
+  func spaceTreePageLimit(end: UInt64) -> UInt64 {
+    let (largest, present) = (SpaceTree.largestPageCount(end: end), lastRecord.spaceTree)
+    return present.pageCount <= largest ? largest : largest + present.pageCount
+  }
+
+  /// Returns the room that is kept free in a file with `end` pages.
+  func reserve(end: UInt64) -> PageReserve { acceptedReserve(end: end) + removalReserve }
+
+  /// Returns the room for the next checkpoint of the commits that were accepted, in a file with `end` pages.
+  func acceptedReserve(end: UInt64) -> PageReserve {
+    PageReserve(
+      pageCount: dirtyByteCount / pageSize + checkpointOverhead(end: end, versions.latest.directory),
+      runs: dirtyRuns
+    )
+  }
+
+  /// Returns the room that a commit leaves free whose pages a checkpoint has written.
+  func reserve(afterCheckpointOf directory: TreeDirectory, end: UInt64) -> PageReserve {
+    PageReserve(pageCount: checkpointOverhead(end: end, directory)) + removalReserve
+  }
+}
