@@ -5,8 +5,8 @@ SHELL := /bin/bash
 
 SWIFT ?= swift
 STORE := .build/demo/flights.cambium
-# The suites that Docs/Testing.md says can be made longer.
-RANDOM_TESTS := PrintingTests|CrashTests|CrashRecoveryTests|AggregateTests|SelectionTests|OracleTests|TemplateFetchTests|AggregateAgreementTests|RacingContextsTests|hostileRowsOfAChange|Random[A-Za-z]*Tests|HistoryReplayTests|ChildProgramTests|FamilyMergeTests|MixedKindTests|insertionsAtTheFront
+# The suites that `CAMBIUM_TEST_EFFORT` makes longer (Tests/TestSupport/TestEffort.swift).
+RANDOM_TESTS := PrintingTests|CrashTests|CrashRecoveryTests|AggregateTests|SelectionTests|PartialFetchTests|OracleTests|TemplateFetchTests|AggregateAgreementTests|RacingContextsTests|RacingAnthologyTests|EightWritersTests|LargeDeletionTests|hostileRowsOfAChange|Random[A-Za-z]*Tests|HistoryReplayTests|ChildProgramTests|FamilyMergeTests|MixedKindTests|insertionsAtTheFront
 SOURCES := Package.swift Sources Tests Examples Fuzz/Package.swift Fuzz/Sources Benchmarks/Package.swift Benchmarks/Sources
 # More words for the crash rig. Its seed is fresh each time, unless one is given here.
 CRASH ?= --seconds 110
@@ -39,24 +39,6 @@ test: deps-library ## run every test of the library, the macros and the tool
 	@SWIFT=$(SWIFT) Scripts/run-tests.sh
 
 random: export CAMBIUM_TEST_EFFORT := 5
-random: export CAMBIUM_ORACLE_CASES := 40000
-random: export CAMBIUM_SCHEMA_CHANGES := 25
-random: export CAMBIUM_OBSERVATION_PROGRAMS := 12
-random: export CAMBIUM_EVENT_PROGRAMS := 12
-random: export CAMBIUM_HISTORY_PROGRAMS := 12
-random: export CAMBIUM_LIST_STEPS := 1500
-random: export CAMBIUM_LINK_STEPS := 1500
-random: export CAMBIUM_LIVE_LIST_STEPS := 40
-random: export CAMBIUM_CHILD_PROGRAMS := 60
-random: export CAMBIUM_DERIVED_SAVES := 2000
-random: export CAMBIUM_FRONT_INSERTS := 20000
-random: export CAMBIUM_UNDO_PROGRAMS := 6
-random: export CAMBIUM_UNIQUE_PROGRAMS := 8
-random: export CAMBIUM_MERGE_STEPS := 100000
-random: export CAMBIUM_MEDIA_STEPS := 400
-random: export CAMBIUM_MIXED_STEPS := 4000
-random: export CAMBIUM_LISTENER_PROGRAMS := 300
-random: export CAMBIUM_FORGERIES := 200
 random: deps-library ## run the random tests at length (minutes)
 	$(SWIFT) build --build-tests
 	@SWIFT=$(SWIFT) Scripts/run-tests.sh --filter '$(RANDOM_TESTS)'

@@ -3,13 +3,14 @@ import Cambium
 /// Decodes a value from the fields of a row, by the names of its columns.
 struct CSVRowDecoder: Decoder {
   let row: CSVRow
+  let positions: CSVColumnPositions
   let codingPath: [any CodingKey] = []
   let userInfo: [CodingUserInfoKey: Any] = [:]
 
-  init(_ row: CSVRow) { self.row = row }
+  init(_ row: CSVRow, _ positions: CSVColumnPositions) { (self.row, self.positions) = (row, positions) }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-    KeyedDecodingContainer(FieldsContainer(row: row))
+    KeyedDecodingContainer(FieldsContainer(row: row, positions: positions))
   }
 
   func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw Self.notFlat(codingPath) }
@@ -22,18 +23,35 @@ struct CSVRowDecoder: Decoder {
   }
 }
 
+/// The positions of the columns by their names, which all rows of a text share: a search through the names for each
+/// field would cost O(columns²) for each row.
+struct CSVColumnPositions {
+  private let positions: [String: Int]
+
+  init(_ columns: [String]) {
+    // Of several columns with one name, the first counts.
+    positions = Dictionary(zip(columns, columns.indices), uniquingKeysWith: { first, _ in first })
+  }
+
+  /// Returns the field of a column; nil if there is no such column.
+  func field(_ column: String, of row: CSVRow) -> String? { positions[column].map { row.fields[$0] } }
+}
+
 private struct FieldsContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
   let row: CSVRow
+  let positions: CSVColumnPositions
   let codingPath: [any CodingKey] = []
 
   var allKeys: [Key] { row.columns.compactMap(Key.init(stringValue:)) }
 
-  func contains(_ key: Key) -> Bool { row[key.stringValue] != nil }
+  private func field(_ key: Key) -> String? { positions.field(key.stringValue, of: row) }
 
-  func decodeNil(forKey key: Key) -> Bool { row[key.stringValue].map(\.isEmpty) ?? true }
+  func contains(_ key: Key) -> Bool { field(key) != nil }
+
+  func decodeNil(forKey key: Key) -> Bool { field(key).map(\.isEmpty) ?? true }
 
   func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
-    guard let field = row[key.stringValue] else {
+    guard let field = field(key) else {
       throw DecodingError.keyNotFound(key, .init(codingPath: [], debugDescription: "there is no such column"))
     }
     return try FieldDecoder(field: field, codingPath: [key]).decode(type)

@@ -101,7 +101,10 @@ private struct CSVRowEncoder: Encoder {
     KeyedEncodingContainer(FieldsContainer(row: row))
   }
 
-  func unkeyedContainer() -> any UnkeyedEncodingContainer { NoContainer<CodingPathKey>(codingPath: []) }
+  func unkeyedContainer() -> any UnkeyedEncodingContainer {
+    row.noteContainer(nil)
+    return NoContainer<CodingPathKey>(codingPath: [])
+  }
 
   func singleValueContainer() -> any SingleValueEncodingContainer { FieldContainer(row: row, name: nil) }
 }

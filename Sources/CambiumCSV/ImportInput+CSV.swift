@@ -79,11 +79,14 @@ extension ImportInput where Record: Decodable {
     ImportInput(isRepeatable: rows.isRepeatable) {
       let next = try rows.makeReader()
       var number = 0
+      var knownPositions: CSVColumnPositions?
       return {
         guard let row = try next() else { return nil }
         number += 1
+        let positions = knownPositions ?? CSVColumnPositions(row.columns)
+        knownPositions = positions
         do {
-          return try Record(from: CSVRowDecoder(row))
+          return try Record(from: CSVRowDecoder(row, positions))
         } catch {
           throw ImportError(
             .malformedRecord,

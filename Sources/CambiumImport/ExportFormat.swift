@@ -66,7 +66,8 @@ extension PersistentContainer {
   ///   - progress: receives how far the export has come: one unit for each value. Cancelling it cancels the export.
   /// - Returns: how many values were written.
   /// - Throws: `CancellationError` when the task or the progress is cancelled; ``ImportError`` when the file can't
-  ///   be written; what the values' initialiser, the encoder and the query throw.
+  ///   be written; a `ContextError` for a value that can't be read; what the values' initialiser, the encoder and
+  ///   the query throw.
   @discardableResult
   public func exportRecords<Value: ManagedObjectInitialisable & SendableMetatype>(
     _ request: From<Value.Object>,
@@ -95,8 +96,8 @@ extension PersistentContainer {
   ///     bytes before the first value and of that value, further calls have one value each, and the last call has
   ///     the bytes after the last value. The store keeps the pages of the commit until the export ends.
   /// - Returns: how many values were written.
-  /// - Throws: `CancellationError` when the task or the progress is cancelled; what `write`, the values'
-  ///   initialiser, the encoder and the query throw.
+  /// - Throws: `CancellationError` when the task or the progress is cancelled; a `ContextError` for a value that
+  ///   can't be read; what `write`, the values' initialiser, the encoder and the query throw.
   @discardableResult
   public func exportRecords<Value: ManagedObjectInitialisable & SendableMetatype>(
     _ request: From<Value.Object>,
@@ -126,7 +127,10 @@ extension PersistentContainer {
             var count = 0
             try context.forEach(request) { object in
               try monitor.check()
-              try output(write(Value(with: object), count))
+              let value = try Value(with: object)
+              // A getter that can't read returns a placeholder, which must not be written.
+              try context.checkUsable()
+              try output(write(value, count))
               count += 1
               monitor.advance()
             }

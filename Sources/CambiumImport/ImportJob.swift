@@ -58,9 +58,17 @@ struct ImportJob<Record: Sendable, Object: ManagedObject>: Sendable {
     let outcome = Mutex<Outcome?>(nil)
   }
 
+  /// The number of units by the count of the source; nil if it isn't known. The count may be any number, because a
+  /// program may have it from a server.
+  private var announcedUnitCount: Int? {
+    guard let count = source.count else { return nil }
+    let (units, isTooLarge) = count.multipliedReportingOverflow(by: description.passCount)
+    return isTooLarge ? nil : units
+  }
+
   private func run(in context: ManagedObjectContext) throws -> Outcome {
     context.author = options.author
-    monitor.expect(source.count.map { $0 * description.passCount })
+    monitor.expect(announcedUnitCount)
     let cache = options.cache.map(ImportedObjectCache.init(stagingFor:))
     var run = ImportRun(description, in: context, cache: cache, monitor)
     var outcome = Outcome(report: ImportReport(run.counts))
@@ -181,7 +189,7 @@ extension ManagedObjectContext {
 }
 
 extension PersistentContainer {
-  /// Imports records in the background, in the queue of the container's `write(mergePolicy:_:)` blocks, as an
+  /// Imports records in the background, in the queue of the container's `write` blocks, as an
   /// ``ObjectImport`` says.
   ///
   /// With ``ImportOptions/Commits/once`` an import that throws or is cancelled changes nothing. Properties come

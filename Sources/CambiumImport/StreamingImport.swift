@@ -54,7 +54,7 @@ private struct StreamingImport<Record: Sendable, Object: ManagedObject>: Sendabl
 
 extension PersistentContainer {
   /// Imports the records of an asynchronous sequence, as ``importRecords(_:with:options:)`` does those of an input
-  /// that can be read once. It runs in a context of its own, not in the queue of `write(mergePolicy:_:)`, so others
+  /// that can be read once. It runs in a context of its own, not in the queue of `write`, so others
   /// can write while it waits for records.
   ///
   /// - Throws: Also the errors of the sequence.

@@ -91,6 +91,9 @@ open class ConcurrentOperation: Operation, @unchecked Sendable {
     core.withLock { core in exchange(&core.waiting, with: []) }.forEach { $0() }
   }
 
+  /// True once ``finish()`` has begun to end the operation.
+  final var isEnding: Bool { core.withLock(\.isFinishing) }
+
   /// True if the operation leaves ``progress`` as it is when it finishes; false if not overridden.
   open var managesProgress: Bool { false }
 
@@ -99,7 +102,7 @@ open class ConcurrentOperation: Operation, @unchecked Sendable {
   /// Starts the operation; its queue calls this. An operation that was cancelled before finishes at once; an
   /// operation that has finished does nothing.
   public final override func start() {
-    if isCancelled || core.withLock(\.isFinishing) { return finish() }
+    if isCancelled || isEnding { return finish() }
     run(.willStart)
     prepareToExecute()
     // A hook may have finished the operation.
@@ -112,7 +115,7 @@ open class ConcurrentOperation: Operation, @unchecked Sendable {
     if !isStarted { return }
     didChangeValue(for: \.isExecuting)
     run(.didStart)
-    if core.withLock(\.isFinishing) { return }
+    if isEnding { return }
     executeOnce()
   }
 

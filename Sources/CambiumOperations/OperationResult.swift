@@ -100,10 +100,11 @@ open class ResultOperation<Output: Sendable>: ConcurrentOperation, ProducesResul
   /// Makes an operation without a result.
   public override init() { super.init() }
 
-  /// Sets the output and finishes.
+  /// Sets the output and finishes. Does nothing once the operation, or its attempt, has begun to end.
   public final func finish(with result: Result<Output, any Error>) {
-    if state == .finished || isBetweenAttempts { return }
-    hasOutcome.store(true, ordering: .relaxed)
+    if isEnding || isBetweenAttempts { return }
+    // Of two threads, one ends the attempt.
+    if hasOutcome.exchange(true, ordering: .relaxed) { return }
     output = result
     finish()
   }

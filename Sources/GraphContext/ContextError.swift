@@ -7,9 +7,10 @@ import Predicates
 public struct ContextError: Error, Sendable {
   /// What kind of failure this is.
   public let code: Code
-  private let details: Details
+  private let details: Box
 
-  private final class Details: Sendable {
+  /// Everything but the code.
+  private struct Details: Sendable {
     let message: String
     let context: Context
     let storeError: StoreError?
@@ -18,29 +19,19 @@ public struct ContextError: Error, Sendable {
     let underlyingError: (any Error)?
     let failures: [ContextError]
     let oldestHistoryToken: HistoryToken?
-    let committedIDs: [ManagedObjectID]
+    var committedIDs: [ManagedObjectID]
+  }
 
-    init(
-      message: String,
-      context: Context,
-      storeError: StoreError?,
-      refusal: SchemaRefusal?,
-      queryError: QueryError?,
-      underlyingError: (any Error)?,
-      failures: [ContextError],
-      oldestHistoryToken: HistoryToken?,
-      committedIDs: [ManagedObjectID]
-    ) {
-      self.message = message
-      self.context = context
-      self.storeError = storeError
-      self.refusal = refusal
-      self.queryError = queryError
-      self.underlyingError = underlyingError
-      self.failures = failures
-      self.oldestHistoryToken = oldestHistoryToken
-      self.committedIDs = committedIDs
-    }
+  /// Keeps the details outside the error, so that an error is small.
+  private final class Box: Sendable {
+    let value: Details
+
+    init(_ value: Details) { self.value = value }
+  }
+
+  private init(_ code: Code, _ details: Details) {
+    self.code = code
+    self.details = Box(details)
   }
 
   package init(
@@ -55,17 +46,19 @@ public struct ContextError: Error, Sendable {
     oldestHistoryToken: HistoryToken? = nil,
     committedIDs: [ManagedObjectID] = []
   ) {
-    self.code = code
-    self.details = Details(
-      message: message,
-      context: context,
-      storeError: storeError,
-      refusal: refusal,
-      queryError: queryError,
-      underlyingError: underlyingError,
-      failures: failures,
-      oldestHistoryToken: oldestHistoryToken,
-      committedIDs: committedIDs
+    self.init(
+      code,
+      Details(
+        message: message,
+        context: context,
+        storeError: storeError,
+        refusal: refusal,
+        queryError: queryError,
+        underlyingError: underlyingError,
+        failures: failures,
+        oldestHistoryToken: oldestHistoryToken,
+        committedIDs: committedIDs
+      )
     )
   }
 
@@ -84,44 +77,35 @@ public struct ContextError: Error, Sendable {
     )
   }
 
-  /// This error, of a batch that had committed the chunks with these objects before it failed.
+  /// Returns this error as that of a batch which had committed the chunks with these objects before it failed.
   func after(committing ids: [ManagedObjectID]) -> ContextError {
-    ContextError(
-      code,
-      message,
-      context: context,
-      storeError: storeError,
-      refusal: refusal,
-      queryError: queryError,
-      underlyingError: underlyingError,
-      failures: details.failures,
-      oldestHistoryToken: oldestHistoryToken,
-      committedIDs: ids
-    )
+    var details = details.value
+    details.committedIDs = ids
+    return ContextError(code, details)
   }
 
   /// The cause, in a sentence.
-  public var message: String { details.message }
+  public var message: String { details.value.message }
   /// The objects and properties concerned, as far as they are known.
-  public var context: Context { details.context }
+  public var context: Context { details.value.context }
   /// The store's error, when `code` is ``Code/store`` or ``Code/closed``.
-  public var storeError: StoreError? { details.storeError }
+  public var storeError: StoreError? { details.value.storeError }
   /// The list of everything that prevents a change of schema, when `code` says that one was refused.
-  public var refusal: SchemaRefusal? { details.refusal }
+  public var refusal: SchemaRefusal? { details.value.refusal }
   /// The mistake in the query, when `code` is ``Code/invalidQuery``.
-  public var queryError: QueryError? { details.queryError }
+  public var queryError: QueryError? { details.value.queryError }
   /// Everything that was found wrong with the objects of a save: conflicts, missing values, broken rules, values that
   /// are not unique, references to objects that don't exist, denied deletions, indexed values that are too long. At
   /// most 1,000. The first is this error itself, without the others; of any other error it is the only one.
-  public var failures: [ContextError] { details.failures.isEmpty ? [self] : details.failures }
+  public var failures: [ContextError] { details.value.failures.isEmpty ? [self] : details.value.failures }
   /// The error that code of the program threw: of the pass, when `code` is ``Code/stageFailed``; of the object's
   /// validation, when it is ``Code/validationFailed``.
-  public var underlyingError: (any Error)? { details.underlyingError }
+  public var underlyingError: (any Error)? { details.value.underlyingError }
   /// The oldest place from which the history can be read, when ``code`` is ``Code/historyExpired``.
-  public var oldestHistoryToken: HistoryToken? { details.oldestHistoryToken }
+  public var oldestHistoryToken: HistoryToken? { details.value.oldestHistoryToken }
   /// The objects of the chunks that a batch with a `chunkSize` had committed before it failed: what the call would have
   /// returned of them. They stay inserted, changed or deleted. Empty for any other error.
-  public var committedIDs: [ManagedObjectID] { details.committedIDs }
+  public var committedIDs: [ManagedObjectID] { details.value.committedIDs }
 }
 
 extension ContextError {

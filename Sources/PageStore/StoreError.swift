@@ -150,6 +150,8 @@ extension StoreError {
     public static let noSuchTree = Code("noSuchTree")
     /// No number is left for another tree, because too many were made.
     public static let tooManyTrees = Code("tooManyTrees")
+    /// The name of a new tree is empty, or longer than the limit.
+    public static let invalidTreeName = Code("invalidTreeName")
     /// The store has no numbers left for commits, records of the log or uses of its extents; nothing was
     /// written.
     public static let numbersUsedUp = Code("numbersUsedUp")

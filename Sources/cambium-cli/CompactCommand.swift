@@ -24,11 +24,16 @@ struct CompactCommand: ParsableCommand {
   func run() throws {
     let path = try store.path()
     let before = StoreInfo.allocatedBytes(path)
-    let done = try pageSize.map { try rewrite(path, pageSize: $0) } ?? compact(path)
-    ProgressBar.clear()
+    let done = try work(path)
     StandardOutput.print(
       "\(path): \(StoreInfo.bytes(before)) before, \(StoreInfo.bytes(StoreInfo.allocatedBytes(path))) now; \(done)"
     )
+  }
+
+  private func work(_ path: String) throws -> String {
+    // Also in front of an error.
+    defer { ProgressBar.clear() }
+    return try pageSize.map { try rewrite(path, pageSize: $0) } ?? compact(path)
   }
 
   private func compact(_ path: String) throws -> String {

@@ -53,7 +53,7 @@ struct HistoryCommand: ParsableCommand {
   }
 
   func run() throws {
-    let store = try DynamicStore(at: store.path())
+    let store = try DynamicStore(at: URL(fileURLWithPath: store.path()))
     let query = try query(store.schema)
     switch output {
     case .jsonl: try forEachTransaction(of: store, query) { try print(json: $0) }

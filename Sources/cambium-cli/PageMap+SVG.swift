@@ -53,7 +53,7 @@ extension PageMap {
         y: y,
         width: Double(next - index) * Self.cell,
         height: Self.cell - 2,
-        fill: Self.colour(cells[index].use),
+        fill: Self.colours(cells[index].use).picture,
         opacity: cells[index].isWhole ? 1 : 0.55,
         tooltip: "pages \(pages.lowerBound) to \(pages.upperBound - 1): "
           + (cells[index].isWhole ? "" : "mostly ") + cells[index].use.rawValue
@@ -65,25 +65,13 @@ extension PageMap {
   private func drawLegend(from top: Double, in picture: inout SVGDocument) {
     for (row, total) in totals.enumerated() {
       let y = top + 20 * Double(row)
-      picture.rectangle(x: Self.left, y: y - 10, width: 14, height: 12, fill: Self.colour(total.use))
+      picture.rectangle(x: Self.left, y: y - 10, width: 14, height: 12, fill: Self.colours(total.use).picture)
       picture.text(total.use.rawValue, x: Self.left + 22, y: y, isBold: true)
       let columns = [
         (Self.pages(total.pageCount), 190.0), (bytes(total.pageCount), 280), (share(total.pageCount), 330),
       ]
       for (text, x) in columns { picture.text(text, x: Self.left + x, y: y, anchor: .end) }
       picture.text(total.use.meaning, x: Self.left + 350, y: y, fill: "#555555")
-    }
-  }
-
-  /// These colours can be distinguished by most people who don't see all colours (Okabe and Ito, 2008).
-  private static func colour(_ use: Use) -> String {
-    switch use {
-    case .live: "#0072b2"
-    case .dead: "#d55e00"
-    case .pinned: "#e69f00"
-    case .log: "#009e73"
-    case .free: "#e3e3e3"
-    case .headers: "#333333"
     }
   }
 }

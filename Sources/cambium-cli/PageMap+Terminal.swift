@@ -56,7 +56,7 @@ extension PageMap {
   private static func letter(_ cell: Cell, _ isColoured: Bool) -> String {
     let letters = letters(cell.use)
     let letter = cell.isWhole ? letters.whole : letters.most
-    return isColoured ? "\u{1B}[\(colour(cell.use))m\(letter)\u{1B}[0m" : letter
+    return isColoured ? "\u{1B}[\(colours(cell.use).terminal)m\(letter)\u{1B}[0m" : letter
   }
 
   private static func letters(_ use: Use) -> (whole: String, most: String) {
@@ -67,18 +67,6 @@ extension PageMap {
     case .log: ("G", "g")
     case .free: (".", ":")
     case .headers: ("H", "h")
-    }
-  }
-
-  /// The colour code of ANSI's "select graphic rendition".
-  private static func colour(_ use: Use) -> String {
-    switch use {
-    case .live: "30;42"
-    case .dead: "30;41"
-    case .pinned: "30;43"
-    case .log: "30;46"
-    case .free: "90"
-    case .headers: "30;45"
     }
   }
 

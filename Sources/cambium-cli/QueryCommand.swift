@@ -106,7 +106,7 @@ struct QueryCommand: ParsableCommand {
   }
 
   func run() throws {
-    let store = try DynamicStore(at: self.store.path())
+    let store = try DynamicStore(at: URL(fileURLWithPath: self.store.path()))
     let query = try query()
     if let explain {
       try printPlan(store.explain(query, analyze: explain == .analyze))

@@ -25,6 +25,7 @@ struct ToolCommand: ParsableCommand {
 enum Tool {
   /// This replaces ArgumentParser's own `main`, because the exit status of wrong use is 2 here.
   static func main() async {
+    StandardStreams.reserve()
     do {
       var command = try ToolCommand.parseAsRoot()
       if var command = command as? any AsyncParsableCommand {

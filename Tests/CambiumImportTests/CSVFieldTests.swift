@@ -36,6 +36,14 @@ struct CSVFieldTests {
     }
   }
 
+  @Test func theFirstColumnOfANameCounts() throws {
+    let rest = Locked([Data("a,b,a\n1,2,3\n4\n".utf8)])
+    let input = ImportInput<[String: String]>.csv { rest.withLock { $0.popLast() } }
+    let next = try input.makeReader()
+    #expect(try next() == ["a": "1", "b": "2"])
+    #expect(try next() == ["a": "4", "b": ""])
+  }
+
   /// The row of the names is no record.
   @Test func anErrorInTheRowOfNamesHasNoNumber() throws {
     for (names, limit, code) in [

@@ -43,6 +43,13 @@ struct ExportTests {
     #expect(error?.code == .malformedRecord && error?.record == 1)
   }
 
+  /// A value that is an empty list encodes nothing either, and has no columns.
+  @Test func aListIsNoRow() throws {
+    let write = ExportFormat<[String]>.csv().makeWriter()
+    let error = #expect(throws: ImportError.self) { try write([], 0) }
+    #expect(error?.code == .malformedRecord && error?.record == 1)
+  }
+
   @Test func anExportKeepsThePermissionsOfTheFile() async throws {
     let url = url("secret.json")
     let secret = [FileAttributeKey.posixPermissions: 0o600]

@@ -120,6 +120,18 @@ struct SharedOperationTests {
     #expect(!cancelled.hasResult)
   }
 
+  /// A timeout, say, comes while the operation tells of its end.
+  @Test func aResultThatComesDuringTheEndIsDropped() throws {
+    let operation = BlockResultOperation { 1 }
+    operation.addWillFinishBlock { [unowned operation] in operation.finish(with: .failure(Broken())) }
+    operation.start()
+    #expect(try operation.output.get() == 1)
+    let fine = Fine()
+    fine.addWillFinishBlock { [unowned fine] in fine.finish(with: .success(2)) }
+    fine.start()
+    #expect(fine.isFinished && !fine.hasResult)
+  }
+
   @Test func nothingToWorkWithIsNoSuccess() {
     let producer = BlockResultOperation { 1 }
     producer.cancel()

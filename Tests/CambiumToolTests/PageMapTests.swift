@@ -157,26 +157,10 @@ struct PageMapTests {
 
   /// Returns the output of the tool on a terminal: its standard output is the far end of a new pseudo-terminal.
   private func outputOnTerminal(_ path: String, _ environment: [String: String]) throws -> String {
-    let terminal = try #require(FileHandle(forUpdatingAtPath: "/dev/ptmx"))
-    let descriptor = terminal.fileDescriptor
-    var isLocked: CInt = 0
-    var number: CInt = -1
-    // TIOCSPTLCK and TIOCGPTN, which Swift doesn't see.
-    #expect(ioctl(descriptor, 0x4004_5431, &isLocked) == 0 && ioctl(descriptor, 0x8004_5430, &number) == 0)
-    let device = try #require(FileHandle(forUpdatingAtPath: "/dev/pts/\(number)"))
-    let run = try ToolRun("pages", path, "--map", writingTo: device, environment: environment)
+    let terminal = try PseudoTerminal()
+    let run = try ToolRun("pages", path, "--map", writingTo: terminal.device, environment: environment)
     #expect(run.status == 0, "\(run.errors)")
-    var output = ""
-    // The terminal returns the available bytes, and would block a further read.
-    var buffer = [UInt8](repeating: 0, count: 4_096)
-    var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-    while poll(&waiting, 1, 2_000) == 1 {
-      let count = read(descriptor, &buffer, buffer.count)
-      guard count > 0 else { break }
-      output += String(decoding: buffer[..<count], as: UTF8.self)
-    }
-    withExtendedLifetime((terminal, device)) {}
-    return output.replacing("\r\n", with: "\n")
+    return terminal.text().replacing("\r\n", with: "\n")
   }
 
   @Test func aMapThatCanNotBeDrawnIsWrongUse() throws {

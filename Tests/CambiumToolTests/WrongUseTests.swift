@@ -73,6 +73,16 @@ struct WrongUseTests {
     #expect(try ToolRun("info", path).status == 2)
   }
 
+  /// The system refuses to follow the path, so it isn't known whether the file exists.
+  @Test func aPathThatCanNotBeFollowedIsNotCalledMissing() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("loop.cambium")
+    try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: path)
+    let run = try ToolRun("info", path)
+    #expect(run.status == 1)
+    #expect(run.errors.contains("loop.cambium can't be reached: "), "\(run.errors)")
+  }
+
   @Test func aPipeIsNotWaitedFor() throws {
     let folder = try TemporaryFolder()
     let path = folder.file("pipe")

@@ -87,6 +87,14 @@ import Testing
     try editor.close()
   }
 
+  @Test func aRowThatIsNotThereIsAMistake() async throws {
+    for row in [0, 2, -1, Int.min, Int.max] {
+      #expect(try await run("add Ada", "delete \(row)").hasSuffix("There is no such row."))
+      _ = try await run("revert")
+    }
+    try editor.close()
+  }
+
   @Test func aSheetIsKeptOrCancelled() async throws {
     var screen = try await run("add Ada", "save", "sheet 1", "set name Countess", "set phone 9")
     #expect(screen.contains("│ name: Countess") && rows(screen)[0] == ["1 Ada", "1 Ada"])

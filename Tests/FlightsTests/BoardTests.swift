@@ -8,6 +8,21 @@ import Testing
 /// The departure board over the sample.
 @Suite("The departure board")
 struct BoardTests {
+  /// Numbers with which the command could not calculate.
+  @Test func optionsAreChecked() {
+    func check(rows: Int = 20, writers: Int = 2, seconds: Double? = nil) throws {
+      var command = BoardCommand()
+      (command.rows, command.writers, command.seconds, command.from) = (rows, writers, seconds, nil)
+      try command.validate()
+    }
+    #expect(throws: Never.self) { try check(rows: 10_000, writers: 0, seconds: 0.5) }
+    for rows in [Int.max, 0] { #expect(throws: (any Error).self) { try check(rows: rows) } }
+    for writers in [Int.max, -1] { #expect(throws: (any Error).self) { try check(writers: writers) } }
+    for seconds in [Double.nan, .infinity, 1e30, -1] {
+      #expect(throws: (any Error).self) { try check(seconds: seconds) }
+    }
+  }
+
   @Test(.timeLimit(.minutes(60))) @MainActor func changesOfOthersShowOnTheBoard() async throws {
     let folder = try TemporaryFolder()
     let container = try await ImportedSample.shared.value.open(at: folder.file("flights.cambium"))

@@ -100,4 +100,9 @@ struct CSVTableTests {
       #expect(Date(utc: Array(text.utf8)[...]) == date, "\(text)")
     }
   }
+
+  @Test(arguments: ["2013-02-29", "2012-02-30", "1900-02-29", "2013-04-31", "2013-13-01", "2013-01-00"])
+  func aDayThatNoMonthHasIsNoDate(day: String) {
+    #expect(Date(utc: Array("\(day)T10:00:00Z".utf8)[...]) == nil)
+  }
 }

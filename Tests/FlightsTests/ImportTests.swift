@@ -16,6 +16,19 @@ struct ImportTests {
     return try await sample.open(at: path)
   }
 
+  /// `--store` may name a folder by mistake.
+  @Test func aStoreThatIsReplacedIsAFile() throws {
+    let folder = try TemporaryFolder()
+    defer { withExtendedLifetime(folder) {} }
+    let file = folder.file("flights.cambium")
+    try Data([1]).write(to: URL(fileURLWithPath: file))
+    #expect(throws: DataError.self) { try FileManager.default.removeStore(atPath: folder.path) }
+    #expect(FileManager.default.fileExists(atPath: file))
+    try FileManager.default.removeStore(atPath: file)
+    #expect(!FileManager.default.fileExists(atPath: file))
+    try FileManager.default.removeStore(atPath: file)
+  }
+
   @Test func everyRowArrivesAndFindsWhatItRefersTo() async throws {
     let folder = try TemporaryFolder()
     let container = try await Self.imported(folder.file("flights.cambium"))

@@ -42,7 +42,7 @@ import struct TestSupport.ToolRun
 
   @Test func mistakesAreNamedAndChangeNothing() async throws {
     _ = await run("seat Garden Ada")
-    for place in ["2.1", "1.2", "0.0", "x", "1"] {
+    for place in ["2.1", "1.2", "0.0", "x", "1", "\(Int.min).1", "1.\(Int.min)"] {
       #expect(await run("leave \(place)") == ["There is no such place."])
     }
     let long = String(repeating: "x", count: 61)

@@ -57,6 +57,13 @@ import struct TestSupport.ToolRun
     try pipeline.close()
   }
 
+  @Test func lineSeparatorsInAStringEndNoLine() async throws {
+    let url = try file("{\"number\":1,\"station\":\"hill\u{2028}top\u{85}\",\"celsius\":10}\r")
+    let summary = try await pipeline.run(url) { _ in }
+    #expect(summary.rows.map(\.station) == ["hill\u{2028}top\u{85}"])
+    try pipeline.close()
+  }
+
   @Test func aFailureComesOutAtTheEndAndChangesNothing() async throws {
     let broken = try file(#"{"number":1,"station":"hill","celsius":10}"#, "warm")
     let error = await #expect(throws: ReadLines.Mistake.self) { try await pipeline.run(broken) { _ in } }

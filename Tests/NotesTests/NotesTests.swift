@@ -24,7 +24,9 @@ import struct TestSupport.ToolRun
   @Test func whatIsWrittenIsShown() async throws {
     #expect(await run("add home Buy tea", "add work Call Eve") == "1 home: Buy tea ★★★\n2 work: Call Eve ★★★")
     #expect(await run("star 2 5") == "1 home: Buy tea ★★★\n2 work: Call Eve ★★★★★")
-    #expect(await run("star 3 5") == "There is no such row.")
+    for row in ["3", "0", "-1", "\(Int.min)", "\(Int.max)"] {
+      #expect(await run("star \(row) 5") == "There is no such row.")
+    }
     try keeper.close()
   }
 

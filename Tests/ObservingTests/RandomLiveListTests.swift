@@ -1,5 +1,4 @@
 import Cambium
-import Foundation
 import TestSupport
 import Testing
 
@@ -7,9 +6,8 @@ import Testing
 
 /// Lists of every kind follow random changes: each difference, applied to an array, gives what a fetch gives.
 struct RandomLiveListTests {
-  /// How many steps: `CAMBIUM_LIVE_LIST_STEPS`, or a few.
-  private static let stepCount =
-    ProcessInfo.processInfo.environment["CAMBIUM_LIVE_LIST_STEPS"].flatMap(Int.init) ?? 20
+  /// The number of steps.
+  private static let stepCount = TestEffort.times(20, long: 40)
 
   @Test(arguments: [0, 40, 400]) func listsFollowWhateverChanges(count: Int) async throws {
     var run = try await ListRun(SeededGenerator(), count: count)

@@ -1,5 +1,4 @@
 import Cambium
-import Foundation
 import TestSupport
 import Testing
 
@@ -7,8 +6,7 @@ import Testing
 
 /// Surfaces of lists of every kind show what the lists have, in values too, after random changes.
 struct RandomTargetTests {
-  private static let stepCount =
-    ProcessInfo.processInfo.environment["CAMBIUM_LIST_STEPS"].flatMap(Int.init) ?? 40
+  private static let stepCount = TestEffort.times(40, long: 1_500)
 
   /// A list, and a surface of it for each way of reporting changes.
   private struct Surfaces {

@@ -24,11 +24,13 @@ public struct ToolRun {
   /// - Parameters:
   ///   - program: the name of an executable of the package, on which the test target depends.
   ///   - folder: the folder in which it runs; nil for that of the tests.
+  ///   - errorDevice: takes what goes to standard error instead of ``errors``.
   public init(
     _ program: String = "cambium",
     arguments: [String],
     in folder: String? = nil,
     writingTo device: FileHandle? = nil,
+    writingErrorsTo errorDevice: FileHandle? = nil,
     environment: [String: String] = [:]
   ) throws {
     let process = Process()
@@ -39,10 +41,11 @@ public struct ToolRun {
     let output = Pipe()
     let errors = Pipe()
     process.standardOutput = device ?? output
-    process.standardError = errors
+    process.standardError = errorDevice ?? errors
     try process.run()
     // The tool says little on standard error: a pipe's buffer holds it while the output is read.
     if device != nil { try output.fileHandleForWriting.close() }
+    if errorDevice != nil { try errors.fileHandleForWriting.close() }
     self.output = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     self.errors = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     process.waitUntilExit()
@@ -52,6 +55,6 @@ public struct ToolRun {
   public var lines: [Substring] { output.split(separator: "\n", omittingEmptySubsequences: false).dropLast() }
 
   /// The programs lie beside the bundle of tests.
-  private static let products = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+  public static let products = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
     .deletingLastPathComponent()
 }

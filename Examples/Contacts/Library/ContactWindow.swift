@@ -67,7 +67,7 @@ import Cambium
 
   private func contact(_ row: Int?) throws -> Contact {
     let contacts = try contacts
-    guard let row, contacts.indices.contains(row - 1) else {
+    guard let row, row > 0, row <= contacts.count else {
       throw EditorCommand.Mistake(message: "There is no such row.")
     }
     return contacts[row - 1]

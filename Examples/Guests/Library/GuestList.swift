@@ -110,7 +110,7 @@ import Cambium
 
   private func guest(at place: String) -> Guest? {
     let numbers = place.split(separator: ".").compactMap { Int($0) }
-    guard numbers.count == 2 else { return nil }
+    guard numbers.count == 2, numbers.allSatisfy({ $0 > 0 }) else { return nil }
     return guests[safe: ListPath(section: numbers[0] - 1, item: numbers[1] - 1)]
   }
 }

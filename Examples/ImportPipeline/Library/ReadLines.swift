@@ -22,9 +22,10 @@ final class ReadLines: ResultOperation<[ReadingRecord]>, @unchecked Sendable {
   }
 
   private func records() throws -> [ReadingRecord] {
-    // Empty lines are counted, too, so that the numbers are those of the file.
+    // Empty lines are counted, too, so that the numbers are those of the file. Other line separators than these may
+    // stand in a string.
     let lines = try String(contentsOf: url, encoding: .utf8)
-      .split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+      .split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
     let decoder = JSONDecoder()
     var records: [ReadingRecord] = []
     for (index, line) in lines.enumerated() where !isCancelled && !line.isEmpty {

@@ -75,7 +75,7 @@ public final class Jukebox: Sendable {
 
   private func tune(_ row: Int) throws(JukeboxCommand.Mistake) -> Tune.Values {
     let tunes = store.state.tunes.request.elements ?? []
-    guard tunes.indices.contains(row - 1) else {
+    guard row > 0, row <= tunes.count else {
       throw JukeboxCommand.Mistake(message: "There is no row \(row).")
     }
     return tunes[row - 1]

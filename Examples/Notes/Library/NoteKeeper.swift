@@ -84,7 +84,7 @@ import Cambium
       try await add(rest.dropFirst().joined(separator: " "), to: words[1])
     case "star" where rest.count == 2:
       let all = try notes(NoteFilter([]))
-      guard let row = Int(words[1]), let stars = Int16(words[2]), all.indices.contains(row - 1) else {
+      guard let row = Int(words[1]), let stars = Int16(words[2]), row > 0, row <= all.count else {
         return "There is no such row."
       }
       try await rate(all[row - 1].objectID, stars)

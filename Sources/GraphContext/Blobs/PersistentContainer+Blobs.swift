@@ -61,11 +61,15 @@ extension PersistentContainer {
     var writer = BlobWriter(handle.engine, entity, slot: slot)
     do {
       for try await chunk in chunks {
-        try writer.append(chunk)
-        if writer.isFull { writer = try await onQueue(writer) { try $0.storeParts() } }
+        // Between the commits for a long chunk, other writers have turns.
+        for start in stride(from: 0, to: chunk.count, by: BlobWriter.commitByteCount) {
+          try writer.append(chunk.dropFirst(start).prefix(BlobWriter.commitByteCount))
+          if writer.isFull { writer = try await onQueue(writer) { try $0.storeParts() } }
+        }
+        try Self.checkCancellation(entity, slot: slot)
       }
       // A stream of a cancelled task ends early and without an error: its chunks may be a part of the value alone.
-      if Task.isCancelled { throw Self.cancelled(entity, slot: slot) }
+      try Self.checkCancellation(entity, slot: slot)
       writer = try await onQueue(writer) { [coordinator] writer in
         let content = try writer.finish()
         let batch = StoreBatch(coordinator, durability, author: author)
@@ -79,9 +83,11 @@ extension PersistentContainer {
     }
   }
 
-  private static func cancelled(_ entity: StoredEntity, slot: Int) -> ContextError {
+  /// Throws `cancelled` if the task that sets a value is cancelled.
+  private static func checkCancellation(_ entity: StoredEntity, slot: Int) throws(ContextError) {
+    if !Task.isCancelled { return }
     let name = entity.schema.stored[slot].name
-    return ContextError(
+    throw ContextError(
       .cancelled,
       "the task that sets \(entity.name).\(name) was cancelled before all chunks were there",
       context: .init(entity: entity.name, properties: [name])

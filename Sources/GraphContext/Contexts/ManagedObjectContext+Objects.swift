@@ -123,6 +123,14 @@ extension ManagedObjectContext {
     object(coordinator.types[entity.ordinal], number: number, entity.ordinal)
   }
 
+  /// Returns an object of the identity map of the entity of this ordinal.
+  func knownObject(_ object: AnyObject, _ ordinal: Int) -> any ManagedObject {
+    func open<Object: ManagedObject>(_ type: Object.Type) -> any ManagedObject {
+      unsafeDowncast(object, to: type)
+    }
+    return open(coordinator.types[ordinal])
+  }
+
   /// Returns the object of a number if it is in the context already.
   func knownObject(_ number: ObjectNumber, of entity: StoredEntity) -> (any ManagedObject)? {
     entities[entity.ordinal].known[number] == nil ? nil : object(number, of: entity)

@@ -16,7 +16,7 @@ struct SortKey {
 
   mutating func append(_ number: ObjectNumber, isAscending: Bool) {
     let start = bytes.count
-    KeyCoder.append(objectID: number, to: &bytes)
+    KeyCoder.append(number: number, to: &bytes)
     if !isAscending { complement(from: start) }
   }
 

@@ -127,28 +127,46 @@ extension PersistentContainer {
   /// try await container.acknowledgeHistory(through: token, by: "search index")
   /// ```
   ///
-  /// - Parameter name: the consumer's name, in at most 4,087 bytes of UTF-8.
+  /// - Parameters:
+  ///   - name: the consumer's name, in at most 4,087 bytes of UTF-8.
+  ///   - durability: when the registration counts as done, if not as the container's options say.
   /// - Returns: the place where the consumer continues: after the last transaction that it has acknowledged, or at the
   ///   oldest transaction if the name is new. A consumer that hasn't read for too long gets a token that has expired.
   /// - Throws: `noHistory` if the store keeps none; `store` when the store can't be written.
-  public func registerHistoryConsumer(_ name: String) async throws(ContextError) -> HistoryToken {
-    try await withEngine { try $0.addHistoryConsumer(name) }
+  public func registerHistoryConsumer(
+    _ name: String,
+    durability: Durability? = nil
+  ) async throws(ContextError) -> HistoryToken {
+    try await withEngine { try $0.addHistoryConsumer(name, durability) }
   }
 
   /// Notes how far a consumer has read. A place before the one that it has acknowledged changes nothing.
   ///
+  /// - Parameters:
+  ///   - token: the place after the last transaction that the consumer has read.
+  ///   - consumer: the consumer's name.
+  ///   - durability: when the note counts as done, if not as the container's options say. After a power failure that
+  ///     takes a relaxed one back, the consumer gets the same transactions again.
   /// - Throws: `noHistoryConsumer` for a name that isn't registered; `historyExpired` for a token of another store;
   ///   `noHistory`.
   public func acknowledgeHistory(
     through token: HistoryToken,
-    by consumer: String
+    by consumer: String,
+    durability: Durability? = nil
   ) async throws(ContextError) {
-    try await withEngine { try $0.acknowledgeHistory(through: token, by: consumer) }
+    try await withEngine { try $0.acknowledgeHistory(through: token, by: consumer, durability) }
   }
 
   /// Removes a consumer: pruning waits for it no longer. Without such a consumer it does nothing.
-  public func removeHistoryConsumer(_ name: String) async throws(ContextError) {
-    try await withEngine { try $0.removeHistoryConsumer(name) }
+  ///
+  /// - Parameters:
+  ///   - name: the consumer's name.
+  ///   - durability: when the removal counts as done, if not as the container's options say.
+  public func removeHistoryConsumer(
+    _ name: String,
+    durability: Durability? = nil
+  ) async throws(ContextError) {
+    try await withEngine { try $0.removeHistoryConsumer(name, durability) }
   }
 
   /// The registered consumers, and what each has acknowledged.

@@ -10,7 +10,7 @@ extension ResolvedIndex {
       if record.isNull(column.slot) { isComplete = false }
       column.append(record, number, to: &key)
     }
-    KeyCoder.append(objectID: number, to: &key)
+    KeyCoder.append(number: number, to: &key)
     return isComplete
   }
 
@@ -27,7 +27,7 @@ extension ResolvedIndex {
     for column in columns.dropFirst() {
       column.append(record, number, to: &rest)
     }
-    KeyCoder.append(objectID: number, to: &rest)
+    KeyCoder.append(number: number, to: &rest)
     var keys: Set<[UInt8]> = []
     var elements = ListElements(record.variable(first.slot), of: kind)
     while let element = try? elements.next() {

@@ -158,35 +158,35 @@ extension KeyCoder {
 
 extension KeyCoder {
   /// The bytes an object's number takes in keys.
-  package static let objectIDByteCount = 8
+  package static let numberByteCount = 8
 
   /// Appends an object's number as 8 bytes, big-endian: the key of its record, and the end of every index key.
-  package static func append(objectID: ObjectNumber, to key: inout [UInt8]) {
-    withUnsafeBytes(of: objectID.rawValue.bigEndian) { key.append(contentsOf: $0) }
+  package static func append(number: ObjectNumber, to key: inout [UInt8]) {
+    withUnsafeBytes(of: number.rawValue.bigEndian) { key.append(contentsOf: $0) }
   }
 
   /// The key of an object's record.
-  package static func key(objectID: ObjectNumber) -> [UInt8] {
-    withUnsafeBytes(of: objectID.rawValue.bigEndian) { [UInt8]($0) }
+  package static func key(of number: ObjectNumber) -> [UInt8] {
+    withUnsafeBytes(of: number.rawValue.bigEndian) { [UInt8]($0) }
   }
 
   /// Whether a key begins with the number of an object.
   static func begins(_ key: UnsafeRawBufferPointer, with number: ObjectNumber) -> Bool {
-    key.count >= objectIDByteCount && objectID(beginning: key) == number
+    key.count >= numberByteCount && Self.number(beginning: key) == number
   }
 
   /// The number that a key begins with. The key has the bytes of one at least.
-  static func objectID(beginning key: UnsafeRawBufferPointer) -> ObjectNumber {
+  static func number(beginning key: UnsafeRawBufferPointer) -> ObjectNumber {
     ObjectNumber(rawValue: UInt64(bigEndian: key.loadUnaligned(as: UInt64.self)))
   }
 
   /// The number that a key ends with. Nil when the key is too short.
   @inline(__always)
-  package static func objectID(ending key: UnsafeRawBufferPointer) -> ObjectNumber? {
-    guard key.count >= objectIDByteCount else { return nil }
+  package static func number(ending key: UnsafeRawBufferPointer) -> ObjectNumber? {
+    guard key.count >= numberByteCount else { return nil }
     return ObjectNumber(
       rawValue: UInt64(
-        bigEndian: key.loadUnaligned(fromByteOffset: key.count - objectIDByteCount, as: UInt64.self)
+        bigEndian: key.loadUnaligned(fromByteOffset: key.count - numberByteCount, as: UInt64.self)
       )
     )
   }
@@ -195,16 +195,16 @@ extension KeyCoder {
 extension KeyCoder {
   /// The two numbers of a pair; nil for bytes of another length.
   static func numbers(ofPair key: UnsafeRawBufferPointer) -> (ObjectNumber, ObjectNumber)? {
-    guard key.count == 2 * objectIDByteCount, let second = objectID(ending: key) else { return nil }
-    return (objectID(beginning: key), second)
+    guard key.count == 2 * numberByteCount, let second = number(ending: key) else { return nil }
+    return (number(beginning: key), second)
   }
 
   /// A key of two object numbers: of a to-one relationship's tree, destination first; of a pair.
   package static func pair(_ first: ObjectNumber, _ second: ObjectNumber) -> [UInt8] {
     var key: [UInt8] = []
-    key.reserveCapacity(2 * objectIDByteCount)
-    append(objectID: first, to: &key)
-    append(objectID: second, to: &key)
+    key.reserveCapacity(2 * numberByteCount)
+    append(number: first, to: &key)
+    append(number: second, to: &key)
     return key
   }
 }

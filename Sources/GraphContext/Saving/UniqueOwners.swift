@@ -100,7 +100,7 @@ struct UniqueOwners {
     let record = RecordView(validated: bytes, layout: changes.entity.layout)
     var key: [UInt8] = []
     guard changes.entity.declaredIndexes[place].appendKey(of: record, .none, to: &key) else { return nil }
-    key.removeLast(KeyCoder.objectIDByteCount)
+    key.removeLast(KeyCoder.numberByteCount)
     return key
   }
 }

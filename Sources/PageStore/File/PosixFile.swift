@@ -41,7 +41,7 @@ final class PosixFile: RandomAccessFile {
     var apart = Glibc.open(path, O_RDWR | O_CLOEXEC)
     while apart < 0, errno == EINTR { apart = Glibc.open(path, O_RDWR | O_CLOEXEC) }
     // Without /proc, or without a free descriptor, a shared sync is better than none.
-    guard apart >= 0 else { return synchronize() }
+    guard apart >= 0, let apart = try? Self.aboveStandardStreams(apart) else { return synchronize() }
     defer { _ = Glibc.close(apart) }
     return fdatasync(apart) == 0 ? 0 : -errno
   }
@@ -127,6 +127,7 @@ extension PosixFile {
       if errno != EINTR { throw .system("open", errno).adding { $0.path = path } }
       descriptor = Glibc.open(path, flags, permissions)
     }
+    descriptor = try aboveStandardStreams(descriptor)
     let status: stat
     do throws(StoreError) {
       status = try Self.status(of: descriptor)
@@ -150,7 +151,7 @@ extension PosixFile {
     let folder = folder(of: path)
     let descriptor = clinux_open_unnamed(folder)
     guard descriptor >= 0 else { throw .system("open", -descriptor).adding { $0.path = folder } }
-    return PosixFile(descriptor: descriptor)
+    return PosixFile(descriptor: try aboveStandardStreams(descriptor))
   }
 
   static func folder(of path: String) -> String {

@@ -78,7 +78,7 @@ final class TransactionState {
   func createTree(_ name: String) throws(StoreError) -> Int {
     guard !name.isEmpty, name.utf8.count <= Self.nameByteLimit else {
       throw StoreError(
-        .keyTooLong,
+        .invalidTreeName,
         "a tree's name must have 1 to \(Self.nameByteLimit) bytes",
         context: .init(tree: name)
       )

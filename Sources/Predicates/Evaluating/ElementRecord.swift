@@ -20,7 +20,9 @@ final class ElementRecord {
 
   /// Returns the record with this value, which is of the kind or nil. The bytes stay until the next call.
   func hold(_ value: AttributeValue) -> UnsafeRawBufferPointer {
-    bytes.initializeMemory(as: UInt8.self, repeating: 0)
+    // Without the room for a long text, which would be cleared for each element after it.
+    UnsafeMutableRawBufferPointer(rebasing: bytes[..<layout.variableOffset])
+      .initializeMemory(as: UInt8.self, repeating: 0)
     switch value {
     case .null: bytes[Int(layout.fields[0].nullByte)] = layout.fields[0].nullMask
     case .bool(let value): store(value ? 1 as UInt8 : 0)

@@ -118,6 +118,7 @@ extension PredicateFunction {
   private static func ofDate(_ function: PredicateFunction, _ date: Date) -> AttributeValue {
     switch function {
     case .toDate: return .date(date)
+    case .toNumber: return .double(date.timeIntervalSinceReferenceDate)
     case .toText: return ISO8601Text.text(date).map { .string($0) } ?? .null
     default: break
     }

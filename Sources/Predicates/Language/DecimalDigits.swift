@@ -10,7 +10,10 @@ public struct DecimalDigits: Sendable, Hashable {
   /// The position of the point: before the first digit for 0, after it for 1.
   public let exponent: Int
 
-  /// Reads `123`, `1.5`, `.5`, `1.`, `9.2e-5`. Nil for anything else, or an exponent beyond ±99,999.
+  /// The exponents of readable numbers. The text of such a number is readable, too.
+  private static let exponents = -99_999...99_999
+
+  /// Reads `123`, `1.5`, `.5`, `1.`, `9.2e-5`. Nil for anything else, or an ``exponent`` beyond ±99,999.
   public init?(_ text: String) {
     var rest = text.utf8[...]
     let isNegative = rest.first == UInt8(ascii: "-")
@@ -25,7 +28,7 @@ public struct DecimalDigits: Sendable, Hashable {
       case UInt8(ascii: ".") where pointPosition == nil:
         pointPosition = digits.count
       case UInt8(ascii: "e"), UInt8(ascii: "E"):
-        guard let value = Int(String(rest) ?? ""), (-99_999...99_999).contains(value) else { return nil }
+        guard let value = Int(String(rest) ?? ""), Self.exponents.contains(value) else { return nil }
         exponent = value
         break scan
       default:
@@ -36,9 +39,11 @@ public struct DecimalDigits: Sendable, Hashable {
     let zero = UInt8(ascii: "0")
     let leadingZeros = digits.prefix { $0 == zero }.count
     let significant = digits.dropFirst(leadingZeros).reversed().drop { $0 == zero }.reversed()
+    let point = significant.isEmpty ? 0 : exponent + (pointPosition ?? digits.count) - leadingZeros
+    guard Self.exponents.contains(point) else { return nil }
     self.isNegative = isNegative
     self.digits = String(decoding: Array(significant), as: UTF8.self)
-    self.exponent = significant.isEmpty ? 0 : exponent + (pointPosition ?? digits.count) - leadingZeros
+    self.exponent = point
   }
 
   /// Makes the shortest digits that name this Double and no other. Nil for infinities and NaN.

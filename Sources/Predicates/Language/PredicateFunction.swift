@@ -94,7 +94,7 @@ public enum PredicateFunction: String, Sendable, Hashable, CaseIterable {
 
   // MARK: Conversions
 
-  /// A string's number, or a number as it is.
+  /// A string's number, a date's seconds since 1 January 2001 UTC, or a number as it is.
   case toNumber
   /// A value's text.
   case toText

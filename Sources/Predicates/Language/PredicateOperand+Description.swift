@@ -33,7 +33,10 @@ extension PredicateOperand: CustomStringConvertible {
       return arguments[0].isLiteral ? "\(prefix)(\(argument))" : prefix + argument
     }
     guard let infix = FormatOperator.infixes[function], arguments.count == 2 else {
-      return "\(function.rawValue)(\(arguments.map(\.formatText).joined(separator: ", ")))"
+      let list = arguments.map(\.formatText).joined(separator: ", ")
+      // Of a single argument without braces, `min` would be read as the aggregate of a collection.
+      let takesBraces = arguments.count == 1 && FormatOperator.collectionFunctions[function.rawValue] != nil
+      return takesBraces ? "\(function.rawValue)({\(list)})" : "\(function.rawValue)(\(list))"
     }
     // Operators of a precedence are read from the left.
     let text =

@@ -108,7 +108,7 @@ extension ForeignLookup {
         rowCount: best.count
       )
     )
-    return (try best.ranges.flatMap { try counting.objectIDs($0, in: best.index) }, conjuncts.count == 1)
+    return (try best.ranges.flatMap { try counting.numbers($0, in: best.index) }, conjuncts.count == 1)
   }
 
   private func usableIndex(on slot: Int, of entity: EntitySchema, for set: ValueSet) -> ResolvedIndex? {

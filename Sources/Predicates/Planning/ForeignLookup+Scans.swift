@@ -31,7 +31,7 @@ extension ForeignLookup {
       let entity = last.objects.map({ schema.entitySchema($0.destination) }),
       collection.steps[0].owner.scope == 0, isVisible(collection), isAboutElementsAlone(collection),
       Double(try counting.count(of: entity.id)) <= rowCount * CostModel.collection,
-      let elements = try counting.objectIDs(
+      let elements = try counting.numbers(
         of: entity,
         where: condition,
         scope: last.scope,

@@ -96,7 +96,7 @@ struct ForeignLookup {
       rowCount += try counting.count(range, in: index)
       if rowCount > Self.maximumObjectCount { return nil }
     }
-    let numbers = try ranges.flatMap { try counting.objectIDs($0, in: index) }
+    let numbers = try ranges.flatMap { try counting.numbers($0, in: index) }
     lookups.append(
       QueryPlan.Lookup(
         entity: entity.name,

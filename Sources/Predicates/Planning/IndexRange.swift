@@ -24,7 +24,7 @@ package protocol IndexCounting {
   /// Returns the number of entries of the range.
   func count(_ range: IndexRange, in index: ResolvedIndex) throws -> Int
   /// Returns the objects of the range's entries. O(entries); asked for few only.
-  func objectIDs(_ range: IndexRange, in index: ResolvedIndex) throws -> [ObjectNumber]
+  func numbers(_ range: IndexRange, in index: ResolvedIndex) throws -> [ObjectNumber]
   /// Returns the objects that have one of these as an element of a to-many relationship, each once, ascending.
   /// O(elements · log n); asked for few only.
   func owners(of elements: [ObjectNumber], in relationship: ToManyID) throws -> [ObjectNumber]
@@ -32,7 +32,7 @@ package protocol IndexCounting {
   /// these objects are more than `limit`.
   ///
   /// - Parameter scope: that of the condition's paths.
-  func objectIDs(
+  func numbers(
     of entity: EntitySchema,
     where condition: NormalPredicate,
     scope: Int,

@@ -117,7 +117,7 @@ extension PredicateFunction {
     case .year, .month, .day, .hour, .minute, .weekday:
       return types.allSatisfy { $0 == .date } ? .integer : nil
     case .second: return types.allSatisfy { $0 == .date } ? .real : nil
-    case .toNumber: return types.allSatisfy { $0.isNumeric || $0 == .string } ? .real : nil
+    case .toNumber: return types.allSatisfy { $0.isNumeric || $0 == .string || $0 == .date } ? .real : nil
     case .toText:
       return types.allSatisfy { $0.isOrdered && $0 != .data } ? .string : nil
     case .toDate: return types.allSatisfy { $0.isNumeric || $0 == .string || $0 == .date } ? .date : nil

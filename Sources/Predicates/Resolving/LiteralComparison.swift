@@ -59,12 +59,19 @@ extension PredicateOperand {
     }
   }
 
-  /// Returns the same value as ``literalValue``, with two exceptions. Beside a Decimal, digits become a Decimal,
-  /// and a Double becomes the Decimal of its shortest digits. Beside an integer, digits are placed exactly.
+  /// Returns the same value as ``literalValue``, with a few exceptions. Beside a Decimal, digits become a Decimal,
+  /// and a Double becomes the Decimal of its shortest digits. Beside an integer, digits are placed exactly. Beside a
+  /// date or a UUID, a string is read as one, and beside a Bool, 0 and 1 are Bools.
   fileprivate func literalValue(beside other: PredicateOperand) -> AttributeValue? {
     switch (content, other.content) {
     case (_, .value(.decimal)): nearestDecimal.map(AttributeValue.decimal) ?? literalValue
     case (.digits(let digits), .value(.int)), (.digits(let digits), .value(.uint)): digits.amongIntegers
+    case (.value(.string(let text)), .value(.date)):
+      ISO8601Text.date(text).map(AttributeValue.date) ?? literalValue
+    case (.value(.string(let text)), .value(.uuid)):
+      UUID(uuidString: text).map(AttributeValue.uuid) ?? literalValue
+    case (.value(.int(0)), .value(.bool)): .bool(false)
+    case (.value(.int(1)), .value(.bool)): .bool(true)
     default: literalValue
     }
   }

@@ -79,11 +79,15 @@ extension PredicateResolver {
     return TypedExpression(expression: resolved, type: type, operand: operand)
   }
 
-  private func folded(
+  private mutating func folded(
     _ function: PredicateFunction,
     _ arguments: [ResolvedExpression]
   ) throws(QueryError) -> ResolvedExpression {
-    if function == .now { return .literal(.date(Date())) }
+    if function == .now {
+      let now = moment ?? Date()
+      moment = now
+      return .literal(.date(now))
+    }
     var values: [AttributeValue] = []
     for argument in arguments {
       guard case .literal(let value) = argument else { return .function(function, arguments) }

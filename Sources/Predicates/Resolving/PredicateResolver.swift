@@ -41,6 +41,8 @@ struct PredicateResolver {
   var variables: [String: ElementVariable] = [:]
   /// The number of the next collection step.
   var nextScope = 1
+  /// The moment that every `now()` of the tree means; nil until the first one is resolved.
+  var moment: Date?
 
   init(paths: PathResolver, store: UUID?) {
     self.paths = paths

@@ -1,5 +1,4 @@
 import Cambium
-import Foundation
 import Synchronization
 import TestSupport
 import Testing
@@ -8,9 +7,8 @@ import Testing
 
 /// Thousands of objects that are deleted by batch, and one by one.
 struct LargeDeletionTests {
-  /// How many objects are deleted: `CAMBIUM_DELETED_OBJECTS`, or a few thousand.
-  private static let objectCount =
-    ProcessInfo.processInfo.environment["CAMBIUM_DELETED_OBJECTS"].flatMap(Int.init) ?? 2_000
+  /// The number of items before the deletion.
+  private static let objectCount = TestEffort.times(2_000)
 
   @Test func aBatchDeletesWhatDeletingOneByOneDoes() async throws {
     let count = Self.objectCount

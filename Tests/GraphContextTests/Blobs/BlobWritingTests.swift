@@ -254,6 +254,44 @@ struct BlobWritingTests {
     #expect(try await container.verify().map(\.description) == [])
   }
 
+  /// Chunks that keep coming although the task is cancelled, as those of a file do.
+  private struct SteadyChunks: AsyncSequence, Sendable {
+    func makeAsyncIterator() -> Iterator { Iterator() }
+
+    struct Iterator: AsyncIteratorProtocol {
+      var left = 100
+
+      mutating func next() async throws -> Data? {
+        if left == 0 {
+          Issue.record("all chunks were asked for")
+          return nil
+        }
+        left -= 1
+        withUnsafeCurrentTask { $0?.cancel() }
+        return Data(repeating: 1, count: 1_000)
+      }
+    }
+  }
+
+  @Test func aCancelledTaskAsksForNoMoreChunks() async throws {
+    let task = Task { [container, id] in
+      try await container.setBlob(\Album.cover, of: id, from: SteadyChunks())
+    }
+    let error = await #expect(throws: ContextError.self) { try await task.value }
+    #expect(error?.code == .cancelled)
+    #expect(try await cover() == Self.bytes(70_000, 1))
+  }
+
+  @Test func aLongChunkIsStoredInSeveralCommits() async throws {
+    let value = Self.bytes(5_000_000, 2)
+    let before = try container.store.snapshot().commit
+    try await container.setBlob(\Album.cover, of: id, from: Chunks(value: value, size: value.count))
+    // Four with whole parts, one with the rest, one that sets the value.
+    #expect(try container.store.snapshot().commit >= before + 6)
+    #expect(try await cover() == value)
+    #expect(try await container.verify().map(\.description) == [])
+  }
+
   /// Lengths of values that are in the record, in one commit and in several.
   @Test(arguments: [0, 100, 70_000, 3_000_000]) func anEqualValueIsNoChange(count: Int) async throws {
     let chunks = Chunks(value: Self.bytes(count, 2), size: 500_000)

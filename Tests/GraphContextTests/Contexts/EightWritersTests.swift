@@ -1,5 +1,4 @@
 import Cambium
-import Foundation
 import Synchronization
 import TestSupport
 import Testing
@@ -10,12 +9,10 @@ import Testing
 /// changes of its own. Each write adds one to the rank of a writer and inserts a reader who admires this writer. In
 /// each snapshot, the sum of the ranks, the number of readers and the number of links are therefore equal.
 ///
-/// `make sanitize` runs it under ThreadSanitizer; `CAMBIUM_WRITERS_SECONDS` makes it longer.
+/// `make sanitize` runs it under ThreadSanitizer; `CAMBIUM_TEST_EFFORT` is its length in seconds.
 struct EightWritersTests {
   /// How long the writers go on.
-  private static let duration = Duration.seconds(
-    ProcessInfo.processInfo.environment["CAMBIUM_WRITERS_SECONDS"].flatMap(Double.init) ?? 1
-  )
+  private static let duration = Duration.seconds(TestEffort.times(1))
   /// The number of `Writer` objects whose ranks are raised: few, so that contexts conflict.
   private static let writerCount = 8
 

@@ -199,5 +199,7 @@ struct MisuseTests {
     let container = try await PersistentContainer("Here", models: Stranger.self, at: .inMemory)
     let refusal = await #expect(throws: ContextError.self) { try await container.copy(to: url) }
     #expect(refusal?.code == .invalidURL)
+    let unopened = #expect(throws: ContextError.self) { try DynamicStore(at: url) }
+    #expect(unopened?.code == .invalidURL)
   }
 }

@@ -109,7 +109,7 @@ private struct Racer {
     guard let tree = try context.view.records(of: context.entity(of: type)) else { return [] }
     var numbers: [ObjectNumber] = []
     var cursor = tree.cursor()
-    while try cursor.next() { numbers.append(KeyCoder.objectID(ending: try cursor.key()) ?? 0) }
+    while try cursor.next() { numbers.append(KeyCoder.number(ending: try cursor.key()) ?? 0) }
     return numbers
   }
 

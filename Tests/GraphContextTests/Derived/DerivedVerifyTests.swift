@@ -23,7 +23,7 @@ struct DerivedVerifyTests {
       let entity = try #require(schema.entity(named: "Album"))
       let property = try #require(entity.schema.storedProperty(named: name))
       let tree = try transaction.tree(entity.treeName)
-      let key = KeyCoder.key(objectID: 1)
+      let key = KeyCoder.key(of: 1)
       var encoder = RecordEncoder(layout: entity.layout)
       let bytes = try #require(try tree.value(for: key)).withUnsafeBytes { stored in
         let record = RecordView(validated: stored, layout: entity.layout)

@@ -88,7 +88,7 @@ final class DictionarySource: StoredSource {
       var key: [UInt8] = []
       let record = RecordView(validated: encode(row, entity), layout: entity.layout)
       return index.appendKey(of: record, .none, to: &key)
-        && key.dropLast(KeyCoder.objectIDByteCount) == components[...]
+        && key.dropLast(KeyCoder.numberByteCount) == components[...]
     }
   }
 

@@ -1,5 +1,4 @@
 import Cambium
-import Foundation
 import TestSupport
 import Testing
 
@@ -8,9 +7,8 @@ import Testing
 /// The events of a context and of its child describe every difference between two states that it shows, for random
 /// changes.
 struct RandomEventTests {
-  /// How many programs are run: `CAMBIUM_EVENT_PROGRAMS`, or a few.
-  private static let programCount =
-    ProcessInfo.processInfo.environment["CAMBIUM_EVENT_PROGRAMS"].flatMap(Int.init) ?? 6
+  /// The number of programs that are run.
+  private static let programCount = TestEffort.times(6, long: 12)
 
   @Test func eventsSayExactlyWhatHasChanged() async throws {
     for _ in 0..<Self.programCount {

@@ -1,5 +1,4 @@
 import Cambium
-import Foundation
 import TestSupport
 import Testing
 
@@ -8,9 +7,8 @@ import Testing
 /// Listeners that change, save, roll back and refresh contexts while these report changes to them. Afterwards each
 /// context shows the state of its store or parent, except for its unsaved changes.
 struct RandomListenerTests {
-  /// How many programs are run: `CAMBIUM_LISTENER_PROGRAMS`, or a few.
-  private static let programCount =
-    ProcessInfo.processInfo.environment["CAMBIUM_LISTENER_PROGRAMS"].flatMap(Int.init) ?? 10
+  /// The number of programs that are run.
+  private static let programCount = TestEffort.times(10, long: 300)
 
   @Test func nothingThatListenersDoIsLost() async throws {
     for number in 0..<Self.programCount {

@@ -275,9 +275,9 @@ struct DecimalFetchTests {
     let position = entity.layout.fields[slot].position
     try await container.store.write { transaction in
       let tree = try transaction.tree(entity.treeName)
-      var record = try #require(try tree.value(for: KeyCoder.key(objectID: 1)))
+      var record = try #require(try tree.value(for: KeyCoder.key(of: 1)))
       record[position] = 0xEE
-      _ = try tree.put(KeyCoder.key(objectID: 1), record)
+      _ = try tree.put(KeyCoder.key(of: 1), record)
     }
     let problems = try await container.verify().map(\.message)
     #expect(problems.contains("the amount of Invoice 1 is not a valid value of the kind decimal"))

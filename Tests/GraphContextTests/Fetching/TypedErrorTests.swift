@@ -106,7 +106,7 @@ struct TypedErrorTests {
     let container = try await open(3)
     let tree = try #require(container.coordinator.schema.entity(named: "Item")).treeName
     try await container.store.write { transaction in
-      _ = try transaction.tree(tree).put(KeyCoder.key(objectID: 1), [1, 2, 3])
+      _ = try transaction.tree(tree).put(KeyCoder.key(of: 1), [1, 2, 3])
     }
     try await container.performBackgroundTask { context throws in
       let errors = Self.failures(From<Item>().where(\.u == nil), in: context)

@@ -10,9 +10,8 @@ import Testing
 /// A store with every kind of property whose trees get random bytes in pages with valid checksums. Opening,
 /// verifying, reading, changing and saving may throw typed errors, and must not trap.
 struct RandomForgeryTests {
-  /// How many stores: `CAMBIUM_FORGERIES`, or a few.
-  private static let storeCount =
-    ProcessInfo.processInfo.environment["CAMBIUM_FORGERIES"].flatMap(Int.init) ?? 60
+  /// The number of stores.
+  private static let storeCount = TestEffort.times(60, long: 200)
 
   private static let models: [any ManagedObject.Type] =
     Media.models + [Chest.self, ChestItem.self, Jar.self, Sticker.self]

@@ -25,7 +25,7 @@ struct AcknowledgingTests {
       acknowledgements.append(
         Task {
           try await DispatchQueue.global().run { () throws(ContextError) in
-            try ContextError.mapping { try engine.acknowledgeHistory(through: token, by: "index") }
+            try ContextError.mapping { try engine.acknowledgeHistory(through: token, by: "index", nil) }
           }
         }
       )

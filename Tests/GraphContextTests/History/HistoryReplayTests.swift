@@ -1,5 +1,4 @@
 import Cambium
-import Foundation
 import TestSupport
 import Testing
 
@@ -10,7 +9,7 @@ import Testing
 struct HistoryReplayTests {
   @Test func theHistoryReplayedGivesTheStore() async throws {
     var random = SeededGenerator()
-    for _ in 0..<(Int(ProcessInfo.processInfo.environment["CAMBIUM_HISTORY_PROGRAMS"] ?? "") ?? 6) {
+    for _ in 0..<TestEffort.times(6, long: 12) {
       let seed = random.next()
       let library = try await Library.open()
       if seed % 3 > 0 { try await library.keepHistory() }

@@ -45,8 +45,8 @@ struct ForgedHierarchyTests {
     let forged = ObjectNumber(rawValue: number.sequence | UInt64(tag) << 50)
     try await container.store.write { transaction in
       let records = try transaction.tree(items.treeName)
-      let bytes = try #require(try records.value(for: KeyCoder.key(objectID: number)))
-      _ = try records.put(KeyCoder.key(objectID: forged), bytes)
+      let bytes = try #require(try records.value(for: KeyCoder.key(of: number)))
+      _ = try records.put(KeyCoder.key(of: forged), bytes)
       try bytes.withUnsafeBytes { bytes in
         let record = RecordView(validated: bytes, layout: items.layout)
         for index in items.declaredIndexes {
@@ -62,10 +62,10 @@ struct ForgedHierarchyTests {
       }
       for toMany in items.toManys {
         guard case .pairs(let trees) = toMany.storage else { continue }
-        var cursor = try transaction.tree(trees.forward).cursor(in: .prefix(KeyCoder.key(objectID: number)))
+        var cursor = try transaction.tree(trees.forward).cursor(in: .prefix(KeyCoder.key(of: number)))
         var elements: [ObjectNumber] = []
         while try cursor.next() {
-          if let element = KeyCoder.objectID(ending: try cursor.key()) { elements.append(element) }
+          if let element = KeyCoder.number(ending: try cursor.key()) { elements.append(element) }
         }
         for element in elements {
           _ = try transaction.tree(trees.forward).put(KeyCoder.pair(forged, element), [])
@@ -153,7 +153,7 @@ struct ForgedHierarchyTests {
     let slot = try #require(items.schema.storedProperty(named: "noteCount")).slot
     try await container.store.write { transaction in
       let records = try transaction.tree(items.treeName)
-      let key = KeyCoder.key(objectID: number)
+      let key = KeyCoder.key(of: number)
       var encoder = RecordEncoder(layout: items.layout)
       let bytes = try #require(try records.value(for: key)).withUnsafeBytes { stored in
         [UInt8](
@@ -179,7 +179,7 @@ struct ForgedHierarchyTests {
         var key: [UInt8] = []
         KeyCoder.append(.string("zz"), to: &key)
         KeyCoder.append(.int(0), to: &key)
-        KeyCoder.append(objectID: number, to: &key)
+        KeyCoder.append(number: number, to: &key)
         _ = try transaction.tree(tree).put(key, [])
       }
       #expect(try await container.verify().contains { $0.message.contains("elements in lists of Item") })

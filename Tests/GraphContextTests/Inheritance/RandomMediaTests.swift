@@ -8,9 +8,8 @@ import Testing
 /// Random changes of a hierarchy whose classes have derived values, ordered lists, external values, lists with indexes and unique values: by two
 /// contexts, a child, batches, undoing and redoing, over several openings of the store.
 struct RandomMediaTests {
-  /// How many steps: `CAMBIUM_MEDIA_STEPS`, or a few.
-  private static let stepCount =
-    ProcessInfo.processInfo.environment["CAMBIUM_MEDIA_STEPS"].flatMap(Int.init) ?? 250
+  /// The number of steps.
+  private static let stepCount = TestEffort.times(250, long: 400)
 
   @Test func aHierarchyOfEveryKindIsWhatPlainValuesAre() async throws {
     let folder = try TemporaryFolder()

@@ -1,5 +1,4 @@
 import Cambium
-import Foundation
 import TestSupport
 import Testing
 
@@ -7,9 +6,8 @@ import Testing
 
 /// Random changes of properties that stand for the objects behind links, beside sets and arrays of names.
 struct RandomLinkedObjectsTests {
-  /// How many steps: `CAMBIUM_LINK_STEPS`, or a few.
-  private static let stepCount =
-    ProcessInfo.processInfo.environment["CAMBIUM_LINK_STEPS"].flatMap(Int.init) ?? 300
+  /// The number of steps.
+  private static let stepCount = TestEffort.times(300)
 
   @Test func propertiesAreWhatCollectionsAre() async throws {
     let container = try await PersistentContainer.bands()

@@ -7,9 +7,8 @@ import Testing
 
 /// Random changes of to-many relationships without an inverse, by two contexts and a child, beside sets.
 struct RandomMixtapeTests {
-  /// How many steps: `CAMBIUM_LINK_STEPS`, or a few.
-  private static let stepCount =
-    ProcessInfo.processInfo.environment["CAMBIUM_LINK_STEPS"].flatMap(Int.init) ?? 700
+  /// The number of steps.
+  private static let stepCount = TestEffort.times(700, long: 1_500)
 
   @Test(arguments: [true, false]) func listsAreWhatSetsAre(_ isInMemory: Bool) async throws {
     let folder = try TemporaryFolder()

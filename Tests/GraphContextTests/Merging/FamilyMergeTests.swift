@@ -1,5 +1,4 @@
 import Cambium
-import Foundation
 import TestSupport
 import Testing
 
@@ -8,9 +7,8 @@ import Testing
 /// Two contexts and a child of one change a library at random, beside plain values. After each step, each context
 /// agrees with its plain values, and after each save, the store does as well.
 struct FamilyMergeTests {
-  /// How many steps are made: `CAMBIUM_MERGE_STEPS`, or some hundreds for each policy.
-  private static let stepCount =
-    ProcessInfo.processInfo.environment["CAMBIUM_MERGE_STEPS"].flatMap(Int.init) ?? 1_500
+  /// The number of steps: some hundreds for each policy at least.
+  private static let stepCount = TestEffort.times(1_500, long: 100_000)
 
   @Test func contextsAndTheStoreShowWhatPlainValuesDo() async throws {
     var generator = SeededGenerator()

@@ -1,4 +1,3 @@
-import Foundation
 import TestSupport
 import Testing
 
@@ -6,10 +5,8 @@ import Testing
 /// records of earlier
 /// layouts stay as they are or are rewritten after each change.
 struct RandomChangeTests {
-  /// How many stores are made: `CAMBIUM_SCHEMA_CHANGES`, or a few.
-  private static var roundCount: Int {
-    ProcessInfo.processInfo.environment["CAMBIUM_SCHEMA_CHANGES"].flatMap(Int.init) ?? 10
-  }
+  /// The unit in which the tests count the stores that they make.
+  private static let roundCount = TestEffort.times(10, long: 25)
 
   @Test func theDumpIsTheOraclesHoweverRecordsAreRead() throws {
     var generator = SeededGenerator()

@@ -9,10 +9,8 @@ import Testing
 /// Kinds of things, each of which is an entity or a class below another kind, are rearranged at random. A stage makes
 /// all their objects anew.
 struct RandomRearrangementTests {
-  /// How many stores are made: `CAMBIUM_SCHEMA_CHANGES`, or a few.
-  private static var roundCount: Int {
-    ProcessInfo.processInfo.environment["CAMBIUM_SCHEMA_CHANGES"].flatMap(Int.init) ?? 10
-  }
+  /// The unit in which the tests count the stores that they make.
+  private static let roundCount = TestEffort.times(10, long: 25)
 
   @Test func everyObjectAndLinkIsThereInTheOtherArrangement() throws {
     var generator = SeededGenerator()

@@ -73,7 +73,7 @@ private enum Shop {
 struct PlantedGraphProblemsTests {
   private typealias Plant = @Sendable (inout WriteTransaction, StoredSchema) throws -> Void
 
-  private func key(_ number: ObjectNumber) -> [UInt8] { KeyCoder.key(objectID: number) }
+  private func key(_ number: ObjectNumber) -> [UInt8] { KeyCoder.key(of: number) }
 
   /// Returns the problems that verifying a store reports after a change, and checks that it reported none before.
   private func problems(_ plants: [Plant]) async throws -> [IntegrityProblem] {
@@ -102,9 +102,9 @@ struct PlantedGraphProblemsTests {
     { transaction, schema in
       let stored = try #require(schema.entity(named: entity))
       let tree = try transaction.tree(stored.treeName)
-      var bytes = try #require(try tree.value(for: KeyCoder.key(objectID: number)))
+      var bytes = try #require(try tree.value(for: KeyCoder.key(of: number)))
       change(&bytes, stored.layout, stored.schema)
-      _ = try tree.put(KeyCoder.key(objectID: number), bytes)
+      _ = try tree.put(KeyCoder.key(of: number), bytes)
     }
   }
 
@@ -310,7 +310,7 @@ struct PlantedGraphProblemsTests {
     try await expect("two objects of Item have the same code", in: "i/Item/code") { transaction, schema in
       let tree = try transaction.tree(schema.tree("i/Item/code"))
       let first = try #require(try tree.entry(at: 0)).key
-      _ = try tree.put(first.dropLast(8) + KeyCoder.key(objectID: 99), [])
+      _ = try tree.put(first.dropLast(8) + KeyCoder.key(of: 99), [])
     }
   }
 
@@ -328,9 +328,9 @@ struct PlantedGraphProblemsTests {
       let maker = try #require(schema.entity(named: "Maker"))
       let slot = try #require(maker.toOnes.first).slot
       let tree = try transaction.tree(schema.tree("e/Maker"))
-      var bytes = try #require(try tree.value(for: KeyCoder.key(objectID: 1)))
+      var bytes = try #require(try tree.value(for: KeyCoder.key(of: 1)))
       bytes[maker.layout.fields[slot].position] = 2
-      _ = try tree.put(KeyCoder.key(objectID: 1), bytes)
+      _ = try tree.put(KeyCoder.key(of: 1), bytes)
     }
   }
 

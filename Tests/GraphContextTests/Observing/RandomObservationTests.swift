@@ -1,5 +1,4 @@
 import Cambium
-import Foundation
 import TestSupport
 import Testing
 
@@ -8,9 +7,8 @@ import Testing
 /// Observers are called exactly for properties that show another value afterwards or were set, for random changes of
 /// a context and its child.
 struct RandomObservationTests {
-  /// How many programs are run: `CAMBIUM_OBSERVATION_PROGRAMS`, or a few.
-  private static let programCount =
-    ProcessInfo.processInfo.environment["CAMBIUM_OBSERVATION_PROGRAMS"].flatMap(Int.init) ?? 6
+  /// The number of programs that are run.
+  private static let programCount = TestEffort.times(6, long: 12)
 
   @Test func observersAreCalledExactlyForChanges() async throws {
     for _ in 0..<Self.programCount {

@@ -64,7 +64,7 @@ struct ForgedAnthologyTests {
     let (table, _) = try places
     var key = KeyCoder.listPrefix(of: book.number)
     KeyCoder.append(.data(Data(bytes)), to: &key)
-    KeyCoder.append(objectID: ObjectNumber(rawValue: 1), to: &key)
+    KeyCoder.append(number: ObjectNumber(rawValue: 1), to: &key)
     let forged = key
     try await change(table.treeName) { _ = try $0.put(forged, []) }
     #expect(try await container.verify().contains { $0.message.contains("4 entries for 3 links") })

@@ -41,11 +41,11 @@ struct ForgedListTests {
       KeyCoder.append(.reference(list.number), to: &prefix)
       var old = prefix
       KeyCoder.append(ListPlace(0)._attributeValue, to: &old)
-      KeyCoder.append(objectID: ObjectNumber(rawValue: 3), to: &old)
+      KeyCoder.append(number: ObjectNumber(rawValue: 3), to: &old)
       #expect(try tree.remove(old))
       var new = prefix
       KeyCoder.append(.data(Data(place)), to: &new)
-      KeyCoder.append(objectID: ObjectNumber(rawValue: 3), to: &new)
+      KeyCoder.append(number: ObjectNumber(rawValue: 3), to: &new)
       _ = try tree.put(new, [])
     }
   }
@@ -81,7 +81,7 @@ struct ForgedListTests {
     let entity = try #require(container.coordinator.schema.entity(named: "Track"))
     try await container.store.write { transaction in
       let tree = try transaction.tree(entity.treeName)
-      let key = KeyCoder.key(objectID: ObjectNumber(rawValue: 3))
+      let key = KeyCoder.key(of: ObjectNumber(rawValue: 3))
       let stored = try #require(try tree.value(for: key))
       var encoder = RecordEncoder(layout: entity.layout)
       try stored.withUnsafeBytes { bytes in

@@ -1,5 +1,6 @@
 import Cambium
 import Foundation
+import TestSupport
 import Testing
 
 @testable import GraphContext
@@ -188,7 +189,7 @@ struct OrderedRelationshipTests {
   }
 
   @Test func insertionsAtTheFrontHaveShortPlaces() async throws {
-    let count = ProcessInfo.processInfo.environment["CAMBIUM_FRONT_INSERTS"].flatMap(Int.init) ?? 2_000
+    let count = TestEffort.times(2_000, long: 20_000)
     let container = try await open()
     let other = try await container.performBackgroundTask { context in
       let list = Playlist("A")

@@ -1,5 +1,4 @@
 import Cambium
-import Foundation
 import TestSupport
 import Testing
 
@@ -8,9 +7,8 @@ import Testing
 /// Two contexts that change the same ordered many-to-many relationships at once, and save in turns: all contexts show what the store has.
 struct RacingAnthologyTests {
   private static let bookCount = 3
-  /// How many rounds: a fifth of `CAMBIUM_LIST_STEPS`, or a few.
-  private static let roundCount =
-    ProcessInfo.processInfo.environment["CAMBIUM_LIST_STEPS"].flatMap(Int.init).map { $0 / 5 } ?? 150
+  /// The number of rounds.
+  private static let roundCount = TestEffort.times(150, long: 300)
 
   @Test func contextsAgreeAfterEachSave() async throws {
     let container = try await PersistentContainer("Books", models: Anthology.self, Poem.self, at: .inMemory)

@@ -7,9 +7,8 @@ import Testing
 
 /// Random changes of many-to-many relationships that are ordered at both ends, by two contexts and a child, with undo, beside arrays.
 struct RandomAnthologyTests {
-  /// How many steps: `CAMBIUM_LIST_STEPS`, or a few.
-  private static let stepCount =
-    ProcessInfo.processInfo.environment["CAMBIUM_LIST_STEPS"].flatMap(Int.init) ?? 700
+  /// The number of steps.
+  private static let stepCount = TestEffort.times(700, long: 1_500)
 
   @Test(arguments: [true, false])
   func listsAreWhatArraysAre(_ isInMemory: Bool) async throws {

@@ -7,9 +7,8 @@ import Testing
 
 /// Random changes of ordered lists by two contexts and a child, beside arrays.
 struct RandomListTests {
-  /// How many steps: `CAMBIUM_LIST_STEPS`, or a few.
-  private static let stepCount =
-    ProcessInfo.processInfo.environment["CAMBIUM_LIST_STEPS"].flatMap(Int.init) ?? 700
+  /// The number of steps.
+  private static let stepCount = TestEffort.times(700, long: 1_500)
 
   @Test(arguments: [true, false])
   func listsAreWhatArraysAre(_ isInMemory: Bool) async throws {

@@ -123,8 +123,8 @@ struct KeyCoderTests {
 
   @Test func objectNumbersEndKeys() {
     var bytes = key([.string("x")])
-    KeyCoder.append(objectID: 0x0102_0304_0506_0708, to: &bytes)
+    KeyCoder.append(number: 0x0102_0304_0506_0708, to: &bytes)
     #expect(bytes.suffix(8) == [1, 2, 3, 4, 5, 6, 7, 8])
-    bytes.withUnsafeBytes { #expect(KeyCoder.objectID(ending: $0) == 0x0102_0304_0506_0708) }
+    bytes.withUnsafeBytes { #expect(KeyCoder.number(ending: $0) == 0x0102_0304_0506_0708) }
   }
 }

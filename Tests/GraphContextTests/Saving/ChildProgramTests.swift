@@ -8,9 +8,8 @@ import Testing
 /// Random edits in a context, its children and a grandchild have the same result in the store as the same edits in
 /// one context, which makes them when they reach the family's root.
 struct ChildProgramTests {
-  /// How many programs are run: `CAMBIUM_CHILD_PROGRAMS`, or a few.
-  private static let programCount =
-    ProcessInfo.processInfo.environment["CAMBIUM_CHILD_PROGRAMS"].flatMap(Int.init) ?? 40
+  /// The number of programs that are run.
+  private static let programCount = TestEffort.times(40, long: 60)
 
   @Test func aFamilyDoesWhatOneContextDoes() async throws {
     var generator = SeededGenerator()

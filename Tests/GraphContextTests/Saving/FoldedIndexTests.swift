@@ -184,7 +184,7 @@ struct FoldedIndexTests {
     #expect(found.count == 3 && plan.contains("full scan"))
     #expect(try await container.verify().map(\.description) == [])
     try await container.close()
-    let store = try DynamicStore(at: path)
+    let store = try DynamicStore(at: URL(fileURLWithPath: path))
     let query = DynamicQuery("Track", where: try PredicateTree(format: "title ==[cd] 'elan'"))
     #expect(try store.count(query) == 3)
     #expect(try store.explain(query).access == .fullScan)

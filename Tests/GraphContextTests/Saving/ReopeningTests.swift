@@ -435,7 +435,7 @@ struct SchemaChangeTests {
     #expect(try await library.verify().map(\.tree) == [library.tree("r/Book/publisher")])
     try await library.store.write { transaction in
       _ = try transaction.tree(library.tree("r/Book/publisher")).remove(KeyCoder.pair(1, 99))
-      _ = try transaction.tree(library.tree("e/Publisher")).remove(KeyCoder.key(objectID: 1))
+      _ = try transaction.tree(library.tree("e/Publisher")).remove(KeyCoder.key(of: 1))
     }
     #expect(try await library.verify().contains { $0.message.contains("which doesn't exist") })
   }
@@ -453,11 +453,11 @@ struct SchemaChangeTests {
     let toDesk = try #require(writer.toOnes.first { $0.name == "desk" })
     try await library.store.write { transaction in
       let tree = try transaction.tree(library.tree("e/Writer"))
-      var record = try #require(try tree.value(for: KeyCoder.key(objectID: 1)))
+      var record = try #require(try tree.value(for: KeyCoder.key(of: 1)))
       let field = writer.layout.fields[toDesk.slot]
       record[Int(field.nullByte)] |= field.nullMask
       for place in 0..<8 { record[field.position + place] = 0 }
-      _ = try tree.put(KeyCoder.key(objectID: 1), record)
+      _ = try tree.put(KeyCoder.key(of: 1), record)
       _ = try transaction.tree(library.tree("r/Writer/desk")).remove(KeyCoder.pair(1, 1))
     }
     #expect(

@@ -195,7 +195,7 @@ struct ReorderedModelTests {
     let path = folder.file("tools.cambium")
     try await Self.fill(path)
     try await Self.after(path).close()
-    let store = try DynamicStore(at: path)
+    let store = try DynamicStore(at: URL(fileURLWithPath: path))
     let tool = try #require(store.schema.entity(named: "Tool"))
     #expect(tool.storedProperties.map(\.name) == ["code", "label", "weight", "isSharp", "note", "drawer"])
     #expect(tool.indexes.map(\.name).contains("isSharp,code"))

@@ -1,5 +1,4 @@
 import Cambium
-import Foundation
 import TestSupport
 import Testing
 
@@ -7,9 +6,8 @@ import Testing
 
 /// Undoing random groups one after the other shows every earlier state again, and redoing them every later one.
 struct RandomUndoTests {
-  /// How many programs are run: `CAMBIUM_UNDO_PROGRAMS`, or a few.
-  private static let programCount =
-    ProcessInfo.processInfo.environment["CAMBIUM_UNDO_PROGRAMS"].flatMap(Int.init) ?? 3
+  /// The number of programs that are run.
+  private static let programCount = TestEffort.times(3, long: 6)
 
   @Test(arguments: [false, true])
   func everyStateComesBack(_ saves: Bool) async throws {

@@ -1,5 +1,4 @@
 import Cambium
-import Foundation
 import TestSupport
 import Testing
 
@@ -7,9 +6,8 @@ import Testing
 
 /// Random imports with random policies, next to dictionaries by the unique values.
 struct RandomUniqueTests {
-  /// How many programs are run: `CAMBIUM_UNIQUE_PROGRAMS`, or a few.
-  private static let programCount =
-    ProcessInfo.processInfo.environment["CAMBIUM_UNIQUE_PROGRAMS"].flatMap(Int.init) ?? 4
+  /// The number of programs that are run.
+  private static let programCount = TestEffort.times(4, long: 8)
 
   /// The objects that the store should have.
   private struct Oracle: Equatable {

@@ -106,7 +106,16 @@ struct TransactionTests {
       #expect(try reopened.verify() == [])
     }
     #expect(code { try store.write { try $0.dropTree("none") } } == .noSuchTree)
-    #expect(code { try store.write { _ = try $0.tree("") } } == .keyTooLong)
+  }
+
+  @Test func aTreesNameHas1To1024Bytes() throws {
+    let store = try StoreFixture().open()
+    let longest = String(repeating: "ä", count: 512)
+    for name in ["", longest + "a"] {
+      #expect(code { try store.write { _ = try $0.tree(name) } } == .invalidTreeName)
+    }
+    try store.write { _ = try $0.tree(longest) }
+    #expect(try store.snapshot().treeNames == [longest])
   }
 
   @Test func timestampsNeverGoBack() throws {

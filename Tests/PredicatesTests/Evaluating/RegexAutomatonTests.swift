@@ -221,3 +221,13 @@ private indirect enum PlainRegex: Sendable {
 extension String {
   fileprivate init(_ scalars: [Unicode.Scalar]) { self.init(String.UnicodeScalarView(scalars)) }
 }
+
+extension RegexPattern {
+  /// The number of steps of the automaton and of its lookaheads.
+  fileprivate var programLength: Int {
+    switch program {
+    case .byScalars(let program): program.length
+    case .byCharacters(let program): program.length
+    }
+  }
+}

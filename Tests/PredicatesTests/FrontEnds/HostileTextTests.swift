@@ -117,6 +117,15 @@ struct HostileTextTests {
     #expect(Self.code("a" + String(repeating: ".a", count: 50_000) + " > 1") == "fine")
   }
 
+  @Test func aChainOfCollectionOperatorsIsAsLongAsAPath() {
+    func chain(_ count: Int) -> String {
+      "a" + String(repeating: ".@unionOfObjects.b", count: count) + ".@count > 1"
+    }
+    #expect(Self.code(chain(PredicateTree.maximumDepth - 1)) == "fine")
+    #expect(Self.code(chain(PredicateTree.maximumDepth)) == "tooComplex")
+    #expect(Self.code(chain(100_000)) == "tooComplex")
+  }
+
   @Test func flatTextMayBeLong() throws {
     let terms = (0..<20_000).map { "month == \($0)" }
     guard case .or(let children) = try PredicateTree(format: terms.joined(separator: " OR ")) else {

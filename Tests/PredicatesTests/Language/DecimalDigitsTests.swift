@@ -15,12 +15,19 @@ struct DecimalDigitsTests {
   }
 
   @Test(arguments: [
-    "", "-", ".", "e5", "1e", "1e100000", "1e-9223372036854775808", "1e9223372036854775808", "1.2.3", "0x1",
+    "", "-", ".", "e5", "1e", "1e100000", "12e99999", "0.01e-99999", "1e-9223372036854775808",
+    "1e9223372036854775808", "1.2.3", "0x1",
     "1 ",
     "nan", "+1",
   ])
   func otherTextIsNoNumber(_ text: String) {
     #expect(DecimalDigits(text) == nil)
+  }
+
+  @Test(arguments: ["12e99997", "0.12e99999", "-1e-99999", "0e99999", "0.0001e99999"])
+  func whatIsReadableIsWrittenReadably(_ text: String) throws {
+    let digits = try #require(DecimalDigits(text))
+    #expect(DecimalDigits(digits.description) == digits)
   }
 
   @Test func aDoublesDigitsNameTheDouble() throws {

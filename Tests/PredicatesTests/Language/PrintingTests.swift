@@ -57,6 +57,14 @@ struct PrintingTests {
     }
   }
 
+  /// Without braces the text would ask for the least value of several objects.
+  @Test(arguments: ["min({month}) > 2", "sum({5}) == 5", "max({month + 1}) > average({max({2})})"])
+  func aFunctionOfSeveralValuesKeepsTheBracesAroundASingleOne(_ text: String) throws {
+    let tree = try PredicateTree(format: text)
+    #expect(tree.description == text)
+    #expect(try PredicateTree(format: tree.description) == tree)
+  }
+
   @Test func aDamagedArchiveIsAnError() {
     #expect(throws: DecodingError.self) {
       try JSONDecoder().decode(PredicateTree.self, from: Data("\"month == \"".utf8))

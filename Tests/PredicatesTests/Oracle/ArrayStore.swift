@@ -67,9 +67,9 @@ final class ArrayStore: IndexCounting, RowSampling, RecordSource {
 
   func count(of entity: EntityID) -> Int { records[translation.entitySchema(entity).name]?.count ?? 0 }
 
-  func count(_ range: IndexRange, in index: ResolvedIndex) -> Int { objectIDs(range, in: index).count }
+  func count(_ range: IndexRange, in index: ResolvedIndex) -> Int { numbers(range, in: index).count }
 
-  func objectIDs(_ range: IndexRange, in index: ResolvedIndex) -> [ObjectNumber] {
+  func numbers(_ range: IndexRange, in index: ResolvedIndex) -> [ObjectNumber] {
     guard let range = PlainRange(range, translation) else { return [] }
     return (entries[index.id] ?? []).filter { contains(range, $0) }.map(\.number)
   }
@@ -105,7 +105,7 @@ final class ArrayStore: IndexCounting, RowSampling, RecordSource {
     return Set(owners).sorted()
   }
 
-  func objectIDs(
+  func numbers(
     of entity: EntitySchema,
     where condition: NormalPredicate,
     scope: Int,
@@ -204,16 +204,16 @@ final class ArrayStore: IndexCounting, RowSampling, RecordSource {
     case .nothing: []
     case .fullScan: world.things.map(\.objectNumber)
     case .objects(let numbers): numbers.filter { record($0, of: PlainWorld.fetched) != nil }
-    case .index(let scan): numbers(scan)
+    case .index(let scan): found(by: scan)
     case .union(let scans):
-      Set(scans.flatMap(numbers)).sorted()
+      Set(scans.flatMap(found)).sorted()
     case .intersection(let scans):
-      scans.dropFirst().reduce(Set(scans.first.map(numbers) ?? [])) { $0.intersection(numbers($1)) }.sorted()
+      scans.dropFirst().reduce(Set(scans.first.map(found) ?? [])) { $0.intersection(found(by: $1)) }.sorted()
     }
   }
 
-  private func numbers(_ scan: IndexScan) -> [ObjectNumber] {
-    scan.ranges.flatMap { objectIDs($0.range, in: scan.index) }
+  private func found(by scan: IndexScan) -> [ObjectNumber] {
+    scan.ranges.flatMap { numbers($0.range, in: scan.index) }
   }
 
   private func sorted(

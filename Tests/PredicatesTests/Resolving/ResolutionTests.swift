@@ -85,7 +85,7 @@ struct ResolutionTests {
     ("departed > 5", 11, "departed is a date"),
     ("token == 'x'", 9, "“x” is not one"),
     ("origin == CAST('City/1', 'ObjectID')", 10, "leads to Airport, never to City"),
-    ("5 == 'x'", 5, "can't be compared"),
+    ("5 == 'x'", 5, "can't be compared"), ("now() > 'x'", 8, "can't be compared"),
     (
       "month IN 5", 9,
       "The number 5 is no list, no range and no string: IN and CONTAINS search only these."
@@ -177,6 +177,34 @@ struct ResolutionTests {
   ])
   func literalsTakeTheAttributesType(_ text: String, _ expected: String) throws {
     #expect(try resolve(text).text == expected)
+  }
+
+  @Test(arguments: [
+    ("now() > '2013-01-01'", "TRUEPREDICATE"), ("'2001-01-01' == CAST(0, 'Date')", "TRUEPREDICATE"),
+    ("CAST('2013-01-01', 'Date') BETWEEN {'2013-01-02', '2014-01-01'}", "(FALSEPREDICATE AND TRUEPREDICATE)"),
+    (
+      "CAST('E621E1F8-C36C-495A-93FC-0C247A3E6E5F', 'UUID') == 'e621e1f8-c36c-495a-93fc-0c247a3e6e5f'",
+      "TRUEPREDICATE"
+    ),
+    ("TRUE == 1", "TRUEPREDICATE"), ("0 == TRUE", "FALSEPREDICATE"),
+  ])
+  func aLiteralTakesTheTypeOfAnother(_ text: String, _ expected: String) throws {
+    #expect(try resolve(text).text == expected)
+  }
+
+  @Test(arguments: [
+    ("CAST(departed, 'NSNumber') > 0", "toNumber(departed) > 0"),
+    ("CAST(CAST(10.5, 'NSDate'), 'NSNumber') == 10.5", "TRUEPREDICATE"),
+    ("CAST(CAST(now(), 'NSNumber') - 60, 'NSDate') == now() - 60", "TRUEPREDICATE"),
+  ])
+  func theNumberOfADateIsItsSeconds(_ text: String, _ expected: String) throws {
+    #expect(try resolve(text).text == expected)
+  }
+
+  @Test func everyNowOfAConditionIsOneMoment() throws {
+    let conditions = Array(repeating: "now() == now() AND now() - now() == 0", count: 100)
+    let resolved = try resolve(conditions.joined(separator: " AND "))
+    #expect(Normaliser.normalise(resolved) == .constant(true))
   }
 
   @Test func aValueOfAnUnknownCaseIsALiteralLikeAnyOther() throws {

@@ -27,8 +27,9 @@ struct BoardCommand: AsyncParsableCommand {
   var seconds: Double?
 
   func validate() throws {
-    if rows < 1 { throw ValidationError("A board has at least one row.") }
-    if writers < 0 { throw ValidationError("The number of writers can't be negative.") }
+    guard 1...10_000 ~= rows else { throw ValidationError("A board has from 1 to 10,000 rows.") }
+    guard 0...1_000 ~= writers else { throw ValidationError("There are from 0 to 1,000 writers.") }
+    if let seconds, !(0...1e9 ~= seconds) { throw ValidationError("--seconds is from 0 to 1,000,000,000.") }
     if let from, Self.date(from) == nil {
       throw ValidationError("“\(from)” is no time as 2013-01-15T12:00:00Z.")
     }

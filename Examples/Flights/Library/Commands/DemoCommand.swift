@@ -17,7 +17,7 @@ struct DemoCommand: AsyncParsableCommand {
       at: file.deletingLastPathComponent(),
       withIntermediateDirectories: true
     )
-    try? FileManager.default.removeItem(at: file)
+    try FileManager.default.removeStore(atPath: store)
 
     Terminal.section("1. A month of flights")
     print(

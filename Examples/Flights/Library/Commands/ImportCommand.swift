@@ -29,7 +29,7 @@ struct ImportCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    if replace { try? FileManager.default.removeItem(atPath: store) }
+    if replace { try FileManager.default.removeStore(atPath: store) }
     guard !FileManager.default.fileExists(atPath: store) else {
       throw ValidationError("\(store) is there already; --replace removes it first")
     }

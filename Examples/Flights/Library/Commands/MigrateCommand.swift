@@ -23,7 +23,7 @@ struct MigrateCommand: AsyncParsableCommand {
       at: file.deletingLastPathComponent(),
       withIntermediateDirectories: true
     )
-    try? FileManager.default.removeItem(at: file)
+    try FileManager.default.removeStore(atPath: store)
     try await MigrationWalk(data: FlightsFolder(path: data ?? Sample.folder), store: store).run()
   }
 }

@@ -142,10 +142,18 @@ extension Date {
       }
     }
     let (year, month, day) = (numbers[0], numbers[1], numbers[2])
-    guard (1...12).contains(month), (1...31).contains(day) else { return nil }
+    guard (1...12).contains(month), (1...Self.dayCount(of: month, year)).contains(day) else { return nil }
     guard numbers[3] < 24, numbers[4] < 60, numbers[5] < 60 else { return nil }
     let seconds = (numbers[3] * 60 + numbers[4]) * 60 + numbers[5]
     self.init(timeIntervalSince1970: Double(Self.daysSince1970(year, month, day) * 86_400 + seconds))
+  }
+
+  private static func dayCount(of month: Int, _ year: Int) -> Int {
+    switch month {
+    case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+    case 4, 6, 9, 11: 30
+    default: 31
+    }
   }
 
   /// Days of the proleptic Gregorian calendar (Howard Hinnant, “chrono-compatible low-level date algorithms”): years are

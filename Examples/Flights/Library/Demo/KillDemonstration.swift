@@ -15,7 +15,7 @@ struct KillDemonstration {
       "A second process saves pairs of flights, one pair a save, and says when a save has returned. SIGKILL, reopen, look.\n"
     )
     let copy = store + ".killed"
-    try? FileManager.default.removeItem(atPath: copy)
+    try FileManager.default.removeStore(atPath: copy)
     try FileManager.default.copyItem(atPath: store, toPath: copy)
     defer { try? FileManager.default.removeItem(atPath: copy) }
 

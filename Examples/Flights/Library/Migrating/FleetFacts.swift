@@ -1,4 +1,5 @@
 import Cambium
+import Foundation
 
 /// Facts about a store's flights and planes, in terms that don't depend on the version of its schema.
 struct FleetFacts: Equatable, Sendable {
@@ -33,7 +34,7 @@ struct FleetFacts: Equatable, Sendable {
 
   /// Reads the facts. The store is opened for reading only, and no classes are needed.
   init(of path: String, _ names: Names) throws {
-    let store = try DynamicStore(at: path)
+    let store = try DynamicStore(at: URL(fileURLWithPath: path))
     flightsByAirline = try store.counts(of: "Flight", by: ["airline.carrier", "airline.name"])
     flightsByDestination = try store.counts(of: "Flight", by: [names.destination])
     planesByModel = try store.counts(of: "Plane", by: names.model)

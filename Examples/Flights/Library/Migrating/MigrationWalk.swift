@@ -20,7 +20,7 @@ struct MigrationWalk: Sendable {
     try await RefusedStep(store: store).run()
     let before = try FleetFacts(of: store, .version1)
     let copy = store + ".interrupted"
-    try? FileManager.default.removeItem(atPath: copy)
+    try FileManager.default.removeStore(atPath: copy)
     try FileManager.default.copyItem(atPath: store, toPath: copy)
     defer { try? FileManager.default.removeItem(atPath: copy) }
     try await ChainInOneOpening(store: store, plan: plan, expectedEffects: effects).run()

@@ -39,28 +39,39 @@ extension PersistentContainer {
   ///
   /// - Parameters:
   ///   - mergePolicy: what the save does with objects that other contexts have changed since the block began.
+  ///   - durability: when the save at the end of the block counts as done, if not as the container's options say.
+  ///   - author: the author of the changes, for the history, unless the block sets another one in its context.
   ///   - body: the block. Objects can't leave it: return their IDs.
   public func write<Result: Sendable>(
     mergePolicy: MergePolicy = .error,
+    durability: Durability? = nil,
+    author: String? = nil,
     _ body: @Sendable @escaping (ManagedObjectContext) throws -> Result
   ) async throws -> Result {
-    try await write(mergePolicy: mergePolicy) { context, _ in try body(context) }
+    try await write(mergePolicy: mergePolicy, durability: durability, author: author) { context, _ in
+      try body(context)
+    }
   }
 
-  /// Does what ``write(mergePolicy:_:)`` does, with a block that can choose to save nothing.
+  /// Does what ``write(mergePolicy:durability:author:_:)`` does, with a block that can choose to save nothing.
   ///
   /// - Parameters:
   ///   - mergePolicy: what the save does with objects that other contexts have changed since the block began.
+  ///   - durability: when the save at the end of the block counts as done, if not as the container's options say.
+  ///   - author: the author of the changes, for the history, unless the block sets another one in its context.
   ///   - body: the block. Its second argument is true; set to false, it drops the changes.
   public func write<Result: Sendable>(
     mergePolicy: MergePolicy = .error,
+    durability: Durability? = nil,
+    author: String? = nil,
     _ body: @Sendable @escaping (ManagedObjectContext, _ shouldSave: inout Bool) throws -> Result
   ) async throws -> Result {
     try await running { cancellation in
       try await coordinator.writer.run { [self] in
         // The container may have been closed while the block waited.
         try handle.checkOpen()
-        return try work(cancelledBy: cancellation) { context in try Self.write(in: context, mergePolicy, body)
+        return try work(cancelledBy: cancellation) { context in
+          try Self.write(in: context, mergePolicy, durability, author, body)
         }
       }
     }
@@ -74,23 +85,33 @@ extension PersistentContainer {
   ///
   /// - Parameters:
   ///   - mergePolicy: what the save does with objects that other contexts have changed since the block began.
+  ///   - durability: when the save at the end of the block counts as done, if not as the container's options say.
+  ///   - author: the author of the changes, for the history, unless the block sets another one in its context.
   ///   - body: the block. Objects can't leave it: return their IDs.
   /// - Throws: `saveNotAllowed` in a block that writes, which would wait for itself; what `body` and the save throw.
   ///   Nothing is changed then.
   public func writeAndWait<Result: Sendable>(
     mergePolicy: MergePolicy = .error,
+    durability: Durability? = nil,
+    author: String? = nil,
     _ body: (ManagedObjectContext) throws -> Result
   ) throws -> Result {
-    try writeAndWait(mergePolicy: mergePolicy) { context, _ in try body(context) }
+    try writeAndWait(mergePolicy: mergePolicy, durability: durability, author: author) { context, _ in
+      try body(context)
+    }
   }
 
   /// Does what the variant above does, with a block that can choose to save nothing.
   ///
   /// - Parameters:
   ///   - mergePolicy: what the save does with objects that other contexts have changed since the block began.
+  ///   - durability: when the save at the end of the block counts as done, if not as the container's options say.
+  ///   - author: the author of the changes, for the history, unless the block sets another one in its context.
   ///   - body: the block. Its second argument is true; set to false, it drops the changes.
   public func writeAndWait<Result: Sendable>(
     mergePolicy: MergePolicy = .error,
+    durability: Durability? = nil,
+    author: String? = nil,
     _ body: (ManagedObjectContext, _ shouldSave: inout Bool) throws -> Result
   ) throws -> Result {
     try handle.checkOpen()
@@ -102,7 +123,7 @@ extension PersistentContainer {
     }
     return try coordinator.writer.runAndWait {
       try handle.checkOpen()
-      return try work { context in try Self.write(in: context, mergePolicy, body) }
+      return try work { context in try Self.write(in: context, mergePolicy, durability, author, body) }
     }
   }
 
@@ -151,13 +172,15 @@ extension PersistentContainer {
   private static func write<Result>(
     in context: ManagedObjectContext,
     _ mergePolicy: MergePolicy,
+    _ durability: Durability?,
+    _ author: String?,
     _ body: (ManagedObjectContext, _ shouldSave: inout Bool) throws -> Result
   ) throws -> Result {
-    context.mergePolicy = mergePolicy
+    (context.mergePolicy, context.author) = (mergePolicy, author)
     var shouldSave = true
     let result = try body(context, &shouldSave)
     try context.checkUsable()
-    if shouldSave { try context.saveLast() } else { try context.endBlock() }
+    if shouldSave { try context.saveLast(durability: durability) } else { try context.endBlock() }
     return result
   }
 

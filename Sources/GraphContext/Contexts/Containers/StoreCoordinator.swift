@@ -32,7 +32,8 @@ package final class StoreCoordinator: Sendable {
   private let preservedSlots: [SlotSet]
   /// True if a model's properties are in another order than the store's.
   let hasOtherLayouts: Bool
-  /// The executor that runs the blocks of ``PersistentContainer/write(mergePolicy:_:)``, one after the other.
+  /// The executor that runs the blocks of ``PersistentContainer/write(mergePolicy:durability:author:_:)``, one after
+  /// the other.
   let writer: QueueExecutor
   private let hidesValues = Atomic(false)
   private let ordinals: [ObjectIdentifier: Int]

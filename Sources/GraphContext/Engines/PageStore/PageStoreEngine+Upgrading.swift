@@ -72,7 +72,7 @@ private struct UpgradedChunk {
       byteCount += MemoryLayout<UInt64>.size
       if RecordLayout.number(of: stored) != entity.layout.number {
         guard let record = reader.view(stored) else {
-          throw StoreView.damaged(KeyCoder.objectID(ending: key) ?? .none, of: entity)
+          throw ContextError.damagedRecord(KeyCoder.number(ending: key) ?? .none, of: entity.name)
         }
         records.append(([UInt8](key), [UInt8](record.bytes)))
         byteCount += record.bytes.count

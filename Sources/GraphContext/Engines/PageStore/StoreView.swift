@@ -196,7 +196,7 @@ extension StoreView {
         return found.withBytes { bytes in reader.view(bytes).map(body) }
       }
     }
-    guard let result else { throw Self.damaged(number, of: entity) }
+    guard let result else { throw ContextError.damagedRecord(number, of: entity.name) }
     return result
   }
 
@@ -232,15 +232,6 @@ extension StoreView {
       guard let tree = try records(of: entity) else { return false }
       return try withKey(number) { key throws(StoreError) in try tree.contains(key) }
     }
-  }
-
-  /// Returns the error for bytes that are no record of their entity.
-  package static func damaged(_ number: ObjectNumber, of entity: StoredEntity) -> ContextError {
-    damaged(number, of: entity.name)
-  }
-
-  static func damaged(_ number: ObjectNumber, of entity: String) -> ContextError {
-    .damagedRecord(number, of: entity)
   }
 }
 

@@ -15,12 +15,12 @@ package struct RegexPattern: Sendable {
   /// own.
   package static let maximumSetCount = 32
 
-  private enum Program: Sendable {
+  enum Program: Sendable {
     case byScalars(RegexProgram<Unicode.Scalar>)
     case byCharacters(RegexProgram<Character>)
   }
 
-  private let program: Program
+  let program: Program
 
   /// Makes a pattern of a text.
   ///
@@ -79,14 +79,6 @@ package struct RegexPattern: Sendable {
     switch program {
     case .byScalars(let program): Self.run(program, text)
     case .byCharacters(let program): Self.run(program, text)
-    }
-  }
-
-  /// The number of steps of the automaton and of its lookaheads.
-  var programLength: Int {
-    switch program {
-    case .byScalars(let program): program.length
-    case .byCharacters(let program): program.length
     }
   }
 

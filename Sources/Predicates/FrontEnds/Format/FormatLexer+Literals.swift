@@ -34,7 +34,7 @@ extension FormatLexer {
     let text = String(decoding: bytes[start..<position], as: UTF8.self)
     if isInteger, let value = UInt64(text) { return .value(.unsigned(value)) }
     guard let digits = DecimalDigits(text) else {
-      throw error("The exponent is out of range.", at: start)
+      throw error("The number is out of range.", at: start)
     }
     return .number(digits)
   }

@@ -83,6 +83,7 @@ extension FormatParser {
     guard aggregate != nil || isDistinct != nil else {
       throw error(.syntax, "The collection operator @\(name) is not supported.", at: start)
     }
+    try checkLength(adding: names.count, at: start)
     try replaceLast(at: start) { operand in
       guard var collection = operand.content.asCollection else { return false }
       collection.element += names
@@ -93,6 +94,15 @@ extension FormatParser {
       }
       return true
     }
+  }
+
+  /// Throws `tooComplex` where the last value and more names make a path that is too long. Each operator copies the
+  /// names before it, so a chain of operators would take quadratic time.
+  private func checkLength(adding count: Int, at offset: Int) throws(QueryError) {
+    guard case .operand(let operand)? = level.nodes.last?.kind, let collection = operand.content.asCollection,
+      collection.names.count + collection.element.count + count > PredicateTree.maximumDepth
+    else { return }
+    throw error(.tooComplex, "A path has at most \(PredicateTree.maximumDepth) names.", at: offset)
   }
 
   /// Consumes `[FIRST]`, `[LAST]`, `[SIZE]`, `[3]`.

@@ -178,7 +178,7 @@ struct ElementIndexTests {
     let entity = try #require(container.coordinator.schema.entity(named: "Song"))
     try await container.store.write { transaction in
       let tree = try transaction.tree(entity.treeName)
-      let key = KeyCoder.key(objectID: 1)
+      let key = KeyCoder.key(of: 1)
       var record = try #require(try tree.value(for: key))
       let start = try #require(record.firstRange(of: Array("[\"jazz\"]".utf8))?.lowerBound)
       record[start] = UInt8(ascii: "{")

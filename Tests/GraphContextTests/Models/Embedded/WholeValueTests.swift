@@ -304,7 +304,7 @@ struct WholeValueTests {
       let entity = try #require(schema.entity(named: "Tenant"))
       let property = try #require(entity.schema.storedProperty(named: name))
       let tree = try transaction.tree(entity.treeName)
-      let key = KeyCoder.key(objectID: id.number)
+      let key = KeyCoder.key(of: id.number)
       var encoder = RecordEncoder(layout: entity.layout)
       let bytes = try #require(try tree.value(for: key)).withUnsafeBytes { stored in
         let record = RecordView(validated: stored, layout: entity.layout)

@@ -8,9 +8,8 @@ import Testing
 /// Random changes of objects that have a list with an index, a place in an ordered list, external values, a coded value and a unique one, beside
 /// plain values: by two contexts, a child, batches, undoing and redoing.
 struct MixedKindTests {
-  /// How many steps: `CAMBIUM_MIXED_STEPS`, or a few.
-  private static let stepCount =
-    ProcessInfo.processInfo.environment["CAMBIUM_MIXED_STEPS"].flatMap(Int.init) ?? 400
+  /// The number of steps.
+  private static let stepCount = TestEffort.times(400, long: 4_000)
 
   @Test func kindsGoTogether() async throws {
     let folder = try TemporaryFolder()

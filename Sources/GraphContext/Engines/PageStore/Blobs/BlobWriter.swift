@@ -20,7 +20,7 @@ struct BlobWriter: Sendable {
   private var commit: UInt64?
 
   /// The number of bytes that a commit stores: about 1 MiB.
-  private static let commitByteCount = 16 * BlobKey.partByteCount
+  static let commitByteCount = 16 * BlobKey.partByteCount
 
   /// - Parameter limit: the bytes that the value may have.
   init(

@@ -38,7 +38,8 @@ struct ByteWriter {
 }
 
 /// Reads the format of ``ByteWriter``, from bytes that may be malformed. After a nil the reader must not be used
-/// any more: its position is undefined.
+/// any more: its position is undefined. The reader of the same name in PageStore reads other fields, and its numbers
+/// have at most 63 bits instead of 64.
 struct ByteReader {
   private var rest: UnsafeRawBufferPointer.SubSequence
 

@@ -50,7 +50,8 @@ extension OrderedTree {
     return try cursor.next() ? HistoryMark(&cursor) : nil
   }
 
-  /// Returns the commits up to which consumers have read, by the names of the consumers.
+  /// Returns the commits up to which consumers have read, by the names of the consumers. Of several spellings of a
+  /// name, which earlier versions of the library stored, the greatest commit counts.
   func historyConsumers() throws -> [String: UInt64] {
     var consumers: [String: UInt64] = [:]
     var cursor = try cursor(in: HistoryTree.consumers)
@@ -58,8 +59,16 @@ extension OrderedTree {
       guard let name = HistoryTree.consumer(try cursor.key()) else { throw HistoryTree.damaged }
       let value = try cursor.value()
       guard value.count == 8 else { throw HistoryTree.damaged }
-      consumers[name] = UInt64(littleEndian: value.loadUnaligned(as: UInt64.self))
+      let commit = UInt64(littleEndian: value.loadUnaligned(as: UInt64.self))
+      consumers[name] = max(commit, consumers[name] ?? 0)
     }
     return consumers
+  }
+
+  /// Returns the consumer of a name, with the name's spelling in the tree. Equal strings may have different bytes, as
+  /// when a letter and its accent are one scalar or two.
+  func historyConsumer(_ name: String) throws -> (name: String, commit: UInt64)? {
+    let consumers = try historyConsumers()
+    return consumers.index(forKey: name).map { (consumers[$0].key, consumers[$0].value) }
   }
 }

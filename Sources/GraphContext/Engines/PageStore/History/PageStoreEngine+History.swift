@@ -52,7 +52,7 @@ extension PageStoreEngine {
 
   /// Calls `body` with the tree of the history in a transaction.
   private func writeHistory<R>(
-    _ durability: Durability? = nil,
+    _ durability: Durability?,
     _ body: (WriteTree) throws -> R
   ) throws -> R {
     try store.write(durability: durability) { transaction in
@@ -74,9 +74,9 @@ extension PageStoreEngine {
     }
   }
 
-  func addHistoryConsumer(_ name: String) throws -> HistoryToken {
+  func addHistoryConsumer(_ name: String, _ durability: Durability?) throws -> HistoryToken {
     if let known = try historyReader().consumers()[name] { return known }
-    try writeHistory { tree in
+    try writeHistory(durability) { tree in
       // Another task may have added it since.
       if try tree.historyConsumers()[name] != nil { return }
       let commit = try tree.oldestTransaction()?.header.previousCommit ?? tree.historySettings().start
@@ -88,21 +88,26 @@ extension PageStoreEngine {
     return token
   }
 
-  func acknowledgeHistory(through token: HistoryToken, by name: String) throws {
+  func acknowledgeHistory(through token: HistoryToken, by name: String, _ durability: Durability?) throws {
     let reader = try historyReader()
     guard let known = try reader.consumers()[name] else { throw ContextError.noHistoryConsumer(name) }
     try reader.checkIsReached(token)
     if token <= known { return }
-    try writeHistory { tree in
-      let key = HistoryTree.consumerKey(name)
-      guard let known = try tree.historyConsumers()[name] else { throw ContextError.noHistoryConsumer(name) }
+    try writeHistory(durability) { tree in
+      guard let known = try tree.historyConsumer(name) else { throw ContextError.noHistoryConsumer(name) }
       // The consumer may have read on since.
-      if known < token.commit { try tree.put(key, SchemaTree.bytes(token.commit)) }
+      if known.commit < token.commit {
+        try tree.put(HistoryTree.consumerKey(known.name), SchemaTree.bytes(token.commit))
+      }
     }
   }
 
-  func removeHistoryConsumer(_ name: String) throws {
+  func removeHistoryConsumer(_ name: String, _ durability: Durability?) throws {
     guard try historyReader().consumers()[name] != nil else { return }
-    try writeHistory { _ = try $0.remove(HistoryTree.consumerKey(name)) }
+    try writeHistory(durability) { tree in
+      while let known = try tree.historyConsumer(name) {
+        _ = try tree.remove(HistoryTree.consumerKey(known.name))
+      }
+    }
   }
 }

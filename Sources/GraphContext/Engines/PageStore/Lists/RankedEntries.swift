@@ -54,7 +54,7 @@ struct RankedEntries {
 
   /// Returns the key of an object's entry, given its record.
   func key(of record: RecordView, _ number: ObjectNumber) -> [UInt8] {
-    guard case .index(let index, _) = access.source else { return KeyCoder.key(objectID: number) }
+    guard case .index(let index, _) = access.source else { return KeyCoder.key(of: number) }
     var key: [UInt8] = []
     _ = index.appendKey(of: record, number, to: &key)
     return key
@@ -105,7 +105,7 @@ struct RankedEntries {
       let last = isReversed ? span.start : span.start + span.count - 1
       while left > 0 {
         guard isAtEntry else { throw damage }
-        body(try cursor.objectID())
+        body(try cursor.number())
         view.counters.entriesWalked += 1
         left -= 1
         let wasLast = place == last

@@ -114,7 +114,7 @@ struct MigrationChunk {
     while try cursor.next() {
       let key = try cursor.key()
       guard let record = reader.view(try cursor.value()) else {
-        throw StoreView.damaged(KeyCoder.objectID(ending: key) ?? .none, of: entity)
+        throw ContextError.damagedRecord(KeyCoder.number(ending: key) ?? .none, of: entity.name)
       }
       copies.append(([UInt8](key), [UInt8](record.bytes)))
       if count(key.count + record.bytes.count, from: key) { break }
@@ -134,9 +134,9 @@ struct MigrationChunk {
     var cursor = try records.cursor(in: range)
     while try cursor.next() {
       let key = try cursor.key()
-      let number = KeyCoder.objectID(ending: key) ?? .none
+      let number = KeyCoder.number(ending: key) ?? .none
       guard let record = RecordView(try cursor.value(), layout: entity.layout) else {
-        throw StoreView.damaged(number, of: entity)
+        throw ContextError.damagedRecord(number, of: entity.name)
       }
       encoder.removeAll()
       let new = encoder.encode(record, replacing: try values.all(of: entity, number, record), entity)
@@ -184,7 +184,7 @@ struct MigrationChunk {
       let pair = try cursor.key()
       guard let (object, destination) = step.ends(of: pair) else { throw ContextError.damaged("a link") }
       let place = try step.place(cursor.value(), entity.toOne(slot: slot)?.list?.slots)
-      let key = KeyCoder.key(objectID: object)
+      let key = KeyCoder.key(of: object)
       let record = try records.value(for: key)?.withUnsafeBytes { bytes -> [UInt8]? in
         guard let record = RecordView(bytes, layout: entity.layout) else { return nil }
         encoder.removeAll()
@@ -195,7 +195,7 @@ struct MigrationChunk {
         RecordEncoder.stamp(new, commit: record.commit)
         return [UInt8](new)
       }
-      guard let record = record ?? nil else { throw StoreView.damaged(object, of: entity) }
+      guard let record = record ?? nil else { throw ContextError.damagedRecord(object, of: entity.name) }
       changed.append((key, record))
       if count(key.count + record.count, from: pair) { break }
     }
@@ -214,8 +214,10 @@ struct MigrationChunk {
     var known = batch.byteCount
     var cursor = try records.cursor(in: range)
     while try cursor.next() {
-      let number = KeyCoder.objectID(ending: try cursor.key()) ?? .none
-      guard let record = reader.view(try cursor.value()) else { throw StoreView.damaged(number, of: entity) }
+      let number = KeyCoder.number(ending: try cursor.key()) ?? .none
+      guard let record = reader.view(try cursor.value()) else {
+        throw ContextError.damagedRecord(number, of: entity.name)
+      }
       var isTooLong = false
       index.forEachKey(of: record, number, in: &key) {
         isTooLong = isTooLong || $0.count > StoreLimits.keyByteCount
@@ -252,7 +254,7 @@ struct MigrationChunk {
     _ range: KeyRange,
     isExchanged: Bool
   ) throws {
-    let half = KeyCoder.objectIDByteCount
+    let half = KeyCoder.numberByteCount
     var cursor = try pairs.cursor(in: range)
     while try cursor.next() {
       let key = try cursor.key()
@@ -272,7 +274,7 @@ struct MigrationChunk {
     var cursor = try pairs.cursor(in: range)
     while try cursor.next() {
       let key = try cursor.key()
-      guard key.count == 2 * KeyCoder.objectIDByteCount else { throw ContextError.damaged("a link") }
+      guard key.count == 2 * KeyCoder.numberByteCount else { throw ContextError.damaged("a link") }
       let value = try cursor.value()
       if value.isEmpty {
         if add([UInt8](key), from: key) { break }
@@ -298,7 +300,7 @@ struct MigrationChunk {
         throw ContextError.damaged("a place")
       }
       if !owner.isNone { pairs.append((KeyCoder.pair(owner, entry.number), entry.linkValue)) }
-      if count(2 * KeyCoder.objectIDByteCount, from: key) { break }
+      if count(2 * KeyCoder.numberByteCount, from: key) { break }
     }
     // The members of an owner are in the order of their places.
     return pairs.sorted { $0.key.lexicographicallyPrecedes($1.key) }

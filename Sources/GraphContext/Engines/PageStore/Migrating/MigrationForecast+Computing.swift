@@ -233,7 +233,7 @@ private struct ForecastBuilder {
     let numbersInKey = owner.kind == .records ? 1 : 2
     return MigrationForecast.BuiltTree(
       tree: MigrationForecast.Tree(owner, entryCount: count),
-      keyByteCount: count * numbersInKey * KeyCoder.objectIDByteCount,
+      keyByteCount: count * numbersInKey * KeyCoder.numberByteCount,
       isReplacing: isReplacing
     )
   }

@@ -126,12 +126,12 @@ extension StoreView {
       let first = ObjectNumber(sequence: 1, classTag: tag) ?? .none
       var cursor = tree.cursor(
         in: KeyRange(
-          lower: .including(KeyCoder.key(objectID: first)),
-          upper: .including(KeyCoder.key(objectID: last))
+          lower: .including(KeyCoder.key(of: first)),
+          upper: .including(KeyCoder.key(of: last))
         )
       )
       guard try cursor.previous() else { return greatest }
-      return max(greatest, KeyCoder.objectID(ending: try cursor.key())?.sequence ?? 0)
+      return max(greatest, KeyCoder.number(ending: try cursor.key())?.sequence ?? 0)
     }
   }
 }
@@ -159,12 +159,12 @@ extension ManagedObjectContext {
     var cursor = tree.cursor(in: position.map { KeyRange(lower: .excluding($0)) } ?? .all)
     while try cursor.next() {
       let key = try cursor.key()
-      let number = KeyCoder.objectID(ending: key) ?? .none
+      let number = KeyCoder.number(ending: key) ?? .none
       guard let record = reader.newest(try cursor.value()) else {
-        throw StoreView.damaged(number, of: entity)
+        throw ContextError.damagedRecord(number, of: entity.name)
       }
       let kept = view.keep(record, of: entity)
-      guard !kept.isEmpty else { throw StoreView.damaged(number, of: entity) }
+      guard !kept.isEmpty else { throw ContextError.damagedRecord(number, of: entity.name) }
       records.append(object(ManagedRecord.self, number: number, record: kept, entity.ordinal))
       if records.count == count { return (records, [UInt8](key)) }
     }

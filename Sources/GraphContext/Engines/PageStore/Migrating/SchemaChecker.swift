@@ -152,7 +152,7 @@ struct SchemaChecker {
     try forEachRecord(of: entity) { object, record in
       key.removeAll(keepingCapacity: true)
       guard index.appendKey(of: record, object, to: &key) else { return }
-      key.removeLast(KeyCoder.objectIDByteCount)
+      key.removeLast(KeyCoder.numberByteCount)
       var hasher = seed
       key.withUnsafeBytes { hasher.combine(bytes: $0) }
       body(UInt64(bitPattern: Int64(hasher.finalize())), key, object, record)

@@ -13,16 +13,11 @@ public final class DynamicStore: Sendable {
   private let storedSchema: StoredSchema
   private let storeID: UUID
 
-  /// Opens the file for reading only.
+  /// Opens the store's file for reading only.
   ///
   /// - Throws: `ContextError`: `store` when the file can't be opened, `schemaMismatch` when it is newer than this
-  ///   library or holds no models, `corrupt` when its schema is damaged.
-  public convenience init(at path: String) throws(ContextError) {
-    let store = try ContextError.mapping { () throws(StoreError) in
-      try Store.open(at: path, options: .readOnly)
-    }
-    try self.init(store)
-  }
+  ///   library or holds no models, `corrupt` when its schema is damaged, `invalidURL` for a URL that isn't a file's.
+  public convenience init(at url: URL) throws(ContextError) { try self.init(Store.openToRead(url)) }
 
   /// Makes a dynamic store from an open store.
   public init(_ store: Store) throws(ContextError) {

@@ -49,7 +49,7 @@ struct CoveringScan: ~Copyable {
   /// Returns the next row. Its record stays until the row after it is read.
   mutating func next() throws -> QueryRow? {
     guard try walker.next() else { return nil }
-    let number = try walker.objectID()
+    let number = try walker.number()
     guard try readKey() else { throw damage(number) }
     if keepsBits, values.contains(where: \.hasSeveralSpellings) { return try storedRow(number) }
     madeCount += 1
@@ -65,8 +65,8 @@ struct CoveringScan: ~Copyable {
   private mutating func readKey() throws -> Bool {
     let key = try walker.key()
     if isRelationship {
-      guard key.count == 2 * KeyCoder.objectIDByteCount else { return false }
-      values[0] = .reference(KeyCoder.objectID(beginning: key))
+      guard key.count == 2 * KeyCoder.numberByteCount else { return false }
+      values[0] = .reference(KeyCoder.number(beginning: key))
       return true
     }
     var reader = KeyReader(key)
@@ -74,7 +74,7 @@ struct CoveringScan: ~Copyable {
       guard let value = reader.next(columns[column].kind) else { return false }
       values[column] = value
     }
-    return reader.remaining == KeyCoder.objectIDByteCount
+    return reader.remaining == KeyCoder.numberByteCount
   }
 
   private mutating func storedRow(_ number: ObjectNumber) throws -> QueryRow {

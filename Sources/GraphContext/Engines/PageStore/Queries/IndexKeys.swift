@@ -29,7 +29,7 @@ enum IndexKeys {
 
     func append(_ value: AttributeValue, to key: inout [UInt8]) {
       if isRelationship, case .reference(let number) = value {
-        KeyCoder.append(objectID: number, to: &key)
+        KeyCoder.append(number: number, to: &key)
       } else {
         KeyCoder.append(value, to: &key)
       }
@@ -87,8 +87,8 @@ extension TreeCursor {
   ///
   /// - Throws: `corrupt` when the key is too short to have one.
   @inline(__always)
-  mutating func objectID() throws -> ObjectNumber {
-    guard let number = KeyCoder.objectID(ending: try key()) else {
+  mutating func number() throws -> ObjectNumber {
+    guard let number = KeyCoder.number(ending: try key()) else {
       throw ContextError(.corrupt, "an index has a key too short for an object's number")
     }
     return number
@@ -99,13 +99,13 @@ extension TreeReader {
   /// Returns the numbers of the objects of the first entries whose keys begin with these components, at most
   /// `limit`. O(log n + count).
   ///
-  /// - Throws: as ``TreeCursor/objectID()``.
-  func objectIDs(beginning components: [UInt8], limit: Int) throws -> [ObjectNumber] {
+  /// - Throws: as ``TreeCursor/number()``.
+  func numbers(beginning components: [UInt8], limit: Int) throws -> [ObjectNumber] {
     var cursor = cursor()
     var numbers: [ObjectNumber] = []
     var isAtEntry = try cursor.seek(to: components)
     while isAtEntry, numbers.count < limit, try cursor.key().begins(with: components) {
-      numbers.append(try cursor.objectID())
+      numbers.append(try cursor.number())
       isAtEntry = try cursor.next()
     }
     return numbers

@@ -53,7 +53,7 @@ struct IndexWalker: ~Copyable {
   }
 
   /// Returns the object of the entry.
-  mutating func objectID() throws -> ObjectNumber { try cursor?.objectID() ?? .none }
+  mutating func number() throws -> ObjectNumber { try cursor?.number() ?? .none }
 
   /// Returns the entry's key. Valid until the next step.
   mutating func key() throws -> UnsafeRawBufferPointer {
@@ -64,7 +64,7 @@ struct IndexWalker: ~Copyable {
   mutating func next(_ count: Int, into numbers: inout [ObjectNumber]) throws {
     for _ in 0..<count {
       guard try next() else { return }
-      numbers.append(try objectID())
+      numbers.append(try number())
     }
   }
 

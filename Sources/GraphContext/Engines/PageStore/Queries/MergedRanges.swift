@@ -40,7 +40,7 @@ enum MergedRanges {
     _ body: (ObjectNumber) -> Void
   ) throws {
     var walker = try IndexWalker(scan, in: view)
-    while try walker.next() { body(try walker.objectID()) }
+    while try walker.next() { body(try walker.number()) }
   }
 
   /// Sorted, each once: an object is in several ranges of a union, and a damaged index may have it more than once.

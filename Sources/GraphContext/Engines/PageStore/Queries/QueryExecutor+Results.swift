@@ -122,9 +122,7 @@ extension QueryExecutor {
   private func listedRows(_ keep: QueryRow.Keep?) throws -> [QueryRow] {
     if isRanked { return try rankedNumbers().map { QueryRow(number: $0, record: nil) } }
     if ownChanges == nil, case .access = plan.order { return try rowsInBudget(keep) }
-    // Sorting drops rows beyond the limit, but records kept for them would stay in memory: keep none while sorting.
-    let dropsSorted = !plan.isCovering && (window.end ?? .max) < plan.access.rowCount
-    return window.rows(of: try sortedRows(dropsSorted ? nil : keep))
+    return window.rows(of: try sortedRows(keep))
   }
 
   private func rankedNumbers() throws -> [ObjectNumber] {
@@ -154,26 +152,32 @@ extension QueryExecutor {
     return try following(fallback.plan).foundRows(nil)
   }
 
-  /// Returns the matching rows, sorted: at least as many as the window's end.
+  /// Returns the matching rows, sorted: at least as many as the window's end. If the other plan would have cost less
+  /// than this one, they are found by the other plan.
   private func sortedRows(_ keep: QueryRow.Keep?) throws -> [QueryRow] {
+    // Sorting drops rows beyond the limit, but records kept for them would stay in memory: keep none while sorting.
+    let dropsSorted = !plan.isCovering && (window.end ?? .max) < plan.access.rowCount
+    let kept = dropsSorted ? nil : keep
     var paths = emptyPaths()
     var keys = sort
-    var options = MatchingRows.Options(needsRecords: keep != nil)
+    var options = MatchingRows.Options(needsRecords: kept != nil)
     switch plan.order {
     case .sorted(let left, _): if ownChanges == nil { keys = left }
     // In order of access, no stored row after these can be among the results.
     case .access: options.storedLimit = window.end ?? .max
     }
+    if let fallback = plan.fallback { options.rowBudget = fallback.rowBudget }
     let fields = keys.map { paths.field(for: $0.path) }
-    var buffer = SortBuffer(keys, fields, isIDAscending: isIDAscending, wanted: window.end, keep: keep)
+    var buffer = SortBuffer(keys, fields, isIDAscending: isIDAscending, wanted: window.end, keep: kept)
     if keys.isEmpty, ownChanges == nil, hasOnlyNumbers {
       for number in try MergedRanges.numbers(plan.access, in: view) { buffer.insert(number: number) }
       return buffer.finish()
     }
     var matching = try matchingRows(&paths, isReversed: isReversed, options)
     var reader = reader(paths)
-    while let row = try matching.next(&reader) { try buffer.insert(row, &reader) }
-    return buffer.finish()
+    while !matching.isOutOfBudget, let row = try matching.next(&reader) { try buffer.insert(row, &reader) }
+    guard matching.isOutOfBudget, let fallback = plan.fallback else { return buffer.finish() }
+    return try following(fallback.plan).sortedRows(keep)
   }
 }
 

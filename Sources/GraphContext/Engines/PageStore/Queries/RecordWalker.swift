@@ -18,7 +18,7 @@ struct RecordWalker: ~Copyable {
   mutating func record(_ number: ObjectNumber) throws -> UnsafeRawBufferPointer? {
     let found = try withKey(number) { key throws(StoreError) in try cursor?.find(near: key) }
     guard let found else { return nil }
-    guard let record = reader.newest(found) else { throw StoreView.damaged(number, of: entity) }
+    guard let record = reader.newest(found) else { throw ContextError.damagedRecord(number, of: entity.name) }
     return record
   }
 
@@ -102,6 +102,6 @@ struct RecordWalker: ~Copyable {
       if let record = reader.newest(bytes) { body(place, record) } else { damaged = numbers[place] }
       return damaged == nil
     }
-    if let damaged { throw StoreView.damaged(damaged, of: entity) }
+    if let damaged { throw ContextError.damagedRecord(damaged, of: entity.name) }
   }
 }

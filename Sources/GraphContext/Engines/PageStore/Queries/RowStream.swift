@@ -54,7 +54,7 @@ struct RecordScan: ~Copyable {
     var cursor = tree.cursor(in: keys)
     var isAtNext = false
     if skipped > 0 {
-      let first = try range.map { try tree.rank(of: KeyCoder.key(objectID: $0.lowerBound)) } ?? 0
+      let first = try range.map { try tree.rank(of: KeyCoder.key(of: $0.lowerBound)) } ?? 0
       isAtNext = try cursor.seek(toPosition: first + (isReversed ? count - 1 - skipped : skipped))
     }
     return RecordScan(entity, cursor, isReversed: isReversed, isAtNext: isAtNext, reading: slots)
@@ -69,10 +69,10 @@ struct RecordScan: ~Copyable {
       guard found else { return nil }
     }
     cursor.prefetch(ahead: isReversed ? -Self.lookahead : Self.lookahead)
-    let (number, bytes) = (try cursor.objectID(), try cursor.value())
+    let (number, bytes) = (try cursor.number(), try cursor.value())
     if hasOneLayout { return QueryRow(number: number, record: bytes) }
     stored = bytes
-    guard let record = reader.newest(bytes) else { throw StoreView.damaged(number, of: entity) }
+    guard let record = reader.newest(bytes) else { throw ContextError.damagedRecord(number, of: entity.name) }
     return QueryRow(number: number, record: record)
   }
 
@@ -80,7 +80,7 @@ struct RecordScan: ~Copyable {
   func complete(_ row: inout QueryRow) throws {
     guard let stored else { return }
     row.record = reader.whole(stored)
-    if row.record == nil { throw StoreView.damaged(row.number, of: entity) }
+    if row.record == nil { throw ContextError.damagedRecord(row.number, of: entity.name) }
   }
 }
 

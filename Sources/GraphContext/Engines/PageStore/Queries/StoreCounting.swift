@@ -23,11 +23,11 @@ struct StoreCounting: IndexCounting {
   /// overflow.
   private static func plausible(_ count: Int) -> Int { min(max(0, count), 1 << 48) }
 
-  func objectIDs(_ range: IndexRange, in index: ResolvedIndex) throws -> [ObjectNumber] {
+  func numbers(_ range: IndexRange, in index: ResolvedIndex) throws -> [ObjectNumber] {
     guard let tree = try view.tree(of: index) else { return [] }
     var numbers: [ObjectNumber] = []
     var cursor = tree.cursor(in: IndexKeys.keys(range, in: index))
-    while try cursor.next() { numbers.append(try cursor.objectID()) }
+    while try cursor.next() { numbers.append(try cursor.number()) }
     return numbers
   }
 
@@ -50,7 +50,7 @@ struct StoreCounting: IndexCounting {
 }
 
 extension StoreCounting {
-  func objectIDs(
+  func numbers(
     of entity: EntitySchema,
     where condition: NormalPredicate,
     scope: Int,
@@ -115,8 +115,8 @@ extension KeyRange {
   /// The keys of the records of objects with these numbers.
   init(_ numbers: ClosedRange<ObjectNumber>) {
     self.init(
-      lower: .including(KeyCoder.key(objectID: numbers.lowerBound)),
-      upper: .including(KeyCoder.key(objectID: numbers.upperBound))
+      lower: .including(KeyCoder.key(of: numbers.lowerBound)),
+      upper: .including(KeyCoder.key(of: numbers.upperBound))
     )
   }
 }

@@ -48,7 +48,7 @@ private struct LinkWalker: ~Copyable {
     while isAtEntry {
       let key = try cursor.key()
       guard KeyCoder.begins(key, with: owner) else { break }
-      if let number = KeyCoder.objectID(ending: key) { elements.append(number) }
+      if let number = KeyCoder.number(ending: key) { elements.append(number) }
       isAtEntry = try cursor.next()
     }
     return elements
@@ -81,7 +81,7 @@ extension StoreView {
     if let kept = keptElements.elements(of: owner, in: links) { return kept.count }
     counters.singleReads += 1
     return try ContextError.mapping { () throws(StoreError) in
-      try tree(named: links.treeName)?.count(in: .prefix(KeyCoder.key(objectID: owner))) ?? 0
+      try tree(named: links.treeName)?.count(in: .prefix(KeyCoder.key(of: owner))) ?? 0
     }
   }
 

@@ -101,7 +101,7 @@ extension KeyCoder {
   static func listKey(_ owner: ObjectNumber, _ entry: ListEntry) -> [UInt8] {
     var key = listPrefix(of: owner)
     append(entry.place._attributeValue, to: &key)
-    append(objectID: entry.number, to: &key)
+    append(number: entry.number, to: &key)
     return key
   }
 }
@@ -111,7 +111,7 @@ extension ListEntry {
   fileprivate init?(key: UnsafeRawBufferPointer, behind byteCount: Int) {
     var reader = KeyReader(UnsafeRawBufferPointer(rebasing: key[byteCount...]))
     guard let value = reader.next(.place), let place = ListPlace(_attributeValue: value),
-      reader.remaining == KeyCoder.objectIDByteCount, let number = KeyCoder.objectID(ending: key)
+      reader.remaining == KeyCoder.numberByteCount, let number = KeyCoder.number(ending: key)
     else { return nil }
     self.init(place: place, number: number)
   }

@@ -64,12 +64,12 @@ struct UniqueLookup {
   /// Returns the objects of the first two entries. If there is a second one that counts, ``QueryExecutor`` has to
   /// answer the query.
   private func storedNumbers(in view: StoreView) throws -> [ObjectNumber] {
-    try view.tree(of: index)?.objectIDs(beginning: key, limit: 2) ?? []
+    try view.tree(of: index)?.numbers(beginning: key, limit: 2) ?? []
   }
 }
 
 extension StoreView: StoredSource {
   func owner(of components: [UInt8], in index: ResolvedIndex) throws(ContextError) -> ObjectNumber? {
-    try ContextError.mapping { try tree(of: index)?.objectIDs(beginning: components, limit: 1).first }
+    try ContextError.mapping { try tree(of: index)?.numbers(beginning: components, limit: 1).first }
   }
 }

@@ -102,7 +102,7 @@ private final class RecordFinder {
   func find(_ number: ObjectNumber, _ body: (UnsafeRawBufferPointer) -> Void) throws -> Bool {
     guard let bytes = try walker.record(number) else { return false }
     guard RecordView(bytes, layout: entity.layout) != nil else {
-      throw StoreView.damaged(number, of: entity)
+      throw ContextError.damagedRecord(number, of: entity.name)
     }
     body(bytes)
     return true

@@ -26,7 +26,7 @@ struct DerivedValues<Tree: OrderedTree> {
     case .folded(let slot, let options): return record.folded(slot, options)
     case .aggregate(let aggregate):
       let links = try tree(aggregate.relationship.links.treeName)
-      let members = KeyRange.prefix(KeyCoder.key(objectID: number))
+      let members = KeyRange.prefix(KeyCoder.key(of: number))
       guard let value = aggregate.value else {
         return derivation.stored(.int(Int64(try links?.count(in: members) ?? 0)))
       }
@@ -37,7 +37,7 @@ struct DerivedValues<Tree: OrderedTree> {
       var cursor = try links?.cursor(in: members)
       guard cursor != nil, let records = try tree(entity.treeName) else { return derivation.emptyValue }
       while try cursor?.next() == true {
-        guard let key = try cursor?.key(), let member = KeyCoder.objectID(ending: key) else { continue }
+        guard let key = try cursor?.key(), let member = KeyCoder.number(ending: key) else { continue }
         let found = try self.value(at: value.slot, of: member, entity, in: records)
         if isWhole { whole += found.wholeNumber ?? 0 } else { result.add(found) }
       }
@@ -76,7 +76,7 @@ struct DerivedValues<Tree: OrderedTree> {
     let value = try withKey(number) { key throws(StoreError) in
       try records.find(key)?.withBytes { bytes in reader.view(bytes).map { $0.value(slot) } }
     }
-    guard let value = value ?? nil else { throw StoreView.damaged(number, of: entity) }
+    guard let value = value ?? nil else { throw ContextError.damagedRecord(number, of: entity.name) }
     return value
   }
 }

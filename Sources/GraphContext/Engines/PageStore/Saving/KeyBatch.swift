@@ -55,8 +55,8 @@ struct KeyBatch {
   /// Adds the key of two numbers.
   mutating func append(pair first: ObjectNumber, _ second: ObjectNumber) {
     append { key in
-      KeyCoder.append(objectID: first, to: &key)
-      KeyCoder.append(objectID: second, to: &key)
+      KeyCoder.append(number: first, to: &key)
+      KeyCoder.append(number: second, to: &key)
       return false
     }
   }

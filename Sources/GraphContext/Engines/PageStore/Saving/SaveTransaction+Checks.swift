@@ -121,7 +121,7 @@ extension SaveTransaction {
       let links = try tree(treeName, &transaction)
       for owner in owners.sorted() {
         guard try withKey(owner, { key throws(StoreError) in try records.contains(key) }) else { continue }
-        let count = try links.count(in: .prefix(KeyCoder.key(objectID: owner)))
+        let count = try links.count(in: .prefix(KeyCoder.key(of: owner)))
         if rule.isKept(by: count) { continue }
         let name = entity.toManys[rule.position].name
         failures.note(
@@ -168,12 +168,12 @@ extension SaveTransaction {
     var cursor = try tree.cursor()
     try batch.forEach { key, entry throws(StoreError) in
       guard entry.isConstrained, found.count < SaveFailures.limit else { return }
-      let components = UnsafeRawBufferPointer(rebasing: key.dropLast(KeyCoder.objectIDByteCount))
+      let components = UnsafeRawBufferPointer(rebasing: key.dropLast(KeyCoder.numberByteCount))
       var isThere = try cursor.seek(to: components)
       var first: ObjectNumber?
       while isThere {
         let key = try cursor.key()
-        guard Self.components(key, equal: components), let number = KeyCoder.objectID(ending: key) else {
+        guard Self.components(key, equal: components), let number = KeyCoder.number(ending: key) else {
           break
         }
         if let first {
@@ -200,11 +200,11 @@ extension SaveTransaction {
     while try cursor.next(), found.count < SaveFailures.limit {
       let key = try cursor.key()
       let components = UnsafeRawBufferPointer(
-        rebasing: key.dropLast(min(key.count, KeyCoder.objectIDByteCount))
+        rebasing: key.dropLast(min(key.count, KeyCoder.numberByteCount))
       )
       let isSame = last.withUnsafeBytes { Self.components($0, equal: components) }
-      if isSame, !Self.hasNil(key, index, entity), let number = KeyCoder.objectID(ending: key),
-        let other = last.withUnsafeBytes({ KeyCoder.objectID(ending: $0) })
+      if isSame, !Self.hasNil(key, index, entity), let number = KeyCoder.number(ending: key),
+        let other = last.withUnsafeBytes({ KeyCoder.number(ending: $0) })
       {
         found.append(Twins(other, number))
       }
@@ -219,7 +219,7 @@ extension SaveTransaction {
     _ key: UnsafeRawBufferPointer,
     equal components: UnsafeRawBufferPointer
   ) -> Bool {
-    key.count == components.count + KeyCoder.objectIDByteCount
+    key.count == components.count + KeyCoder.numberByteCount
       && key.prefix(components.count).elementsEqual(components)
   }
 

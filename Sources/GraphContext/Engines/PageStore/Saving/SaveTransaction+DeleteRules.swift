@@ -130,7 +130,7 @@ extension SaveTransaction {
     _ entity: StoredEntity,
     _ transaction: inout WriteTransaction
   ) throws -> Bool {
-    try tree(entity.treeName, &transaction).contains(KeyCoder.key(objectID: number))
+    try tree(entity.treeName, &transaction).contains(KeyCoder.key(of: number))
   }
 
   private func denied(_ denial: Denial) -> ContextError {
@@ -228,7 +228,7 @@ extension SaveTransaction {
             otherEntity: destination,
             relationship: toOne.name,
             treeName: destination.treeName,
-            key: KeyCoder.key(objectID: target)
+            key: KeyCoder.key(of: target)
           )
         )
       }
@@ -246,7 +246,7 @@ extension SaveTransaction {
     let bytes = try withKey(number) { key throws(StoreError) in
       try tree.find(key)?.withBytes { bytes in reader.view(bytes).map { [UInt8]($0.bytes) } }
     }
-    guard let bytes = bytes ?? nil else { throw StoreView.damaged(number, of: entity) }
+    guard let bytes = bytes ?? nil else { throw ContextError.damagedRecord(number, of: entity.name) }
     return bytes
   }
 
@@ -287,9 +287,9 @@ extension SaveTransaction {
     let tree = try tree(treeName, &transaction)
     if try tree.count == 0 { return [] }
     var numbers: [ObjectNumber] = []
-    var cursor = try tree.cursor(in: .prefix(KeyCoder.key(objectID: number)))
+    var cursor = try tree.cursor(in: .prefix(KeyCoder.key(of: number)))
     while try cursor.next() {
-      if let number = KeyCoder.objectID(ending: try cursor.key()) { numbers.append(number) }
+      if let number = KeyCoder.number(ending: try cursor.key()) { numbers.append(number) }
     }
     return numbers
   }

@@ -290,7 +290,9 @@ extension SaveTransaction {
     _ number: ObjectNumber,
     _ entity: StoredEntity
   ) throws(ContextError) -> RecordView {
-    guard let record = reader(of: entity).view(stored) else { throw StoreView.damaged(number, of: entity) }
+    guard let record = reader(of: entity).view(stored) else {
+      throw ContextError.damagedRecord(number, of: entity.name)
+    }
     if record.commit > request.baseCommit { throw ContextError.conflict(id(number, entity), "changed") }
     return record
   }

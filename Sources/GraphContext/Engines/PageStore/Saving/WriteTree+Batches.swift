@@ -64,8 +64,8 @@ extension WriteTree {
     let result = keys.withUnsafeBytes { bytes in
       Result { () throws(StoreError) in
         try removeSorted(0..<keys.count) { place in
-          let start = place * KeyCoder.objectIDByteCount
-          return UnsafeRawBufferPointer(rebasing: bytes[start..<start + KeyCoder.objectIDByteCount])
+          let start = place * KeyCoder.numberByteCount
+          return UnsafeRawBufferPointer(rebasing: bytes[start..<start + KeyCoder.numberByteCount])
         }
       }
     }

@@ -125,9 +125,10 @@ extension Store {
     let snapshot = try snapshot()
     var problems = try verify(includingWarnings: includingWarnings)
     // A store that is open for reading only is read by the schema of the models, and isn't changed.
-    let catalogue = SchemaTreeVerifier(snapshot, used: options.isReadOnly ? nil : schema?.catalogue)
+    var catalogue = SchemaTreeVerifier(snapshot, used: options.isReadOnly ? nil : schema?.catalogue)
+    let stored = schema ?? catalogue.readableSchema(in: snapshot)
     problems += catalogue.problems
-    if let schema = try? schema ?? catalogue.readableSchema(in: snapshot) {
+    if let schema = stored {
       let damaged = problems.filter { !$0.isWarning }.compactMap { $0.page == nil ? nil : $0.tree }
       let view = StoreView(schema: schema, snapshot: snapshot)
       problems += StoreVerifier(view, damagedTrees: Set(damaged), leases: catalogue.leases).problems()
@@ -150,8 +151,13 @@ extension CataloguedSchema {
 }
 
 extension SchemaTreeVerifier {
-  /// Returns the store's schema without the parts that this library can't read.
-  fileprivate func readableSchema(in snapshot: Snapshot) throws(ContextError) -> StoredSchema? {
-    schema == nil ? nil : try SchemaTree.readableSchema(in: snapshot)
+  /// Returns the store's schema without the parts that this library can't read. Reports a schema that can't be
+  /// declared, and returns nil for it: the objects of such a store can't be verified.
+  fileprivate mutating func readableSchema(in snapshot: Snapshot) -> StoredSchema? {
+    if schema == nil { return nil }
+    do throws(ContextError) { return try SchemaTree.readableSchema(in: snapshot) } catch {
+      report(error.message)
+      return nil
+    }
   }
 }

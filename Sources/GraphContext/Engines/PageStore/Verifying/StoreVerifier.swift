@@ -98,7 +98,7 @@ package struct StoreVerifier {
   }
 
   mutating func exists(_ number: ObjectNumber, _ entity: StoredEntity) -> Bool? {
-    contains(KeyCoder.key(objectID: number), in: entity.treeName)
+    contains(KeyCoder.key(of: number), in: entity.treeName)
   }
 
   // MARK: From records to keys
@@ -110,7 +110,7 @@ package struct StoreVerifier {
     var greatest = ObjectNumber.none
     let reader = RecordReader(entity)
     _ = forEachEntry(of: entity.treeName) { verifier, key, value in
-      guard key.count == KeyCoder.objectIDByteCount, let number = KeyCoder.objectID(ending: key)
+      guard key.count == KeyCoder.numberByteCount, let number = KeyCoder.number(ending: key)
       else {
         return verifier.report("a key of \(key.count) bytes is not an object number", entity.treeName)
       }
@@ -344,7 +344,7 @@ package struct StoreVerifier {
     _ = forEachEntry(of: treeName) { verifier, key, value in
       verifier.verifyIsNothing(value, treeName)
       guard index.isUnique else { return }
-      let components = [UInt8](key.dropLast(KeyCoder.objectIDByteCount))
+      let components = [UInt8](key.dropLast(KeyCoder.numberByteCount))
       var reader = KeyReader(key)
       let hasNil = index.slots.contains { reader.next(entity.layout.fields[$0].kind)?.isNull ?? true }
       if components == last, !hasNil {

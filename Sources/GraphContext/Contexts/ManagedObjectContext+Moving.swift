@@ -1,145 +1,6 @@
 import Predicates
 
-// Rolling back, starting afresh, and moving to a newer snapshot.
-
-extension ManagedObjectContext {
-  /// Undoes all unsaved changes: new objects leave the context, changed objects are as in the snapshot, deleted objects
-  /// are back. Objects that another context has deleted leave the context. Clears the error that was noted while values
-  /// were read. The context stays at its snapshot. One event reports the rollback and the changes since the event
-  /// before.
-  public func rollback() {
-    undoManager?.removeAllActions()
-    let origin = events.origin
-    // The changes to roll back get no event of their own: it would come too late, because a listener could only save
-    // them.
-    events.origin = .rollback
-    // Observers and listeners are called last: their changes are no part of the rollback, and can be undone.
-    eventQueue.holding {
-      tellingObservers {
-        rollBack()
-        events.noteRereading()
-        tellOfNoted()
-        events.origin = origin
-        undoManager?.removeAllActions()
-      }
-    }
-  }
-
-  private func rollBack() {
-    let changed = children.isEmpty ? [] : entities.map { $0.changes.numbers }
-    for (ordinal, numbers) in changed.enumerated() {
-      for number in numbers {
-        children.forEach { $0.loadAttributesIfChanged(number, ordinal) }
-        tellChildrenOfConflict(of: number, entity(ordinal))
-      }
-    }
-    noteRollback()
-    for ordinal in entities.indices {
-      let changes = entities[ordinal].changes
-      for object in changes.inserted {
-        entities[ordinal].known.remove(object._$state.number)
-        object.detach()
-      }
-      for object in changes.updated + changes.deleted {
-        object._$state.phase = .persistent
-        object._$state.forgetChanges()
-        if entities[ordinal].mayBeMissing(object._$state.number) { leaveIfDeleted(object, ordinal) }
-      }
-    }
-    forgetChanges()
-    deferred.clear()
-    children.forEach { $0.parentDidReplace(changed) }
-  }
-
-  /// Releases an object that the snapshot no longer has.
-  func leaveIfDeleted(_ object: any ManagedObject, _ ordinal: Int) {
-    if isMissingBelow(object, ordinal) { letGo(of: object, ordinal) }
-  }
-
-  /// Makes an object leave the context for good.
-  func letGo(of object: any ManagedObject, _ ordinal: Int) {
-    let shown = shownValues(of: object)
-    entities[ordinal].known.remove(object._$state.number)
-    object._$state.leave(entity(ordinal).number)
-    shown.tellOfDifferences()
-  }
-
-  /// Returns whether the source no longer has an object; false if it can't be read.
-  func isMissingBelow(_ object: any ManagedObject, _ ordinal: Int) -> Bool {
-    deferringError(false) { () throws(ContextError) in
-      try !source.contains(object._$state.number, of: entity(ordinal))
-    }
-  }
-
-  /// Releases every object, saved or not, and moves to the newest commit, or a child to the state of its parent.
-  /// Objects that the program still holds are gone: they are in no context any more, and the values that were read
-  /// of them stay readable. Children are reset too.
-  public func reset() {
-    // Children are reset first, and deliver their events once all are reset.
-    eventQueue.holding { startAfresh() }
-  }
-
-  private func startAfresh() {
-    let shown = shownValues()
-    leaveAll()
-    shown.tellOfDifferences()
-    observation?.removeAll()
-    settledIDs = SettledIDs()
-    deferringError(()) { () throws(ContextError) in
-      if let parent { show(ParentSource(parent)) } else { show(try newestSource()) }
-    }
-    children.forEach { $0.reset() }
-    undoManager?.removeAllActions()
-    events.forgetNoted()
-    events.kept = []
-    var changes = ObjectChanges(origin: .reset, contextName: name)
-    changes.invalidatesAll = true
-    events.objectsDidChange.tell(changes, in: eventQueue)
-  }
-
-  /// Releases every object: the context will not be used again.
-  package func end() {
-    children.forEach { $0.end() }
-    leaveAll()
-    // Released after the assignment: objects that closures have kept may use the context then.
-    let ended = events
-    withExtendedLifetime(ended) { events = ContextEvents() }
-    observation = nil
-    undoManager = nil
-  }
-
-  /// Makes every object leave the context.
-  func leaveAll() {
-    let objects = entities.indices.map { entities[$0].known.takeAll() }
-    for ordinal in entities.indices { leave(objects[ordinal], ordinal) }
-    forgetChanges()
-    deferred.clear()
-  }
-
-  /// Returns an object of the identity map of the entity of this ordinal.
-  func knownObject(_ object: AnyObject, _ ordinal: Int) -> any ManagedObject {
-    func open<Object: ManagedObject>(_ type: Object.Type) -> any ManagedObject {
-      unsafeDowncast(object, to: type)
-    }
-    return open(coordinator.types[ordinal])
-  }
-
-  /// Forgets all unsaved changes.
-  func forgetChanges() {
-    for ordinal in entities.indices { entities[ordinal].forgetChanges() }
-    listings.removeAll()
-    deletedLinks.removeAll()
-  }
-
-  private func show(_ newest: any ObjectSource) {
-    source = newest
-    expectNothingKept()
-    for ordinal in entities.indices { entities[ordinal].forgetDerived() }
-    listings.removeAll()
-  }
-}
-
-// MARK: - Moving on
+// Moving to a newer snapshot.
 
 extension ManagedObjectContext {
   /// True if the context moves to the newest commit by itself, between two blocks of work. It keeps its unsaved
@@ -247,6 +108,14 @@ extension ManagedObjectContext {
     children.forEach { $0.move(to: ParentSource(self), changeSets, ruleChanges) }
   }
 
+  /// Reads from another source from now on, and forgets what was read of the one before. Objects stay as they are.
+  func show(_ newest: any ObjectSource) {
+    source = newest
+    expectNothingKept()
+    for ordinal in entities.indices { entities[ordinal].forgetDerived() }
+    listings.removeAll()
+  }
+
   /// Loads the attributes of objects with unsaved changes, here and in children, whose records the next snapshot
   /// doesn't have.
   private func loadChangedObjects(deletedBy changeSets: [ChangeSet], _ ruleChanges: RuleChanges) {
@@ -349,42 +218,6 @@ extension ManagedObjectContext {
     entities[entity.ordinal].forgetReferences()
     // The context has shown it all the time.
     if tracksChanges { events.kept.insert(id(object._$state.number, entity)) }
-  }
-
-  /// Makes pending links, and their places, the differences to what the source shows.
-  func normalisePairs() {
-    // The source may ask the context, so nothing accesses `entities` meanwhile.
-    for ordinal in entities.indices {
-      for relationship in entity(ordinal).toManys {
-        let position = relationship.ordinal
-        if entities[ordinal].pairs[position].isEmpty { continue }
-        var pairs = entities[ordinal].pairs[position]
-        deferringError(()) { () throws(ContextError) in
-          try pairs.normaliseLinks(keepsSettled: parent != nil) { owner, element throws(ContextError) in
-            try source.isLinked(owner, element, in: relationship.links)
-          }
-        }
-        entities[ordinal].pairs[position] = pairs
-      }
-    }
-    for ordinal in entities.indices {
-      entities[ordinal].forgetListsOfPairs()
-      for relationship in entity(ordinal).toManys { normalisePlaces(of: relationship, entity(ordinal)) }
-    }
-  }
-
-  private func normalisePlaces(of relationship: StoredToMany, _ entity: StoredEntity) {
-    let position = relationship.ordinal
-    if entities[entity.ordinal].pairs[position].places.isEmpty { return }
-    guard case .pairs(let places)? = relationship.list?.origin else { return }
-    var pairs = entities[entity.ordinal].pairs[position]
-    deferringError(()) { () throws(ContextError) in
-      try pairs.normalisePlaces { owner, element throws(ContextError) in
-        guard try source.isLinked(owner, element, in: relationship.links) else { return nil }
-        return ListEntry(place: try source.place(of: element, in: owner, places), number: element)
-      }
-    }
-    entities[entity.ordinal].pairs[position] = pairs
   }
 }
 

@@ -1,24 +1,6 @@
 import PageStore
 import Predicates
 
-// All records of an entity, one after the other.
-
-extension StoredEntity {
-  /// Calls `body` with each record of a snapshot, in the newest layout, in the order of the numbers. O(records).
-  ///
-  /// - Throws: `corrupt` for bytes that are no record of the entity.
-  func forEachRecord(in snapshot: Snapshot, _ body: (ObjectNumber, RecordView) -> Void) throws {
-    guard let tree = try snapshot.treeIfPresent(treeName) else { return }
-    let reader = RecordReader(self)
-    var cursor = tree.cursor()
-    while try cursor.next() {
-      let number = KeyCoder.objectID(ending: try cursor.key()) ?? .none
-      guard let record = reader.view(try cursor.value()) else { throw StoreView.damaged(number, of: self) }
-      body(number, record)
-    }
-  }
-}
-
 /// The number of an entity's records in each of its layouts.
 struct LayoutCensus {
   /// The counts by the layout's number. A layout without records has no count.
@@ -33,9 +15,9 @@ struct LayoutCensus {
     }
     var cursor = tree.cursor()
     while try cursor.next() {
-      let number = KeyCoder.objectID(ending: try cursor.key()) ?? .none
+      let number = KeyCoder.number(ending: try cursor.key()) ?? .none
       guard let layout = RecordLayout.number(of: try cursor.value()), layout < entity.layouts.count else {
-        throw StoreView.damaged(number, of: entity.name)
+        throw ContextError.damagedRecord(number, of: entity.name)
       }
       counts[layout, default: 0] += 1
     }
