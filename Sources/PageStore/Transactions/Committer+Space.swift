@@ -147,9 +147,9 @@ extension Committer {
     releaseSpilled(free)
     pool.free(free, mayBeNamed: versions.hasEndedLeases)
     guard !free.room.isEmpty, let end = space?.map.end else { return }
+    let room = PageRun.pages(of: free.room, before: end)
     // The cache must not have the old contents when the pages get new ones.
     // guard: drop-reused-pages
-    let room = PageRun.pages(of: free.room, before: end)
     pool.cache.drop(room.lazy.flatMap(\.self))
     space?.giveBack(room)
   }
