@@ -37,7 +37,7 @@ struct CSVSplitter: RecordSplitter {
   }
 
   private struct Field {
-    /// Where the field lies, from the start of the row.
+    /// The field's bytes, counted from the start of the row.
     let range: Range<Int>
     /// True if the field has quotes, each written as two.
     let hasPairs: Bool

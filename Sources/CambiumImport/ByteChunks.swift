@@ -35,7 +35,7 @@ package struct ByteChunks: Sendable {
 
 /// Finds where records begin and end in bytes that come in chunks.
 package protocol RecordSplitter<Record>: Sendable {
-  /// What a reader gets of a record.
+  /// The form in which a reader hands out a record, such as its bytes or its fields.
   associatedtype Record
 
   /// Looks for the end of the next record.

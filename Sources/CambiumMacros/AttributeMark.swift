@@ -1,7 +1,7 @@
 import SwiftDiagnostics
 import SwiftSyntax
 
-/// What `@Attribute` says of a property.
+/// The options of a property's `@Attribute`.
 struct AttributeMark {
   /// True for `.unique` and for `.unique(ifExists: .merge)`.
   private(set) var isUnique = false

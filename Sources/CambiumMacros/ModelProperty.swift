@@ -21,9 +21,9 @@ struct ModelProperty {
   let (accessLevel, accessModifiers): (AccessLevel, String)
   let type: TypeSyntax
   let kind: Kind
-  /// What `@Attribute` says; nothing for a property without it.
+  /// The options of `@Attribute`; the defaults for a property without it.
   let attribute: AttributeMark
-  /// What `@Relationship` says; nothing for a property without it.
+  /// The options of `@Relationship`; the defaults for a property without it.
   let relationship: RelationshipMark
   /// The name in `originalName: "title"`.
   let originalName: String?

@@ -3,7 +3,7 @@ import SwiftParser
 import SwiftSyntax
 import SwiftSyntaxBuilder
 
-/// What `@Relationship` says of a property.
+/// The options of a property's `@Relationship`.
 struct RelationshipMark {
   /// The entity of a relationship to records: a string.
   let entity: ExprSyntax?

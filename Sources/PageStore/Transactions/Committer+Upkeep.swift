@@ -1,6 +1,6 @@
 /// The need for checkpoints and syncs.
 extension Committer {
-  /// How urgent a checkpoint or a sync is.
+  /// The urgency of a checkpoint or a sync.
   enum UpkeepNeed: Comparable {
     case none
     case due
