@@ -17,7 +17,7 @@ struct Catalogue {
       throw Failure(.store, "error: \(path) holds no models")
     }
     catalogued = found
-    schema = try StoredSchema(found).schema
+    schema = try ResolvedSchema(found).schema
   }
 
   /// Returns whether the numbers of both have the same meaning: both are copies of one store, and only one copy may

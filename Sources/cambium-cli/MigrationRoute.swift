@@ -87,7 +87,7 @@ enum MigrationRoute {
     _ targets: [MigrationTarget],
     from known: CataloguedSchema
   ) throws -> ArraySlice<MigrationTarget> {
-    let hash = try StoredSchema(known).schema.stableHash
+    let hash = try ResolvedSchema(known).schema.stableHash
     let passed = targets.lastIndex { target in
       guard let version = known.version else { return target.schema.stableHash == hash }
       return target.version.map { $0 <= version } ?? false

@@ -104,7 +104,7 @@ struct StoreInfo: Encodable {
   }
 
   private static func entities(_ catalogue: CataloguedSchema, _ snapshot: Snapshot) throws -> [Entity] {
-    let stored = try StoredSchema(catalogue)
+    let stored = try ResolvedSchema(catalogue)
     let view = StoreView(schema: stored, snapshot: snapshot)
     return try zip(stored.schema.entities, stored.entities).map { description, entity in
       Entity(

@@ -55,7 +55,7 @@ struct MemberDerivation: Sendable {
   let storage: StoredToMany.Storage
 }
 
-extension StoredSchemaBuilder {
+extension ResolvedSchemaBuilder {
   /// Returns the derived attributes of an entity.
   func derivations(of entity: EntityNames, _ toManys: [StoredToMany]) -> [StoredDerivation] {
     entity.storedProperties.enumerated().compactMap { slot, property in
@@ -91,7 +91,7 @@ extension StoredSchemaBuilder {
   }
 }
 
-extension StoredSchema {
+extension ResolvedSchema {
   /// Returns the trees from which the derived values of an entity are computed: those of links, and those of
   /// members.
   func memberTrees(of entity: StoredEntity) -> Set<String> {

@@ -93,7 +93,7 @@ struct ChangeSet: Sendable {
   }
 
   /// Adds the changes that delete rules have made in the same commit.
-  mutating func merge(_ rules: RuleChanges, in schema: StoredSchema) {
+  mutating func merge(_ rules: RuleChanges, in schema: ResolvedSchema) {
     for (entity, changes) in rules.objects {
       var merged = objects[entity] ?? Objects()
       merged.merge(changes)
@@ -113,7 +113,7 @@ struct ChangeSet: Sendable {
 
   /// Forgets links that the commit has added and a delete rule has removed again: they were never in the store. The
   /// rule may have been applied at the other end.
-  private mutating func forgetPassingLinks(in schema: StoredSchema) {
+  private mutating func forgetPassingLinks(in schema: ResolvedSchema) {
     for relationship in Array(links.keys) {
       forgetLinks(addedTo: relationship, removedFrom: relationship) { $0 }
       guard let inverse = schema.inverse(of: relationship) else { continue }
@@ -138,7 +138,7 @@ struct ChangeSet: Sendable {
   }
 }
 
-extension StoredSchema {
+extension ResolvedSchema {
   /// Returns the other end of a many-to-many relationship; nil for one that the schema doesn't have.
   fileprivate func inverse(of relationship: ChangeSet.Relationship) -> ChangeSet.Relationship? {
     guard let (_, toMany, trees) = pairs(of: relationship), let place = trees.inverse,

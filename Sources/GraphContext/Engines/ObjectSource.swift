@@ -4,7 +4,7 @@ import Predicates
 ///
 /// A source belongs to one task at a time, like the context that reads it.
 protocol ObjectSource: AnyObject {
-  var schema: StoredSchema { get }
+  var schema: ResolvedSchema { get }
   /// The commit that the source shows; 0 if it shows none.
   var commit: UInt64 { get }
   /// The reason why the source shows nothing; nil if it shows a state. If there is a reason, all other calls throw

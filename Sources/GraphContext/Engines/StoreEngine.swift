@@ -8,7 +8,7 @@ import Predicates
 protocol StoreEngine: AnyObject, Sendable {
   /// The store's identifier, which every object's ID repeats.
   var storeID: UUID { get }
-  var schema: StoredSchema { get }
+  var schema: ResolvedSchema { get }
 
   /// Returns the store as its newest commit left it.
   ///

@@ -250,7 +250,7 @@ extension ChangeSet.Links {
   /// relationship's position. O(links).
   func forEachEnd(
     of relationship: ChangeSet.Relationship,
-    in schema: StoredSchema,
+    in schema: ResolvedSchema,
     _ body: (ObjectKey, _ position: Int) -> Void
   ) {
     forEachLink(of: relationship, in: schema) { end, _ in
@@ -265,7 +265,7 @@ extension ChangeSet.Links {
   /// O(links).
   func forEachLink(
     of relationship: ChangeSet.Relationship,
-    in schema: StoredSchema,
+    in schema: ResolvedSchema,
     _ body: (PairEnd, _ isLinked: Bool) -> Void
   ) {
     guard let (source, toMany, trees) = schema.pairs(of: relationship) else { return }
@@ -286,9 +286,9 @@ extension ChangeSet.Links {
 /// The changes of several commits, in their order, as one change of each object.
 struct CombinedChanges {
   private(set) var changes: [ObjectKey: ObjectChange] = [:]
-  private let schema: StoredSchema
+  private let schema: ResolvedSchema
 
-  init(in schema: StoredSchema) { self.schema = schema }
+  init(in schema: ResolvedSchema) { self.schema = schema }
 
   mutating func note(_ key: ObjectKey, _ change: ObjectChange) {
     switch (changes[key], change) {

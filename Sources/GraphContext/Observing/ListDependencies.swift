@@ -48,7 +48,7 @@ struct ListDependencies {
   var isEmpty: Bool { paths.isEmpty && collections.isEmpty }
 
   /// Returns true if a change may concern objects of the list, but it is unknown which.
-  func isVague(_ changes: ObjectChanges, _ schema: StoredSchema) -> Bool {
+  func isVague(_ changes: ObjectChanges, _ schema: ResolvedSchema) -> Bool {
     if collections.isEmpty { return false }
     func isConcerned(_ id: ManagedObjectID) -> Bool {
       schema.entity(id.entity).map { collections.contains($0.id) } ?? true
@@ -60,7 +60,7 @@ struct ListDependencies {
 
   /// Returns whether the links of other objects have changed. An object that comes or goes also changes the links that
   /// lead to it.
-  private func changesLinks(_ changes: ObjectChanges, _ schema: StoredSchema) -> Bool {
+  private func changesLinks(_ changes: ObjectChanges, _ schema: ResolvedSchema) -> Bool {
     links.contains { link in
       let entity = schema[link.entity]
       let name = entity.toManys[link.ordinal].name
@@ -72,7 +72,7 @@ struct ListDependencies {
   }
 
   /// Returns conditions for the objects of the list whose paths lead through a changed object.
-  func conditions(_ changes: ObjectChanges, _ schema: StoredSchema) -> [NormalPredicate] {
+  func conditions(_ changes: ObjectChanges, _ schema: ResolvedSchema) -> [NormalPredicate] {
     paths.compactMap { hops, path in
       let entity = schema[path.destination]
       let names = Set(entity.names(of: path.slots))

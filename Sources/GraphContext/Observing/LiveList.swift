@@ -188,7 +188,7 @@ final class LiveList: SectionedList {
   }
 
   /// Returns the changed objects of the list's own entity.
-  private func ownNumbers(_ changes: ObjectChanges, _ schema: StoredSchema) -> Set<ObjectNumber> {
+  private func ownNumbers(_ changes: ObjectChanges, _ schema: ResolvedSchema) -> Set<ObjectNumber> {
     var numbers: Set<ObjectNumber> = []
     for ids in [changes.inserted, changes.updated, changes.deleted, changes.refreshed] {
       for id in ids where schema.entity(id.entity)?.ordinal == entity.ordinal { numbers.insert(id.number) }

@@ -142,7 +142,7 @@ public final class ObjectObserver<Object: ManagedObject>: ContextObserver<Object
 
   /// Returns true if objects have changed that are, were or become members by a reference of their own. Links of
   /// many-to-many relationships are changes of the object itself.
-  private func mayChangeMembers(_ changes: ObjectChanges, _ schema: StoredSchema) -> Bool {
+  private func mayChangeMembers(_ changes: ObjectChanges, _ schema: ResolvedSchema) -> Bool {
     if statesWithMembers.isEmpty { return false }
     let destinations = Set(
       entity.toManys.compactMap { toMany in

@@ -182,7 +182,7 @@ private struct CommittedChanges {
   init(
     _ changeSets: [ChangeSet],
     _ ruleChanges: RuleChanges,
-    _ schema: StoredSchema,
+    _ schema: ResolvedSchema,
     isObserved: (ObjectKey) -> Bool
   ) {
     for (number, objects) in ruleChanges.objects {
@@ -209,7 +209,7 @@ private struct CommittedChanges {
     }
   }
 
-  private mutating func noteLinks(of relationship: ChangeSet.Relationship, _ schema: StoredSchema) {
+  private mutating func noteLinks(of relationship: ChangeSet.Relationship, _ schema: ResolvedSchema) {
     guard let source = schema.entity(relationship.entity) else { return }
     for toMany in source.toManys {
       guard case .pairs(let trees) = toMany.storage, trees.relationship == relationship else { continue }
@@ -228,7 +228,7 @@ private struct CommittedChanges {
     if isObserved(key) { deleted.insert(key) }
   }
 
-  func mayChange(_ property: ObservedProperty, of key: ObjectKey, _ schema: StoredSchema) -> Bool {
+  func mayChange(_ property: ObservedProperty, of key: ObjectKey, _ schema: ResolvedSchema) -> Bool {
     if deleted.contains(key) { return true }
     guard case .toMany(let ordinal) = property else { return property.isAmong(slots[key] ?? .empty) }
     let toMany = schema.entities[key.entity].toManys[ordinal]

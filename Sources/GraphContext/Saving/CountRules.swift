@@ -23,7 +23,7 @@ struct CountRules: Sendable {
   var isEmpty: Bool { byTree.isEmpty }
 
   /// - Parameter models: model of each entity, by ordinal.
-  init(_ schema: StoredSchema, _ models: [ModelDescription]) {
+  init(_ schema: ResolvedSchema, _ models: [ModelDescription]) {
     for (entity, model) in zip(schema.entities, models) {
       for toMany in entity.toManys {
         guard let relationship = model.entity.relationships.first(where: { $0.name == toMany.name }),

@@ -35,7 +35,7 @@ struct ForeignChanges {
 
   /// Returns the objects of which others have changed a many-to-many link that programs see. A place is no change.
   /// O(links).
-  func relinked(in schema: StoredSchema) -> Set<ObjectKey> {
+  func relinked(in schema: ResolvedSchema) -> Set<ObjectKey> {
     var keys: Set<ObjectKey> = []
     for (relationship, links) in changeSets.flatMap(\.links) {
       links.withoutOrder.forEachEnd(of: relationship, in: schema) { key, _ in keys.insert(key) }

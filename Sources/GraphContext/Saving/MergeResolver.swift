@@ -18,7 +18,7 @@ import Predicates
 /// given for.
 struct MergeResolver {
   let policy: MergePolicy
-  let schema: StoredSchema
+  let schema: ResolvedSchema
   /// The state that the changes were made on.
   let base: any ObjectSource
   let newest: any ObjectSource

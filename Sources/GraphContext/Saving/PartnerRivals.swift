@@ -7,7 +7,7 @@ import Predicates
 /// A context does this for the links that it shows. It is needed here where a save stores a reference that its context
 /// didn't work out: after a merge, and where a new object was settled with an existing one.
 struct PartnerRivals {
-  private let schema: StoredSchema
+  private let schema: ResolvedSchema
   private let newest: any ObjectSource
   private let storeID: UUID
   private(set) var request: SaveRequest

@@ -23,7 +23,7 @@ struct RuleEffects {
     _ rules: RuleChanges,
     _ links: [ChangeSet.Relationship: ChangeSet.Links],
     beyond request: SaveRequest,
-    in schema: StoredSchema
+    in schema: ResolvedSchema
   ) {
     for (number, objects) in rules.objects {
       guard let entity = schema.entity(number) else { continue }

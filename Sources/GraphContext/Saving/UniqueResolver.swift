@@ -9,7 +9,7 @@ import Predicates
 /// refuses objects that the resolver can't settle, as not unique.
 struct UniqueResolver {
   let coordinator: StoreCoordinator
-  let schema: StoredSchema
+  let schema: ResolvedSchema
   let source: any StoredSource
   private let policies: UniquePolicies
   var request: SaveRequest

@@ -171,7 +171,7 @@ extension ContextUndoManager {
   /// later ones stay.
   ///
   /// - Parameter settled: the numbers of the objects, by the entity's ordinal.
-  func forgetGroups(touching settled: [[ObjectNumber: ObjectNumber]], _ schema: StoredSchema) {
+  func forgetGroups(touching settled: [[ObjectNumber: ObjectNumber]], _ schema: ResolvedSchema) {
     if open.touches(settled, schema) {
       (undoGroups, redoGroups, open) = (UndoStack(), UndoStack(), UndoGroup())
     }
@@ -181,7 +181,7 @@ extension ContextUndoManager {
 
   /// Replaces settled objects by the existing ones among the targets of references that the groups have set. Called
   /// after ``noteSave(in:)``, which notes the targets of the open group as they were before the save.
-  func redirectReferences(_ settled: [[ObjectNumber: ObjectNumber]], _ schema: StoredSchema) {
+  func redirectReferences(_ settled: [[ObjectNumber: ObjectNumber]], _ schema: ResolvedSchema) {
     undoGroups.redirectReferences(settled, schema)
     redoGroups.redirectReferences(settled, schema)
     open.redirectReferences(settled, schema)
@@ -200,7 +200,9 @@ extension ContextUndoManager {
   func wasSaved(since values: UndoGroup.Values) -> Bool { values.saveCount != saveCount }
 
   /// Notes that the delete rules of a save have deleted objects in the store.
-  func noteDeletions(by rules: RuleChanges, _ schema: StoredSchema) { open.noteDeletions(by: rules, schema) }
+  func noteDeletions(by rules: RuleChanges, _ schema: ResolvedSchema) {
+    open.noteDeletions(by: rules, schema)
+  }
 
   /// Loads values that the images of changed objects only refer to, before the context moves to a state that may lack
   /// them.

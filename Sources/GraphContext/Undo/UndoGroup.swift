@@ -63,7 +63,7 @@ struct UndoGroup {
   /// Returns whether the group has changed one of these objects, or would make an object lead to one. O(images).
   ///
   /// - Parameter settled: the numbers of the objects, by the entity's ordinal.
-  func touches(_ settled: [[ObjectNumber: ObjectNumber]], _ schema: StoredSchema) -> Bool {
+  func touches(_ settled: [[ObjectNumber: ObjectNumber]], _ schema: ResolvedSchema) -> Bool {
     func isSettled(_ number: ObjectNumber, _ ordinal: Int) -> Bool { settled[ordinal][number] != nil }
     func leads(_ end: PairEnd) -> Bool {
       let destination = schema.entities[end.entity].toManys[end.position].destination
@@ -82,7 +82,7 @@ struct UndoGroup {
   }
 
   /// Replaces settled objects by the existing ones among the targets of ``Image/leftReferences``. O(images).
-  mutating func redirectReferences(_ settled: [[ObjectNumber: ObjectNumber]], _ schema: StoredSchema) {
+  mutating func redirectReferences(_ settled: [[ObjectNumber: ObjectNumber]], _ schema: ResolvedSchema) {
     for (key, image) in images where !image.leftReferences.isEmpty {
       images[key]?.leftReferences = image.leftReferences.redirected(
         settled,
@@ -164,7 +164,7 @@ struct UndoGroup {
 
   /// Notes which objects the delete rules of a save have deleted in the store: that is the group's work, too.
   /// O(images).
-  mutating func noteDeletions(by rules: RuleChanges, _ schema: StoredSchema) {
+  mutating func noteDeletions(by rules: RuleChanges, _ schema: ResolvedSchema) {
     for key in images.keys
     where rules.objects[schema.entities[key.entity].number]?.deleted.contains(key.number) == true {
       images[key]?.isDeletionSaved = true

@@ -47,7 +47,7 @@ struct UndoStack {
   }
 
   /// Replaces settled objects by the existing ones among the targets of references that the groups have set. O(groups).
-  mutating func redirectReferences(_ settled: [[ObjectNumber: ObjectNumber]], _ schema: StoredSchema) {
+  mutating func redirectReferences(_ settled: [[ObjectNumber: ObjectNumber]], _ schema: ResolvedSchema) {
     for index in groups.indices { groups[index].redirectReferences(settled, schema) }
   }
 

@@ -8,7 +8,7 @@ import Synchronization
 /// simplest way.
 final class DictionaryEngine: StoreEngine {
   let storeID = UUID()
-  let schema: StoredSchema
+  let schema: ResolvedSchema
   private let state: Mutex<State>
 
   private struct State {
@@ -17,7 +17,7 @@ final class DictionaryEngine: StoreEngine {
     var changeSets: [ChangeSet] = []
   }
 
-  init(_ schema: StoredSchema) {
+  init(_ schema: ResolvedSchema) {
     self.schema = schema
     state = Mutex(State(newest: PlainStore(schema), nextSequence: schema.entities.map { _ in 1 }))
   }
@@ -96,7 +96,7 @@ struct PlainStore {
   /// The links of many-to-many relationships, by the entity's ordinal and the position of the relationship.
   var pairs: [[Set<Link>]]
 
-  init(_ schema: StoredSchema) {
+  init(_ schema: ResolvedSchema) {
     rows = schema.entities.map { _ in [:] }
     pairs = schema.entities.map { entity in entity.toManys.map { _ in [] } }
   }

@@ -5,7 +5,7 @@ import Foundation
 
 /// One state of a dictionary engine. Every query goes through all objects.
 final class DictionarySource: StoredSource {
-  let schema: StoredSchema
+  let schema: ResolvedSchema
   private let store: PlainStore
   var counters = QueryCounters()
   var cancellation: Cancellation?
@@ -13,7 +13,7 @@ final class DictionarySource: StoredSource {
   private var kept: [KeptBytes]
   private(set) var keptByteCount = 0
 
-  init(_ store: PlainStore, _ schema: StoredSchema) {
+  init(_ store: PlainStore, _ schema: ResolvedSchema) {
     self.store = store
     self.schema = schema
     kept = schema.entities.map { KeptBytes($0.layout) }

@@ -19,7 +19,7 @@ enum SourceUnderTest: String, CaseIterable {
       let opened = try OpenedStore.open(store, models: models, as: ContainerOpening())
       return LibraryUnderTest(source: self, coordinator: opened.coordinator, store: store)
     case .dictionary, .dictionaryBelowParent:
-      let schema = try StoredSchema(Schema(models.classes))
+      let schema = try ResolvedSchema(Schema(models.classes))
       let types = schema.entities.map { models.type(named: $0.name) }
       let coordinator = StoreCoordinator(DictionaryEngine(schema), types: types)
       return LibraryUnderTest(source: self, coordinator: coordinator, store: nil)

@@ -6,7 +6,7 @@ import Predicates
 /// A save on plain values. The order of its steps is the one that ``SaveTransaction`` documents.
 struct PlainSave {
   var store: PlainStore
-  private let schema: StoredSchema
+  private let schema: ResolvedSchema
   private let storeID: UUID
   private(set) var ruleChanges = RuleChanges()
   private var deletions: [(entity: StoredEntity, number: ObjectNumber)] = []
@@ -17,7 +17,7 @@ struct PlainSave {
   /// References that were stored: where from and where to.
   private var references: [(from: ObjectNumber, StoredEntity, StoredToOne, to: ObjectNumber)] = []
 
-  init(_ store: PlainStore, _ schema: StoredSchema, _ storeID: UUID) {
+  init(_ store: PlainStore, _ schema: ResolvedSchema, _ storeID: UUID) {
     self.store = store
     self.schema = schema
     self.storeID = storeID
@@ -213,7 +213,7 @@ struct PlainSave {
 
 extension ChangeSet {
   /// The difference of two states.
-  init(from old: PlainStore, to new: PlainStore, _ schema: StoredSchema) {
+  init(from old: PlainStore, to new: PlainStore, _ schema: ResolvedSchema) {
     self.init(commit: new.commit)
     for entity in schema.entities {
       let (before, after) = (old.rows[entity.ordinal], new.rows[entity.ordinal])

@@ -5,10 +5,10 @@ import Predicates
 
 /// A state of a store with unsaved changes applied to it, and queries over it in the simplest way.
 final class PlainWorld {
-  let schema: StoredSchema
+  let schema: ResolvedSchema
   private(set) var store: PlainStore
 
-  init(_ store: PlainStore, _ schema: StoredSchema, _ layers: UnsavedLayers?) {
+  init(_ store: PlainStore, _ schema: ResolvedSchema, _ layers: UnsavedLayers?) {
     self.store = store
     self.schema = schema
     guard let layers else { return }

@@ -71,7 +71,7 @@ private enum Shop {
 
 /// Each rule of Docs/Records.md is violated once. `verify` reports each violation.
 struct PlantedGraphProblemsTests {
-  private typealias Plant = @Sendable (inout WriteTransaction, StoredSchema) throws -> Void
+  private typealias Plant = @Sendable (inout WriteTransaction, ResolvedSchema) throws -> Void
 
   private func key(_ number: ObjectNumber) -> [UInt8] { KeyCoder.key(of: number) }
 

@@ -312,7 +312,7 @@ struct ManagedObjectIDTests {
         ]
       )
     }
-    let stored = try StoredSchema(Schema(entities: [wide] + others))
+    let stored = try ResolvedSchema(Schema(entities: [wide] + others))
     let found = try #require(stored.entity(named: "Wide"))
     #expect(found.toManys.count == SchemaLimits.propertyCount)
     #expect(found.incoming.map(\.source) == Array(0..<SchemaLimits.entityCount - 1))
@@ -322,7 +322,7 @@ struct ManagedObjectIDTests {
   // MARK: Indexes
 
   @Test func everyIndexHasItsTree() throws {
-    let stored = try StoredSchema(Schema([Tune.self, Record.self, Player.self]))
+    let stored = try ResolvedSchema(Schema([Tune.self, Record.self, Player.self]))
     let tune = try #require(stored.entity(named: "Tune"))
     #expect(
       tune.schema.indexes.map { stored.treeName(of: $0.id) }

@@ -2,7 +2,7 @@
 
 // Trees are named by numbers; tests name them by their contents.
 
-extension StoredSchema {
+extension ResolvedSchema {
   /// The name of the tree with a label such as `e/Item`, `i/Item/title`, `r/Item/maker` or `m/Item/tags`.
   func tree(_ label: String) -> String { TreeLabels(catalogue).tree(label) }
 

@@ -13,7 +13,7 @@ final class ParentSource: ObjectSource {
     base = parent.source.another()
   }
 
-  var schema: StoredSchema { base.schema }
+  var schema: ResolvedSchema { base.schema }
   var commit: UInt64 { base.commit }
   var failure: ContextError? { base.failure }
   var counters: QueryCounters {

@@ -97,7 +97,7 @@ package final class StoreCoordinator: Sendable {
     )
   }
 
-  package var schema: StoredSchema { engine.schema }
+  package var schema: ResolvedSchema { engine.schema }
   package var storeID: UUID { engine.storeID }
 
   /// True if errors show stored values.

@@ -8,7 +8,7 @@ import Synchronization
 final class PageStoreEngine: StoreEngine {
   /// Usable until the last container is closed. Only the handles of the containers are counted.
   let store: Store
-  let schema: StoredSchema
+  let schema: ResolvedSchema
   let storeID: UUID
   let numbers: ObjectNumbers
   /// The companion of the engine's saves; nil if nothing is added to them.
@@ -18,7 +18,7 @@ final class PageStoreEngine: StoreEngine {
 
   init(
     store: Store,
-    schema: StoredSchema,
+    schema: ResolvedSchema,
     numbers: ObjectNumbers,
     companion: (any SaveCompanion)? = nil
   ) {

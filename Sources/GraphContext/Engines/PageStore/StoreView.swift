@@ -5,7 +5,7 @@ import Predicates
 ///
 /// Belongs to one task at a time, like the context that made it: it keeps the trees it has opened.
 package final class StoreView: ObjectSource {
-  package let schema: StoredSchema
+  package let schema: ResolvedSchema
   private let source: Result<Snapshot, ContextError>
   /// The open entities, by the entity's ordinal. Empty until the first read: each save makes a view, and many of
   /// them are never read.
@@ -38,13 +38,13 @@ package final class StoreView: ObjectSource {
     case tree(TreeReader)
   }
 
-  package convenience init(schema: StoredSchema, snapshot: Snapshot) {
+  package convenience init(schema: ResolvedSchema, snapshot: Snapshot) {
     self.init(schema, .success(snapshot))
   }
 
   /// - Parameter source: the snapshot, or the error that every read of the view throws because there is no
   ///   snapshot.
-  init(_ schema: StoredSchema, _ source: Result<Snapshot, ContextError>) {
+  init(_ schema: ResolvedSchema, _ source: Result<Snapshot, ContextError>) {
     self.schema = schema
     self.source = source
   }

@@ -89,7 +89,7 @@ struct AttributeConversion: Sendable {
   ///
   /// - Throws: `unknownEntity` or `unknownProperty` if one of the schemas lacks a name of the conversion.
   func resolved(
-    in old: StoredSchema,
+    in old: ResolvedSchema,
     _ target: CataloguedSchema,
     _ new: Schema
   ) throws(ContextError) -> (StoredEntity, slot: Int, AttributeDescription) {

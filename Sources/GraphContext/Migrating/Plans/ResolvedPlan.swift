@@ -182,7 +182,7 @@ extension ResolvedPlan.Version {
 
 extension CataloguedSchema {
   fileprivate var stableHash: UInt64 {
-    get throws(ContextError) { try StoredSchema(self).schema.stableHash }
+    get throws(ContextError) { try ResolvedSchema(self).schema.stableHash }
   }
 }
 

@@ -127,9 +127,9 @@ extension SchemaTree {
 
   /// Returns the schema of a snapshot that is only read, without the folded indexes if they were folded by other
   /// tables.
-  package static func readableSchema(in snapshot: Snapshot) throws(ContextError) -> StoredSchema? {
+  package static func readableSchema(in snapshot: Snapshot) throws(ContextError) -> ResolvedSchema? {
     guard let catalogued = try schema(in: snapshot) else { return nil }
-    let stored = try StoredSchema(catalogued)
+    let stored = try ResolvedSchema(catalogued)
     if !stored.schema.hasFoldedIndexes { return stored }
     return try isFoldedAsHere(snapshot) ? stored : stored.withoutFoldedIndexes()
   }
@@ -139,7 +139,7 @@ extension SchemaTree {
   /// - Throws: `corrupt` if the tree has an entry that is no such end.
   package static func leasedNumbers(
     in snapshot: Snapshot,
-    _ schema: StoredSchema
+    _ schema: ResolvedSchema
   ) throws(ContextError) -> [UInt64] {
     guard let entries = try SchemaEntries(snapshot) else { return schema.entities.map { _ in 0 } }
     let isEarlier = try entries.formatVersion() < formatVersion

@@ -50,7 +50,7 @@ public struct StoreMetadata: Sendable, Hashable, Codable {
     let catalogue = try SchemaTree.schema(in: snapshot) ?? CataloguedSchema()
     storeID = UUID(store.uuid)
     formatVersion = try SchemaEntries(snapshot)?.formatVersion()
-    schema = try StoredSchema(catalogue).schema
+    schema = try ResolvedSchema(catalogue).schema
     schemaVersion = catalogue.version
     stableHash = schema.stableHash
     let known = catalogue.entitiesByName

@@ -40,7 +40,7 @@ struct HistoryWriter {
   }
 
   /// Appends the entry of the commit, and removes the transactions that are beyond the limits.
-  func append(_ changes: ChangeSet, _ origin: SaveOrigin, _ schema: StoredSchema) throws {
+  func append(_ changes: ChangeSet, _ origin: SaveOrigin, _ schema: ResolvedSchema) throws {
     if changes.isEmpty { return }
     let newest = try tree.newestTransaction()
     let previousCommit = newest?.commit ?? settings.start

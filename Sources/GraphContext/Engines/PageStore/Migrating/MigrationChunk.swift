@@ -2,7 +2,7 @@ import Foundation
 import PageStore
 import Predicates
 
-extension StoredSchema {
+extension ResolvedSchema {
   /// Returns the tree that a step reads.
   fileprivate func source(of step: MigrationStep) -> String {
     switch step {
@@ -25,7 +25,7 @@ struct MigrationChunk {
   /// Builds the chunk.
   init(
     _ step: MigrationStep,
-    _ schema: StoredSchema,
+    _ schema: ResolvedSchema,
     after position: [UInt8]?,
     byteLimit: Int,
     store storeID: UUID,
@@ -61,7 +61,7 @@ struct MigrationChunk {
   private mutating func build(
     _ step: MigrationStep,
     of entity: StoredEntity,
-    _ schema: StoredSchema,
+    _ schema: ResolvedSchema,
     _ source: WriteTree,
     _ range: KeyRange,
     _ storeID: UUID,
@@ -362,7 +362,7 @@ extension MigrationStep {
   }
 }
 
-extension StoredSchema {
+extension ResolvedSchema {
   /// Returns the trees from which the derived values of an entity are computed, by name.
   fileprivate func treesOfMembers(
     of entity: StoredEntity,

@@ -77,7 +77,7 @@ private struct ForecastBuilder {
     forecast.refusal = try transition.refusal()
     // The catalogue of a change with obstacles need not be sound.
     guard change.obstacles.isEmpty else { return forecast }
-    let stored = try StoredSchema(change.target, as: step.schema)
+    let stored = try ResolvedSchema(change.target, as: step.schema)
     forecast.fillings = try fillings()
     forecast.builtTrees = try builtTrees(stored)
     forecast.droppedTrees = try droppedTrees()
@@ -129,7 +129,7 @@ private struct ForecastBuilder {
   // MARK: Values for objects that have none
 
   private func fillings() throws -> [MigrationForecast.Filling] {
-    let earlier = try StoredSchema(change.old)
+    let earlier = try ResolvedSchema(change.old)
     return try continued.flatMap { old, new in
       try new.properties.compactMap { property in
         guard let attribute = step.schema.entity(named: new.name)?.attribute(named: property.name),
@@ -152,7 +152,7 @@ private struct ForecastBuilder {
     of property: CataloguedProperty,
     _ entity: CataloguedEntity,
     _ new: CataloguedEntity,
-    _ earlier: StoredSchema
+    _ earlier: ResolvedSchema
   ) throws -> Int? {
     guard let stored = earlier.entity(entity.number) else { return nil }
     let flag = property.flag(among: new.properties).flatMap { place in
@@ -191,7 +191,7 @@ private struct ForecastBuilder {
     }
   }
 
-  private func builtTrees(_ stored: StoredSchema) throws -> [MigrationForecast.BuiltTree] {
+  private func builtTrees(_ stored: ResolvedSchema) throws -> [MigrationForecast.BuiltTree] {
     let whole = transition.wholeChange
     let labels = TreeLabels(whole.target)
     let replaced = Set(change.old.entities.flatMap { $0.indexes.map(\.number) })

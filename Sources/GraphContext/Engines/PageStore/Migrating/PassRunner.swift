@@ -14,7 +14,7 @@ struct PassRunner {
 
   init(_ stage: CustomStage, _ change: SchemaChange, on store: Store, _ monitor: MigrationMonitor) throws {
     passes = stage.passes
-    let (known, after) = try (StoredSchema(change.old), StoredSchema(change.loosenedTarget))
+    let (known, after) = try (ResolvedSchema(change.old), ResolvedSchema(change.loosenedTarget))
     let before = try change.isRefolding ? known.withoutFoldedIndexes() : known
     // A new entity has no data that could be lost.
     let untouched = after.entities.filter {
@@ -101,7 +101,7 @@ struct PassRunner {
 extension PassRunner {
   /// Makes a graph for a stage. Its objects are records.
   private static func graph(
-    of schema: StoredSchema,
+    of schema: ResolvedSchema,
     on store: Store,
     _ leased: [UInt64],
     companion: any SaveCompanion

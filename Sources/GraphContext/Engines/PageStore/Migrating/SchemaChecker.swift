@@ -8,7 +8,7 @@ import Predicates
 struct SchemaChecker {
   private let change: SchemaChange
   /// The schema that the store is to get.
-  private let schema: StoredSchema
+  private let schema: ResolvedSchema
   private let snapshot: Snapshot
   private let storeID: UUID
   /// Properties whose values are not in the snapshot yet.
@@ -18,7 +18,7 @@ struct SchemaChecker {
   /// - Parameter unknown: properties whose values are not in the snapshot yet: rules about them aren't checked.
   init(
     _ change: SchemaChange,
-    _ schema: StoredSchema,
+    _ schema: ResolvedSchema,
     _ snapshot: Snapshot,
     store: UUID,
     besides unknown: Set<PropertyNumber> = [],
@@ -204,7 +204,7 @@ struct SchemaChecker {
     to new: Schema,
     _ refusal: inout SchemaRefusal
   ) throws {
-    let stored = try StoredSchema(old)
+    let stored = try ResolvedSchema(old)
     let (entity, slot, attribute) = try conversion.resolved(in: stored, change.target, new)
     let property = old.entity(named: conversion.entity)?.property(named: conversion.attribute)
     guard conversion.rule.refusesValues, property.map({ unknown.contains($0.number) }) != true else { return }

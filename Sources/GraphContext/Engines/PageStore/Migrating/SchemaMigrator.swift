@@ -12,7 +12,7 @@ struct SchemaMigrator {
   private let store: Store
   private let change: SchemaChange
   /// The schema that the store gets, for reading the existing records.
-  private let schema: StoredSchema
+  private let schema: ResolvedSchema
   private let monitor: MigrationMonitor
   private let chunkByteCount: Int
   /// Nil for a change without passes.
@@ -28,7 +28,7 @@ struct SchemaMigrator {
   init(
     _ store: Store,
     _ change: SchemaChange,
-    _ schema: StoredSchema,
+    _ schema: ResolvedSchema,
     resuming resumed: MigrationState?,
     custom stage: CustomStage? = nil,
     showsValues: Bool = true,
@@ -165,7 +165,7 @@ private struct EarlierLeases {
   init(_ change: SchemaChange, in snapshot: Snapshot) throws {
     isEarlierFormat = try SchemaTree.isOfEarlierFormat(snapshot)
     guard isEarlierFormat else { return }
-    let stored = try StoredSchema(change.old)
+    let stored = try ResolvedSchema(change.old)
     let leased = try SchemaTree.leasedNumbers(in: snapshot, stored)
     leases = zip(stored.entities, leased).map { ($0.number, $0.name, $1) }
   }

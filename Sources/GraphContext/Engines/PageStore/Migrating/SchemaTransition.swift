@@ -44,9 +44,9 @@ struct SchemaTransition {
     self.change = change
   }
 
-  func schemaForReading() throws -> StoredSchema {
+  func schemaForReading() throws -> ResolvedSchema {
     try checkForReading()
-    let schema = try StoredSchema(change.target, as: step.schema)
+    let schema = try ResolvedSchema(change.target, as: step.schema)
     return isFoldedElsewhere ? try schema.withoutFoldedIndexes() : schema
   }
 
@@ -63,7 +63,7 @@ struct SchemaTransition {
   }
 
   /// Runs the step, or continues it.
-  func run(_ monitor: MigrationMonitor) throws -> StoredSchema {
+  func run(_ monitor: MigrationMonitor) throws -> ResolvedSchema {
     try check()
     var whole = wholeChange
     let interrupted = try SchemaTree.migration(in: snapshot)
@@ -75,7 +75,7 @@ struct SchemaTransition {
       try giveUp(interrupted, monitor)
       return try startingAfresh().run(monitor)
     }
-    let schema = try StoredSchema(whole.target, as: step.schema)
+    let schema = try ResolvedSchema(whole.target, as: step.schema)
     if try isDone(whole) { return schema }
     var migrator = try SchemaMigrator(
       store,
@@ -131,7 +131,7 @@ struct SchemaTransition {
   func refusal(besides unknown: Set<PropertyNumber> = []) throws -> SchemaRefusal {
     // The catalogue of a change with obstacles need not be sound.
     if !change.obstacles.isEmpty { return SchemaRefusal(obstacles: change.obstacles) }
-    let schema = try StoredSchema(change.target, as: step.schema)
+    let schema = try ResolvedSchema(change.target, as: step.schema)
     let checker = SchemaChecker(
       change,
       schema,

@@ -15,7 +15,7 @@ struct ReadOnlyGraph: SaveCompanion {
 /// The saves of the graph that a stage makes: each has the progress of the stage in its transaction, and changes
 /// only entities that the stage rebuilds.
 final class StageSaves: SaveCompanion {
-  private let schema: StoredSchema
+  private let schema: ResolvedSchema
   /// Ordinals of the entities that the stage leaves as they are.
   private let untouched: Set<Int>
   /// Trees that the store has without the stage.
@@ -28,7 +28,7 @@ final class StageSaves: SaveCompanion {
   /// The turn; nil while a pass uses the graph.
   private let turn = Mutex<Turn?>(nil)
 
-  init(_ schema: StoredSchema, untouched: Set<Int>, liveTrees: Set<String>, _ monitor: MigrationMonitor) {
+  init(_ schema: ResolvedSchema, untouched: Set<Int>, liveTrees: Set<String>, _ monitor: MigrationMonitor) {
     self.schema = schema
     self.untouched = untouched
     self.liveTrees = liveTrees

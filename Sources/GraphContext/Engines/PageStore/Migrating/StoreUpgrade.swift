@@ -20,7 +20,7 @@ struct StoreUpgrade {
     var steps = try models.steps(from: known)
     // The entry of a change, and the data that passes write, have this format.
     if try !store.options.isReadOnly && SchemaTree.isOfEarlierFormat(snapshot) {
-      steps.insert(UpgradeStep(schema: try StoredSchema(known).schema, version: known.version), at: 0)
+      steps.insert(UpgradeStep(schema: try ResolvedSchema(known).schema, version: known.version), at: 0)
     }
     self.steps = steps
   }
@@ -29,7 +29,7 @@ struct StoreUpgrade {
   ///
   /// - Throws: the error of a refused change; `schemaMismatch` also if something has to be built, or if a custom
   ///   stage has to run.
-  func schemaForReading() throws -> StoredSchema {
+  func schemaForReading() throws -> ResolvedSchema {
     var known = known
     for step in steps.dropLast() {
       let transition = try transition(step, from: known, snapshot)
@@ -43,7 +43,7 @@ struct StoreUpgrade {
   ///
   /// - Throws: the error of a refused change; before the first step runs, as far as the refusal can be known then.
   ///   After an error of a step the store has the schema of the step before.
-  func run(_ monitor: MigrationMonitor) throws -> StoredSchema {
+  func run(_ monitor: MigrationMonitor) throws -> ResolvedSchema {
     if steps.count > 1 { try checkAhead() }
     var known = known
     for place in steps.indices.dropLast() {
@@ -56,7 +56,7 @@ struct StoreUpgrade {
     _ place: Int,
     from known: CataloguedSchema,
     _ monitor: MigrationMonitor
-  ) throws -> StoredSchema {
+  ) throws -> ResolvedSchema {
     monitor.begin(stage: place + 1, of: steps.count, to: steps[place].version)
     return try transition(steps[place], from: known, store.snapshot()).run(monitor)
   }

@@ -10,7 +10,7 @@ public final class DynamicStore: Sendable {
   public let store: Store
   /// The entities of the store.
   public let schema: Schema
-  private let storedSchema: StoredSchema
+  private let storedSchema: ResolvedSchema
   private let storeID: UUID
 
   /// Opens the store's file for reading only.

@@ -17,7 +17,7 @@ final class PendingRecords {
     reading paths: [ResolvedPath],
     of entity: StoredEntity,
     in layers: UnsavedLayers,
-    _ schema: StoredSchema
+    _ schema: ResolvedSchema
   ) {
     var (read, relationships) = Self.collections(of: query)
     // Links between objects that are unchanged themselves may be unsaved too.

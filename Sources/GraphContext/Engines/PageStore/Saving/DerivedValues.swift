@@ -3,12 +3,12 @@ import Predicates
 
 /// Computes the derived values of one entity from the trees of a transaction or of a snapshot.
 struct DerivedValues<Tree: OrderedTree> {
-  private let schema: StoredSchema
+  private let schema: ResolvedSchema
   /// Finds a tree by its name; nil if there is none.
   private let tree: (String) throws -> Tree?
   private var readers: [Int: RecordReader] = [:]
 
-  init(_ schema: StoredSchema, _ tree: @escaping (String) throws -> Tree?) {
+  init(_ schema: ResolvedSchema, _ tree: @escaping (String) throws -> Tree?) {
     self.schema = schema
     self.tree = tree
   }

@@ -22,7 +22,7 @@ import Predicates
 /// Failures of objects are gathered until the end, so that one error lists all of them. Any error aborts the
 /// transaction and leaves nothing in the store.
 struct SaveTransaction: ~Copyable {
-  let schema: StoredSchema
+  let schema: ResolvedSchema
   let request: SaveRequest
   let numbers: ObjectNumbers
   let storeID: UUID
@@ -57,7 +57,7 @@ struct SaveTransaction: ~Copyable {
 
   init(
     _ request: SaveRequest,
-    schema: StoredSchema,
+    schema: ResolvedSchema,
     numbers: ObjectNumbers,
     storeID: UUID,
     commit: UInt64,

@@ -119,7 +119,7 @@ extension Store {
   ///
   /// - Parameter schema: the schema that the store is used with; nil for the schema in the store.
   package func verifyObjects(
-    as schema: StoredSchema? = nil,
+    as schema: ResolvedSchema? = nil,
     includingWarnings: Bool
   ) throws(StoreError) -> [IntegrityProblem] {
     let snapshot = try snapshot()
@@ -153,7 +153,7 @@ extension CataloguedSchema {
 extension SchemaTreeVerifier {
   /// Returns the store's schema without the parts that this library can't read. Reports a schema that can't be
   /// declared, and returns nil for it: the objects of such a store can't be verified.
-  fileprivate mutating func readableSchema(in snapshot: Snapshot) -> StoredSchema? {
+  fileprivate mutating func readableSchema(in snapshot: Snapshot) -> ResolvedSchema? {
     if schema == nil { return nil }
     do throws(ContextError) { return try SchemaTree.readableSchema(in: snapshot) } catch {
       report(error.message)

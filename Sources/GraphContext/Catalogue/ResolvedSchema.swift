@@ -1,7 +1,7 @@
 import Predicates
 
 /// A schema, resolved: the content of each tree, and the references between entities. Made once for each container.
-package final class StoredSchema: Sendable {
+package final class ResolvedSchema: Sendable {
   package let schema: Schema
   /// The schema with its numbers, as the store has it.
   package let catalogue: CataloguedSchema
@@ -20,7 +20,7 @@ package final class StoredSchema: Sendable {
   /// - Throws: `unknownEntity` when the two differ.
   package init(_ catalogue: CataloguedSchema, as schema: Schema) throws(ContextError) {
     let placed = schema.placed(in: catalogue)
-    let builder = StoredSchemaBuilder(placed, catalogue)
+    let builder = ResolvedSchemaBuilder(placed, catalogue)
     self.schema = placed
     self.catalogue = catalogue
     self.entities = try builder.build()
@@ -49,8 +49,8 @@ package final class StoredSchema: Sendable {
   }
 
   /// Returns the schema without folded indexes: for a reader that folds strings in another way.
-  package func withoutFoldedIndexes() throws(ContextError) -> StoredSchema {
-    try StoredSchema(catalogue, as: schema.withoutFoldedIndexes)
+  package func withoutFoldedIndexes() throws(ContextError) -> ResolvedSchema {
+    try ResolvedSchema(catalogue, as: schema.withoutFoldedIndexes)
   }
 
   func entity(_ number: EntityNumber) -> StoredEntity? { ordinalsByNumber[number].map { entities[$0] } }

@@ -1,7 +1,7 @@
 import Predicates
 
 /// Looks up every name in a schema once, and makes the entities that saving and faulting need.
-struct StoredSchemaBuilder {
+struct ResolvedSchemaBuilder {
   private let schema: Schema
   let names: SchemaNames
   /// The store's entities, by the entity's position in the schema; nil for an entity that the store doesn't have.
