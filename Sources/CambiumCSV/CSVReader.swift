@@ -19,8 +19,7 @@ struct CSVReader {
 
   mutating func next() throws -> CSVRow? {
     if columns == nil { columns = try readColumns() }
-    guard let columns, var fields = try rows.next() else { return nil }
-    fields += repeatElement("", count: columns.count - fields.count)
+    guard let columns, let fields = try rows.next() else { return nil }
     return CSVRow(columns: columns, fields: fields)
   }
 

@@ -34,7 +34,7 @@ struct CSVColumnPositions {
   }
 
   /// Returns the field of a column; nil if there is no such column.
-  func field(_ column: String, of row: CSVRow) -> String? { positions[column].map { row.fields[$0] } }
+  func field(_ column: String, of row: CSVRow) -> String? { positions[column].map(row.field(at:)) }
 }
 
 private struct FieldsContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {

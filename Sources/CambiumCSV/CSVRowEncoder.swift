@@ -28,6 +28,10 @@ extension ExportFormat where Value: Encodable {
           throw ImportError(.malformedRecord, message, record: count + 1)
         }
         let names = columns ?? encoder.row.names
+        if names.isEmpty {
+          let message = "the value has no fields, so there are no columns"
+          throw ImportError(.malformedRecord, message, record: count + 1)
+        }
         columns = names
         var lines = count == 0 ? CSVText.line(names, delimiter) : ""
         if let name = encoder.row.names.first(where: { !names.contains($0) }) {

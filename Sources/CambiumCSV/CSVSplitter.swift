@@ -11,7 +11,7 @@ struct CSVSplitter: RecordSplitter {
   let delimiter: UInt8
   var start: Int?
   private var state = State.fieldStart
-  /// The complete fields of the current row, and at most one more than there are columns.
+  /// The complete fields of the current row, and at most one more than there may be columns.
   private var fields: [Field] = []
   /// The count of fields of the first row, which has the names of the columns; nil before its end.
   private var columnCount: Int?
@@ -108,7 +108,7 @@ struct CSVSplitter: RecordSplitter {
 
   private mutating func endField(at place: Int) throws {
     if state == .plainQuote { throw Self.singleQuote }
-    if fields.count <= columnCount ?? .max {
+    if fields.count <= columnCount ?? CSVRow.maximumColumnCount {
       fields.append(Field(range: (contentStart ?? place)..<(contentEnd ?? place), hasPairs: hasPairs))
     }
     (state, contentStart, contentEnd, hasPairs) = (.fieldStart, nil, nil, false)
@@ -120,6 +120,9 @@ struct CSVSplitter: RecordSplitter {
 
   mutating func record(of bytes: UnsafeRawBufferPointer) throws -> [String] {
     defer { fields.removeAll(keepingCapacity: true) }
+    if self.columnCount == nil, fields.count > CSVRow.maximumColumnCount {
+      throw ImportError(.recordTooLong, "the text has more than \(CSVRow.maximumColumnCount) columns")
+    }
     let columnCount = columnCount ?? fields.count
     self.columnCount = columnCount
     if fields.count > columnCount {

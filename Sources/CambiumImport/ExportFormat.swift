@@ -130,7 +130,10 @@ extension PersistentContainer {
               let value = try Value(with: object)
               // A getter that can't read returns a placeholder, which must not be written.
               try context.checkUsable()
-              try output(write(value, count))
+              let bytes = try write(value, count)
+              // The value may have read the object while it was encoded.
+              try context.checkUsable()
+              try output(bytes)
               count += 1
               monitor.advance()
             }

@@ -8,7 +8,7 @@ public struct ImportError: Error, Sendable, CustomStringConvertible {
     case notAnArray
     /// The text ends within a record or an array.
     case truncated
-    /// A record is longer than the input's limit.
+    /// A record is longer than the input's limit, or a CSV text has more columns than it may.
     case recordTooLong
     /// The source had another number of records when it was read for the second time, for relationships.
     case sourceChanged

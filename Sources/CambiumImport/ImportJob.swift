@@ -182,7 +182,7 @@ extension ManagedObjectContext {
     defer { withExtendedLifetime(saves) {} }
     try monitor.check()
     try saveLast(durability: options.durability)
-    cache?.handOver(settledAs: aliases)
+    cache?.handOver(unifiedAs: aliases)
     if !changes.isEmpty { options.didCommit?(changes) }
     return changes
   }

@@ -17,7 +17,7 @@ public final class ImportedObjectCache: Sendable {
   }
 
   private let ids: BoundedCache<Key, ManagedObjectID>
-  /// The keys of deleted objects, in a cache for one import. ``handOver(settledAs:)`` removes them from the base.
+  /// The keys of deleted objects, in a cache for one import. ``handOver(unifiedAs:)`` removes them from the base.
   private let forgotten = Mutex<Set<Key>>([])
   /// The cache that receives the objects of an import when they are stored; nil for a cache of the program.
   private let base: ImportedObjectCache?
@@ -31,7 +31,7 @@ public final class ImportedObjectCache: Sendable {
   }
 
   /// A cache for one import: it knows the objects of `base`, and registers new ones with `base` only in
-  /// ``handOver(settledAs:)``. So a failed import doesn't change `base`.
+  /// ``handOver(unifiedAs:)``. So a failed import doesn't change `base`.
   init(stagingFor base: ImportedObjectCache) {
     ids = BoundedCache(name: "objects of an import", countLimit: base.ids.countLimit)
     self.base = base
@@ -41,7 +41,7 @@ public final class ImportedObjectCache: Sendable {
   ///
   /// - Parameter existing: the IDs of the existing objects to which the save has resolved new ones. The keys are
   ///   the IDs of the new objects, which name no object any more.
-  func handOver(settledAs existing: [ManagedObjectID: ManagedObjectID]) {
+  func handOver(unifiedAs existing: [ManagedObjectID: ManagedObjectID]) {
     guard let base else { return }
     let gone = forgotten.withLock { forgotten in
       defer { forgotten = [] }

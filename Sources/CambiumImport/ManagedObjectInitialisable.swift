@@ -11,12 +11,15 @@ public protocol ManagedObjectInitialisable {
 extension ManagedObject {
   /// Makes a value of the object and encodes it.
   ///
-  /// - Throws: what the value's initialiser and the encoder throw.
+  /// - Throws: what the value's initialiser and the encoder throw, and the error of a property that can't be read.
   public func encode<Value: ManagedObjectInitialisable & Encodable>(
     to type: Value.Type,
     encoder: JSONEncoder = JSONEncoder()
   ) throws -> Data where Value.Object == Self {
-    try encoder.encode(Value(with: self))
+    let data = try encoder.encode(Value(with: self))
+    // A getter that can't read returns a placeholder.
+    try context?.checkUsable()
+    return data
   }
 }
 
@@ -26,7 +29,10 @@ extension ManagedObjectContext {
     _ request: From<Value.Object>,
     as type: Value.Type
   ) throws -> [Value] {
-    try fetch(request).map(Value.init(with:))
+    let values = try fetch(request).map(Value.init(with:))
+    // A getter that can't read returns a placeholder.
+    try checkUsable()
+    return values
   }
 }
 

@@ -129,7 +129,7 @@ extension ManagedObjectContext {
     var run = ImportRun(description, in: self, cache: staged, ImportMonitor())
     do {
       let objects = try run.run(sources)
-      staged?.handOver(settledAs: [:])
+      staged?.handOver(unifiedAs: [:])
       return objects
     } catch let error as ContextError where error.code == .cancelled {
       throw CancellationError()

@@ -29,10 +29,8 @@ public final class FetchOperation<Object: ManagedObject, Value: Sendable>: Store
 
   /// Fetches the objects.
   public override func performWork(in context: ManagedObjectContext) throws {
-    let values = try context.fetch(request).map(value)
-    // A getter that can't read returns a placeholder.
-    try context.checkUsable()
-    finish(with: .success(values))
+    // If a getter couldn't read and returned a placeholder, `finish` makes its error the output.
+    finish(with: .success(try context.fetch(request).map(value)))
   }
 }
 

@@ -91,7 +91,7 @@ public final class ResultList<Value: Sendable>: Sendable {
 open class ResultOperation<Output: Sendable>: ConcurrentOperation, ProducesResult, @unchecked Sendable {
   // Safety: the slot has a lock, and the flag is atomic.
 
-  /// True once ``finish(with:)`` has set the output.
+  /// True once ``finish(with:)`` has begun to set the output.
   private let hasOutcome = Atomic(false)
 
   /// The output of the operation; a failure with ``ResultError/noResult`` until then.
@@ -117,11 +117,9 @@ open class ResultOperation<Output: Sendable>: ConcurrentOperation, ProducesResul
     super.finish()
   }
 
-  /// Discards the output of an attempt.
-  final func forgetOutcome() {
-    hasOutcome.store(false, ordering: .relaxed)
-    output = .failure(ResultError.noResult)
-  }
+  /// Makes ``finish(with:)`` accept a result again. Called when the next attempt has begun: before that, a late result
+  /// of the last attempt would be held back, and leave no place for the result of the next one.
+  final func acceptOutcome() { hasOutcome.store(false, ordering: .relaxed) }
 
   /// True from the end of an attempt until the next attempt begins.
   var isBetweenAttempts: Bool { false }

@@ -106,9 +106,11 @@ open class RetryingOperation<Output: Sendable>: ResultOperation<Output>, @unchec
   private func beginNextAttempt() {
     DispatchQueue.global().async { [self] in
       let endsCancelled = isCancelled
-      if !endsCancelled { forgetOutcome() }
+      if !endsCancelled { output = .failure(ResultError.noResult) }
       retrying.withLock { ($0.isWaiting, $0.isExecuting) = (false, !endsCancelled) }
-      if endsCancelled { finish() } else { executeOnce() }
+      if endsCancelled { return finish() }
+      acceptOutcome()
+      executeOnce()
     }
   }
 

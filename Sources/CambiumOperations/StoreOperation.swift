@@ -32,6 +32,12 @@ open class StoreOperation<Output: Sendable>: RetryingOperation<Output>, @uncheck
     /// The subscription to the saves of the context.
     var saves: ContextSubscription?
     var saved = Changeset()
+    /// The thread that is in ``StoreOperation/performWork(in:)``; nil while none is.
+    var thread: UInt?
+    /// True if another thread has ended the operation meanwhile, and may have done so with a success.
+    var endsAfterwards = false
+    /// The error of the work, or of a value that the work couldn't read.
+    var failure: (any Error)?
   }
 
   private let work = Mutex(Work())
@@ -61,6 +67,15 @@ open class StoreOperation<Output: Sendable>: RetryingOperation<Output>, @uncheck
   /// Does the work, on the context's queue, while a thread of the operation's queue waits. The method ends the
   /// operation by ``saveAndFinish()`` or `finish()`; these may also be called later, from any thread. An error that
   /// the method throws is the operation's output, and ends the operation.
+  ///
+  /// A getter that can't read returns a placeholder, and its context notes the error. Where the method ends the
+  /// operation then, the error is the output. If another thread ends the operation with a success while the method
+  /// runs, the operation ends when the method has returned. So a method that waits for the end of its operation waits
+  /// for ever. Work that continues later ends the operation after its last block, with what the block has returned or
+  /// thrown.
+  ///
+  /// Save by ``saveAndFinish()`` or ``saveOperationContext()``: they drop errors that hooks and listeners cause after
+  /// the commit. After `context.save()` such an error is the output, and another attempt would do again what is stored.
   open func performWork(in context: ManagedObjectContext) throws {
     throw StoreOperationError.notOverridden("\(type(of: self))")
   }
@@ -80,16 +95,31 @@ open class StoreOperation<Output: Sendable>: RetryingOperation<Output>, @uncheck
     } catch {
       return finish(with: .failure(error))
     }
-    work.withLock { $0.context = context }
+    work.withLock { ($0.context, $0.failure) = (context, nil) }
     do {
       try context.performAndWait { context in
         countSaves(of: context)
+        work.withLock { $0.thread = currentThread }
         try performWork(in: context)
       }
+      leaveWork(in: context, failure: nil)
     } catch {
-      // If the work has ended the operation, or this attempt, the result is set already.
-      if operationContext === context { finish(with: .failure(error)) }
+      leaveWork(in: context, failure: error)
     }
+  }
+
+  /// Ends the operation if its work has failed, or if another thread has ended it during the work.
+  private func leaveWork(in context: BackgroundContext, failure: (any Error)?) {
+    let endsAfterwards = work.withLock { work -> Bool? in
+      defer { (work.thread, work.endsAfterwards) = (nil, false) }
+      // If the work has ended the operation, or this attempt, the result is set already.
+      guard work.context === context else { return nil }
+      // Another thread may have set a success, and be about to call `finish()`.
+      work.failure = failure
+      return work.endsAfterwards
+    }
+    guard let endsAfterwards else { return }
+    if endsAfterwards { end() } else if let failure { finish(with: .failure(failure)) }
   }
 
   /// Adds the changes of every save of the context to ``savedChanges``, also of saves that hooks and listeners make.
@@ -125,10 +155,44 @@ open class StoreOperation<Output: Sendable>: RetryingOperation<Output>, @uncheck
     finish()
   }
 
-  /// Ends the operation, and releases the context.
+  /// Ends the operation, and releases the context. If another thread calls this with a success while
+  /// ``performWork(in:)`` runs, the operation ends when that method has returned.
   open override func finish() {
-    work.withLock { ($0.context, $0.saves) = (nil, nil) }
+    // An operation for `Void` succeeds without setting an output.
+    let maySucceed = !hasFailed && (hasResult || !isCancelled)
+    guard maySucceed else { return end() }
+    let (waits, context) = work.withLock { work -> (Bool, BackgroundContext?) in
+      guard let thread = work.thread, let context = work.context else { return (false, nil) }
+      if thread == currentThread { return (false, context) }
+      // Whether the work could read its values is known once its block has returned.
+      work.endsAfterwards = true
+      return (true, nil)
+    }
+    if waits { return }
+    do {
+      // On the thread of the work, this is a part of its block.
+      try context?.performAndWait { try $0.checkUsable() }
+    } catch {
+      output = .failure(error)
+    }
+    end()
+  }
+
+  private func end() {
+    let failure = work.withLock { work in
+      // The failure is one of this attempt. A late call must not make it the output of the next one.
+      defer { work.failure = nil }
+      (work.context, work.saves) = (nil, nil)
+      return work.failure
+    }
+    if let failure, !hasFailed { output = .failure(failure) }
     super.finish()
+  }
+
+  /// True if the output is a failure.
+  private var hasFailed: Bool {
+    if case .failure = output { return hasResult }
+    return false
   }
 }
 
@@ -137,3 +201,5 @@ public enum StoreOperationError: Error, Sendable, Hashable {
   /// The subclass of this name has no `performWork(in:)`.
   case notOverridden(String)
 }
+
+private var currentThread: UInt { UInt(pthread_self()) }

@@ -239,7 +239,7 @@ extension ContextError {
     /// an object's validation refuses to save it: then ``ContextError/underlyingError`` is what it threw.
     public static let validationFailed = Code("validationFailed")
     /// `willSave` of models, or a listener of a context, goes on changing objects before a save.
-    public static let unsettledChanges = Code("unsettledChanges")
+    public static let endlessChanges = Code("endlessChanges")
     /// Two objects have equal values where the model says they are unique.
     public static let notUnique = Code("notUnique")
     /// Another context changed or deleted an object since this context read it.
@@ -250,7 +250,8 @@ extension ContextError {
     public static let missingDestination = Code("missingDestination")
     /// An indexed value, or several together, are longer than a key can be.
     public static let indexedValueTooLong = Code("indexedValueTooLong")
-    /// The store was written with a schema that this one doesn't go together with.
+    /// The store was written with a schema that this one doesn't go together with, or in a format that this library
+    /// doesn't read.
     public static let schemaMismatch = Code("schemaMismatch")
     /// An entity, an ID or a type that the container's models don't have.
     public static let unknownEntity = Code("unknownEntity")

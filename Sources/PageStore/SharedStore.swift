@@ -19,7 +19,7 @@ final class SharedStore: Sendable {
   /// The identity under which the process registry has the file; nil for a file that the caller provided,
   /// which has one handle.
   let registration: PosixFile.Identity?
-  private let isSettling = Atomic(false)
+  private let isFinishScheduled = Atomic(false)
   private let isCheckpointing = Atomic(false)
   private let isSyncing = Atomic(false)
   /// True if ``tidy(_:)`` is scheduled.
@@ -135,30 +135,30 @@ final class SharedStore: Sendable {
     }
   }
 
-  /// Schedules ``settle()``: relaxed commits are synced, and an idle store gets a watermark, within a second.
-  func settleLater() {
-    guard options.durability != .none, !isSettling.exchange(true, ordering: .acquiringAndReleasing) else {
-      return
-    }
-    environment.schedule(Self.settlingMilliseconds) { [weak self] in self?.settle() }
+  /// Schedules ``finishLog()``: relaxed commits are synced, and an idle store gets a watermark, within a
+  /// second.
+  func finishLogLater() {
+    if options.durability == .none { return }
+    if isFinishScheduled.exchange(true, ordering: .acquiringAndReleasing) { return }
+    environment.schedule(Self.finishDelayMilliseconds) { [weak self] in self?.finishLog() }
   }
 
-  private static let settlingMilliseconds = 500
+  private static let finishDelayMilliseconds = 500
 
   /// Syncs unsynced records. If there are none, appends a watermark that vouches for the last ones; otherwise
   /// this runs again later. A failure fences the store, which later calls report.
   ///
   /// It never waits for the writer lock: a long transaction must not delay the promised sync of earlier
   /// commits, or the sync of another store. While a transaction runs the store isn't idle.
-  private func settle() {
-    isSettling.store(false, ordering: .releasing)
+  private func finishLog() {
+    isFinishScheduled.store(false, ordering: .releasing)
     let log = committer.log
     guard (try? file.checkOpen()) != nil, !log.isFenced, log.lacksWatermark else { return }
     guard !log.hasUnsynced else {
-      if (try? log.drain()) != nil { settleLater() }
+      if (try? log.drain()) != nil { finishLogLater() }
       return
     }
-    guard writerLock.acquireIfFree() else { return settleLater() }
+    guard writerLock.acquireIfFree() else { return finishLogLater() }
     defer { writerLock.release() }
     if (try? file.checkOpen()) != nil { try? committer.vouchForLastRecord() }
   }

@@ -51,7 +51,8 @@ extension Store {
   /// - Parameters:
   ///   - path: where to write the copy. No file may be there.
   ///   - pageSize: bytes in a page of the copy, from 4,096 to 65,536; nil for that of this store.
-  ///   - keepsUUID: whether the copy has this store's UUID, instead of a new one.
+  ///   - keepsUUID: whether the copy has this store's UUID, as a backup needs. Pass false for a copy that is to
+  ///     have commits of its own beside this store.
   ///   - progress: called repeatedly, on the copy's thread; if it returns false, or throws, nothing remains
   ///     of the copy.
   /// - Returns: false if `progress` ended it.
@@ -59,7 +60,7 @@ extension Store {
   public func copy(
     to path: String,
     pageSize: Int? = nil,
-    keepsUUID: Bool = false,
+    keepsUUID: Bool = true,
     progress: @escaping @Sendable (CopyProgress) throws -> Bool = { _ in true }
   ) async throws -> Bool {
     try await DetachedThread.result {

@@ -155,7 +155,7 @@ public final class Store: Sendable {
     switch outcome {
     case .committed(let result, let version):
       try wait(for: version)
-      shared.settleLater()
+      shared.finishLogLater()
       shared.syncIfDue()
       shared.checkpointIfDue()
       shared.tidyLater()
@@ -219,7 +219,7 @@ public final class Store: Sendable {
   ///   reopening.
   public func makeDurable() throws(StoreError) {
     try checkWritable()
-    try committer.log.settle()
+    try committer.log.makeDurable()
   }
 
   // MARK: Upkeep
@@ -258,7 +258,7 @@ public final class Store: Sendable {
       try file.checkOpen()
       return try !shared.closeHandle()
     }
-    if othersAreLeft, !options.isReadOnly { try committer.log.settle() }
+    if othersAreLeft, !options.isReadOnly { try committer.log.makeDurable() }
   }
 
   /// Counters of the store's work since it was opened, and its sizes.
@@ -271,12 +271,12 @@ public final class Store: Sendable {
         let published = versions.published
         statistics.lastCommit = published.commit
         statistics.checkpointCommit = committer.checkpointCommit
-        statistics.checkpoints = committer.checkpointCount
+        statistics.checkpoints = committer.work.checkpoints
         statistics.bytesLogged = committer.log.appendedByteCount
         statistics.bytesWritten = file.writtenByteCount
         statistics.syncs = file.syncCount
-        statistics.pagesWritten = committer.pagesWritten
-        statistics.bytesCompacted = committer.pagesCompacted * committer.pageSize
+        statistics.pagesWritten = committer.work.pagesWritten
+        statistics.bytesCompacted = committer.work.pagesCompacted * committer.pageSize
         statistics.logBytes = committer.log.bytesSinceCheckpoint
         statistics.logExtentBytes = committer.extents.byteCount
         statistics.fileBytes = fileBytes

@@ -114,7 +114,7 @@ extension StoreError {
 
     /// The file is not a Cambium store, or too short to be one.
     public static let notAStore = Code("notAStore")
-    /// The file's format, or a feature it uses, is newer than this library.
+    /// This library doesn't read this version of the file's format, or lacks a feature that the file uses.
     public static let unsupportedFormat = Code("unsupportedFormat")
     /// Bytes in the file are not those that were written: a checksum, an order, a count or a bound is wrong.
     public static let corrupt = Code("corrupt")

@@ -21,7 +21,8 @@ struct MigrateCommand: AsyncParsableCommand {
       Says first what happens: what changes, which trees are built and dropped, and what is in the way. If \
       anything is in the way, these changes and objects are listed, the file stays as it is, and the status is 1. \
       With --dry-run nothing else is done, and nothing is written to the store. What several stages do is \
-      worked out on a copy of the store in the folder of temporary files (TMPDIR). With one \
+      worked out on a copy of the store in the folder of temporary files (TMPDIR); if the command is killed, the \
+      next one removes the copy. With one \
       --to, --json prints an object; with several, it prints an array with an object for each stage to come.
 
       No other process may have the store open. Shows its progress on a terminal. An interrupted migration \

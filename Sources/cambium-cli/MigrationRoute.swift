@@ -34,8 +34,12 @@ enum MigrationRoute {
   /// Returns the forecast of each stage, up to the first that isn't possible.
   func forecasts(at url: URL) throws -> [MigrationForecast] {
     switch self {
-    case .schema(let schema): [try MigrationForecast(at: url, to: schema)]
-    case .plan(let plan): try plan.forecasts(at: url)
+    case .schema(let schema):
+      return [try MigrationForecast(at: url, to: schema)]
+    case .plan(let plan):
+      let copies = RehearsalFolder()
+      defer { copies?.remove() }
+      return try plan.forecasts(at: url, copyingTo: copies?.url)
     }
   }
 

@@ -38,9 +38,11 @@ struct PageMap {
     var isWhole: Bool
   }
 
-  /// Cells side by side in a drawing.
+  /// Cells side by side in a drawing that has the room.
   static let columnCount = 64
 
+  /// Cells side by side in this drawing.
+  let columnCount: Int
   let pageSize: Int
   let pageCount: UInt64
   /// Pages of each use that the file has any of, in order.
@@ -50,12 +52,15 @@ struct PageMap {
   /// In order of the file.
   let cells: [Cell]
 
-  /// - Parameter rowCount: the most rows of ``columnCount`` cells that the drawing may have.
-  init(_ uses: PageUses, rowCount: Int) {
+  /// - Parameters:
+  ///   - rowCount: the most rows of cells that the drawing may have.
+  ///   - columnCount: the cells of a row.
+  init(_ uses: PageUses, rowCount: Int, columnCount: Int = PageMap.columnCount) {
+    self.columnCount = columnCount
     pageSize = uses.pageSize
     pageCount = uses.pageCount
     totals = Self.counts { uses.count(of: $0) }.filter { $0.pageCount > 0 }
-    let limit = UInt64(rowCount * Self.columnCount)
+    let limit = UInt64(rowCount * columnCount)
     var size: UInt64 = 1
     while (uses.pageCount + size - 1) / size > limit { size *= 2 }
     pagesPerCell = size

@@ -71,8 +71,10 @@ struct PagesCommand: ParsableCommand {
     if json { return try JSONText.print(PageMapJSON(uses)) }
     let title = EscapedText.line(URL(fileURLWithPath: path).lastPathComponent)
     guard let svg else {
-      let map = PageMap(uses, rowCount: PageMap.terminalRowCount)
-      return StandardOutput.print(picture: map.text(title: title, isColoured: PageMap.wantsColours))
+      let width = Terminal.columnCount(of: STDOUT_FILENO)
+      let map = PageMap(uses, terminalWidth: width)
+      let text = map.text(title: title, isColoured: PageMap.wantsColours, width: width)
+      return StandardOutput.print(picture: text)
     }
     let picture = PageMap(uses, rowCount: PageMap.pictureRowCount).picture(title: title)
     do {

@@ -98,7 +98,7 @@ extension Venue.Values: PersistableValue {
   typealias Request = VenueRequest
 }
 
-/// A model whose saves settle a new object with the one that has its code.
+/// A model whose saves unify a new object with the one that has its code.
 @Model final class Stamp {
   @Attribute(.unique(ifExists: .merge)) var code: String
   var count: Int

@@ -126,8 +126,8 @@ private struct Raced: PersistableValue {
     await #expect(throws: FlowError.saving(ObjectGone(objectID: id))) { try await controller.save(value) }
   }
 
-  /// The save settles the new object with the existing one.
-  @Test func aSettledValueHasTheIDOfTheExistingObject() async throws {
+  /// The save unifies the new object with the existing one.
+  @Test func aUnifiedValueHasTheIDOfTheExistingObject() async throws {
     let container = LazyContainer {
       try await PersistentContainer("Stamps", models: Stamp.self, at: .inMemory)
     }

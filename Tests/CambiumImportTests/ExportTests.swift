@@ -50,6 +50,13 @@ struct ExportTests {
     #expect(error?.code == .malformedRecord && error?.record == 1)
   }
 
+  /// A row without fields would be an empty line, which a reader doesn't take for a record.
+  @Test func aValueWithoutKeysIsNoRow() throws {
+    let write = ExportFormat<[String: String]>.csv().makeWriter()
+    let error = #expect(throws: ImportError.self) { try write([:], 0) }
+    #expect(error?.code == .malformedRecord && error?.record == 1)
+  }
+
   @Test func anExportKeepsThePermissionsOfTheFile() async throws {
     let url = url("secret.json")
     let secret = [FileAttributeKey.posixPermissions: 0o600]

@@ -11,12 +11,29 @@ struct UnreadableExportTests {
     var title: String
 
     init(with tune: Tune) throws {
-      title = tune.title
-      let text = tune.objectID.uriRepresentation.replacing(#/\d+$/#, with: "999")
-      guard tune.code == "b", let context = tune.context, let id = ManagedObjectID(uriRepresentation: text)
-      else { return }
-      title = try context.object(Tune.self, with: id).title
+      title = tune.code == "b" ? try UnreadableExportTests.unreadable(tune).title : tune.title
     }
+  }
+
+  /// A value that reads the object while it is encoded.
+  private struct LateValue: ManagedObjectInitialisable, Encodable {
+    let tune: Tune
+
+    init(with tune: Tune) { self.tune = tune }
+
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.singleValueContainer()
+      try container.encode([
+        "title": tune.code == "c" ? UnreadableExportTests.unreadable(tune).title : tune.title
+      ])
+    }
+  }
+
+  /// Returns an object that doesn't exist, in the context of another one.
+  private static func unreadable(_ tune: Tune) throws -> Tune {
+    let text = tune.objectID.uriRepresentation.replacing(#/\d+$/#, with: "999")
+    let id = try #require(ManagedObjectID(uriRepresentation: text))
+    return try #require(tune.context).object(Tune.self, with: id)
   }
 
   private let tunes: Tunes
@@ -37,6 +54,26 @@ struct UnreadableExportTests {
     #expect(error?.code == .objectNotFound)
     #expect(try Data(contentsOf: url) == Data("before".utf8))
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["a.jsonl"])
+  }
+
+  @Test func theFileStaysIfTheLastValueReadsLate() async throws {
+    let folder = try TemporaryFolder()
+    let url = URL(fileURLWithPath: folder.file("a.jsonl"))
+    try Data("before".utf8).write(to: url)
+    let error = await #expect(throws: ContextError.self) {
+      try await tunes.container.exportJSONLines(all, as: LateValue.self, to: url)
+    }
+    #expect(error?.code == .objectNotFound)
+    #expect(try Data(contentsOf: url) == Data("before".utf8))
+  }
+
+  /// A context of its own, in which nothing else notices that a getter couldn't read.
+  @Test @MainActor func oneObjectAndAFetchThrow() throws {
+    let context = tunes.container.viewContext
+    let last = try #require(try context.fetch(all).last)
+    #expect(throws: ContextError.self) { try last.encode(to: LateValue.self) }
+    context.rollback()
+    #expect(throws: ContextError.self) { try context.fetch(all, as: Value.self) }
   }
 
   @Test func aClosureReceivesTheValuesBeforeIt() async throws {

@@ -59,6 +59,24 @@ struct PageMapTests {
     }
   }
 
+  /// A terminal that breaks the rows itself makes the map illegible.
+  @Test(arguments: [20, 40])
+  func aNarrowTerminalGetsNoLineThatIsTooLong(_ columnCount: Int) throws {
+    try withStore { path, _ in
+      let terminal = try PseudoTerminal(columnCount: UInt16(columnCount))
+      let environment = ["NO_COLOR": "1"]
+      let run = try ToolRun("pages", path, "--map", writingTo: terminal.device, environment: environment)
+      #expect(run.status == 0)
+      let text = terminal.text().replacing("\r\n", with: "\n")
+      let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+      #expect(lines.allSatisfy { $0.count <= columnCount }, "\(text)")
+      let rows = lines.filter { $0.contains(#/^ *[0-9]+  [A-Za-z.:]+$/#) }
+      let letters = rows.map { row in row.drop { " 0123456789".contains($0) } }.joined()
+      #expect(letters == "HHGGGGGGGGH.LL.LLLL", "\(text)")
+      for use in ["live", "log", "free", "headers"] { #expect(text.contains("  \(use)"), "\(text)") }
+    }
+  }
+
   @Test func theRunsAddUpToTheFileAndAreThoseOfInfo() throws {
     try withStore { path, _ in
       let map = try json(path)

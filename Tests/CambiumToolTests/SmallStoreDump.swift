@@ -9,11 +9,14 @@ enum SmallStoreDump {
   private static let place = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().appendingPathComponent("SmallStore")
 
-  static func text(_ name: String) throws -> String {
-    try String(contentsOf: place.appendingPathComponent(name), encoding: .utf8)
+  /// The dump beside the store.
+  static func text() throws -> String {
+    try String(contentsOf: place.appendingPathComponent("dump.txt"), encoding: .utf8)
   }
 
-  static func copy(_ name: String, to folder: TemporaryFolder) throws {
+  /// Copies the store under its own name.
+  static func copyStore(to folder: TemporaryFolder) throws {
+    let name = "small.cambium"
     try Data(contentsOf: place.appendingPathComponent(name)).write(
       to: URL(fileURLWithPath: folder.file(name))
     )

@@ -4,8 +4,7 @@ import TestSupport
 import Testing
 
 /// The file Tests/SmallStore/small.cambium is for programs that read stores without this library. It was made once,
-/// and stays as long as the version of the format does. `dump.txt` beside it has its contents. ``EarlierFormatTests``
-/// tests the files of earlier formats.
+/// and stays as long as the version of the format does. `dump.txt` beside it has its contents.
 @Suite("The small store of the file format's description")
 struct SmallStoreTests {
   private let folder: TemporaryFolder
@@ -14,8 +13,8 @@ struct SmallStoreTests {
 
   init() throws {
     folder = try TemporaryFolder()
-    dump = try SmallStoreDump.text("dump.txt")
-    try SmallStoreDump.copy("small.cambium", to: folder)
+    dump = try SmallStoreDump.text()
+    try SmallStoreDump.copyStore(to: folder)
   }
 
   @Test func theToolReadsWhatTheDumpSays() throws {

@@ -58,7 +58,7 @@ import Testing
     try editor.close()
   }
 
-  @Test func aConflictIsShownAndSettled() async throws {
+  @Test func aConflictIsShownAndResolved() async throws {
     _ = try await run("add Ada", "set 1 phone 0", "save")
     for (decision, phone) in [("mine", "1"), ("theirs", "2")] {
       var screen = try await run(

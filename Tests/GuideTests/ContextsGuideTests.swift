@@ -434,7 +434,7 @@ func transfer(_ amount: Int, to id: ManagedObjectID, in bank: PersistentContaine
 
     // Quoted in Docs/Contexts.md
     context.mergePolicy = .custom { conflict in
-      conflict.settle(\Account.balance) { base, mine, theirs in mine + theirs - (base ?? 0) }
+      conflict.resolve(\Account.balance) { base, mine, theirs in mine + theirs - (base ?? 0) }
       conflict.keepTheirs()  // Every other property.
     }
     // End of quotation

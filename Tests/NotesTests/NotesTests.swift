@@ -83,4 +83,22 @@ import struct TestSupport.ToolRun
     #expect(run.lines == ["1 home: a ★★★", "1 home: a ★★★★★", "home: 1", "best: 5", ""])
     try keeper.close()
   }
+
+  /// Without standard streams the store's file doesn't get their numbers, into which the program prints.
+  @Test func aProgramWithoutStreamsKeepsItsStore() async throws {
+    let folder = try TemporaryFolder()
+    let (script, path) = (folder.file("script.txt"), folder.file("notes.cambium"))
+    try Data("add home a\nstar 1 5\nlist\nquit\n".utf8).write(to: URL(fileURLWithPath: script))
+    let shell = Process()
+    shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+    let program = ToolRun.products.appendingPathComponent("notes").path
+    shell.arguments = ["-c", #"exec "$0" "$1" --script "$2" <&- >&- 2>&-"#, program, path, script]
+    try shell.run()
+    shell.waitUntilExit()
+    #expect(shell.terminationStatus == 0)
+    let stored = try await NoteKeeper(.file(URL(fileURLWithPath: path)))
+    #expect(await stored.perform("list") == "1 home: a ★★★★★")
+    try stored.close()
+    try keeper.close()
+  }
 }

@@ -25,22 +25,22 @@ import Testing
   init(_ name: String) { self.name = name }
 }
 
-@Model private final class SettledNote {
+@Model private final class UnifiedNote {
   var name: String
-  @Relationship var tags: [SettledTag] = []
+  @Relationship var tags: [UnifiedTag] = []
 
   init(_ name: String) { self.name = name }
 }
 
-@Model private final class SettledTag {
+@Model private final class UnifiedTag {
   @Attribute(.unique) var name: String
-  @Relationship(inverse: \SettledNote.tags) var notes: [SettledNote] = []
+  @Relationship(inverse: \UnifiedNote.tags) var notes: [UnifiedNote] = []
 
   init(_ name: String) { self.name = name }
 }
 
 /// Members of many-to-many relationships that a save itself decides about: by delete rules in the store, and by
-/// settling.
+/// unifying.
 struct SaveDecidedMemberTests {
   /// The context deletes a binder that it shows as empty. Another context has put a sheet into it, so the save deletes
   /// the sheet as well, and the sheet's label loses a member.
@@ -81,27 +81,27 @@ struct SaveDecidedMemberTests {
     #expect(last??.sheets == [])
   }
 
-  /// The save settles a new tag with an existing one, so the note gets the existing one as a member.
-  @Test func aMemberThatASaveSettlesIsReplacedInTheSnapshots() async throws {
+  /// The save unifies a new tag with an existing one, so the note gets the existing one as a member.
+  @Test func aMemberThatASaveUnifiesIsReplacedInTheSnapshots() async throws {
     let container = try await PersistentContainer(
       "Notes",
-      models: SettledNote.self,
-      SettledTag.self,
+      models: UnifiedNote.self,
+      UnifiedTag.self,
       at: .inMemory
     )
     let other = try container.context()
-    let existing = SettledTag("swift")
+    let existing = UnifiedTag("swift")
     other.insert(existing)
     try other.save()
     let context = try container.context()
-    let note = SettledNote("n")
+    let note = UnifiedNote("n")
     context.insert(note)
     try context.save()
 
-    var observer: ObjectObserver<SettledNote>? = try ObjectObserver(note)
+    var observer: ObjectObserver<UnifiedNote>? = try ObjectObserver(note)
     var states = try #require(try observer?.snapshots()).makeAsyncIterator()
     #expect(await states.next()??.tags == [])
-    let new = SettledTag("swift")
+    let new = UnifiedTag("swift")
     context.insert(new)
     note.tags = [new]
     try context.save(ifExists: .keep)

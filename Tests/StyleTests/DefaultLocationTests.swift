@@ -10,10 +10,7 @@ struct DefaultLocationTests {
     #expect(folder.lastPathComponent == ProcessInfo.processInfo.processName)
     let name = "test-\(UUID().uuidString)"
     let location = try StoreLocation.named(name)
-    guard case .file(let url) = location else {
-      Issue.record("a named store is no file: \(location)")
-      return
-    }
+    let url = try #require(location.url)
     #expect(url.path == folder.appending(path: "\(name).cambium").path)
     let container = try await Records.open(location)
     try await container.close()

@@ -7,7 +7,7 @@ import Cambium
   private let container: PersistentContainer
   /// The child context of the open sheet, and the contact that is edited in it.
   private(set) var sheet: (context: ManagedObjectContext, contact: Contact)?
-  /// The conflicts for which the last save was refused, until the user has settled them.
+  /// The conflicts for which the last save was refused, until the user has resolved them.
   private(set) var conflicts: [Conflict] = []
 
   /// A value that was changed here and in the other window.

@@ -13,7 +13,7 @@ enum EditorCommand: Equatable {
   /// Edits a contact in a sheet that can be cancelled.
   case sheet(row: Int)
   case done, cancel
-  /// Settles a conflict.
+  /// Resolves a conflict.
   case mine, theirs
   /// Switches to the other window.
   case other

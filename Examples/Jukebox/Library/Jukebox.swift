@@ -38,7 +38,7 @@ public final class Jukebox: Sendable {
       let command = try JukeboxCommand(line)
       if command == .quit { return false }
       for action in try actions(for: command) { await store.send(action) }
-      await settle()
+      await waitForStore()
     } catch {
       await store.send(.say(error.message))
     }

@@ -7,14 +7,14 @@ extension Jukebox {
 
   /// Returns once the screen shows the stored tunes, so that a script's output doesn't depend on how fast the script is
   /// read.
-  func settle() async {
+  func waitForStore() async {
     for await state in store.states() {
-      if await isSettled(state) { return }
+      if await isUpToDate(state) { return }
     }
   }
 
   /// Returns whether no change is under way, and the list is that of the store.
-  private func isSettled(_ state: JukeboxState) async -> Bool {
+  private func isUpToDate(_ state: JukeboxState) async -> Bool {
     if state.failure != nil { return true }
     if case .initial = state.tunes.request, !state.isChanging { return true }
     guard case .received(let elements) = state.tunes.request, !state.isChanging else { return false }

@@ -23,8 +23,8 @@ struct BatchInsertion<Row> {
     self.entity = entity
     checks = RecordChecks(coordinator)
     self.columns = Dictionary(columns.map { ($0.slot, $0) }, uniquingKeysWith: { $1 })
-    defaults = coordinator.defaults(of: entity, classTag: classTag)
-    initialValues = coordinator.initialValues(of: entity, classTag: classTag)
+    defaults = coordinator.models.defaults(of: entity, classTag: classTag)
+    initialValues = coordinator.models.initialValues(of: entity, classTag: classTag)
   }
 
   /// Encodes rows, at most this many.
@@ -37,13 +37,23 @@ struct BatchInsertion<Row> {
     _ failures: inout SaveFailures
   ) throws(ContextError) -> EntityChanges {
     let changes = EntityChanges(entity)
+    var sample: (any ManagedObject)?
+    defer { sample?._$state.leaveTracer() }
     while changes.inserted.count < count, let row = rows.next() {
       let number = try coordinator.engine.takeNumber(of: entity, timeout: nil).tagged(classTag)
+      let object = sample ?? makeSample(number)
+      sample = object
       changes.encoder.begin()
       var refused: Int?
       for slot in entity.slotsByPlace {
         let value = try value(of: row, at: slot)
-        if !changes.encoder.set(value, at: slot) { refused = refused ?? slot }
+        if !changes.encoder.set(value, at: slot) {
+          refused = refused ?? slot
+        } else if columns[slot] != nil, !canRead(value, at: slot, of: object) {
+          let (name, id) = (entity.schema.stored[slot].name, entity.objectID(number, in: coordinator.storeID))
+          let context = ContextError.Context(entity: entity.name, objectID: id, properties: [name])
+          failures.note(.unreadableValue(of: "\(entity.name).\(name)", context))
+        }
       }
       let bytes = changes.encoder.finish()
       let record = RecordView(validated: UnsafeRawBufferPointer(bytes), layout: entity.layout)
@@ -51,6 +61,24 @@ struct BatchInsertion<Row> {
       changes.inserted.append(.init(number: number, bytes: bytes))
     }
     return changes
+  }
+
+  /// Makes an object of the class: only an object knows the types of its attributes.
+  private func makeSample(_ number: ObjectNumber) -> any ManagedObject {
+    func make<Object: ManagedObject>(_ type: Object.Type) -> any ManagedObject {
+      coordinator.models.makeObject(type, .sample, number: number, entity.ordinal)
+    }
+    return make(coordinator.models.type(of: number, entity.ordinal))
+  }
+
+  /// Returns false for a value that the attribute's type can't read back: a raw value, say, that the failable
+  /// initialiser refuses.
+  private func canRead(_ value: AttributeValue, at slot: Int, of sample: any ManagedObject) -> Bool {
+    if value.isNull { return true }
+    var trial = AttributeSetter(value, isTrial: true)
+    sample._$visit(slot, &trial)
+    // A relationship, or an attribute of another class, is no attribute of the sample.
+    return trial.isAccepted || !trial.isVisited
   }
 
   private func value(of row: Row, at slot: Int) throws(ContextError) -> AttributeValue {
@@ -64,7 +92,7 @@ struct BatchInsertion<Row> {
       let name = entity.schema.stored[slot].name
       if id.storeID == coordinator.storeID, !id.number.isNone,
         let destination = coordinator.schema.entity(id.entity), destination.ordinal == column.destination,
-        coordinator.canLead(entity, by: name, to: id.number, of: destination)
+        coordinator.models.canLead(entity, by: name, to: id.number, of: destination)
       {
         return .reference(id.number)
       }

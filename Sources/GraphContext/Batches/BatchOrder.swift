@@ -2,7 +2,7 @@ import Predicates
 
 /// The placing of the objects of an insertion by batch as the last ones of the ordered lists that they join, as linking
 /// an object does. By itself, a row's object has the place of its number, which isn't the last one in a list whose
-/// members were moved to its end. An existing object that a row was settled with, and that is in the row's list
+/// members were moved to its end. An existing object that a row was unified with, and that is in the row's list
 /// already, stays where it is.
 struct BatchOrder {
   let changes: EntityChanges
@@ -11,7 +11,7 @@ struct BatchOrder {
   /// An object that joins a list.
   private struct Member {
     let entry: ListEntry
-    /// The index among the inserted objects, or among the patches of existing ones that rows were settled with.
+    /// The index among the inserted objects, or among the patches of existing ones that rows were unified with.
     let index: Int
     let isInserted: Bool
   }

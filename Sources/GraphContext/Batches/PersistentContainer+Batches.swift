@@ -82,7 +82,8 @@ extension PersistentContainer {
   /// try await container.batchUpdate(From<Song>().where { $0.album.year < 1980 }, .set(\.rating) { $0.rating + 1 })
   /// ```
   ///
-  /// The query is answered by the newest state of the store, and each expression sees the values before the update.
+  /// The query is answered by the newest state of the store, and each expression sees the values before the update. A
+  /// calculation whose result is beyond the greatest number of a Float or Double attribute gives nil.
   /// Required values, the rules of attributes and unique values are checked as by a save; one failure makes all of it
   /// fail. Contexts learn of the changes as of any save by another context. No hooks are called.
   ///
@@ -99,7 +100,8 @@ extension PersistentContainer {
   ///   - author: the author of the changes, for the history.
   /// - Returns: the IDs of the objects that the query describes, ascending.
   /// - Throws: `invalidQuery`, and what a save throws: `missingValue` for nil where a value is required, `wrongValue`
-  ///   for a value that the attribute can't have, `validationFailed`, `notUnique`, `store`.
+  ///   for a value that the attribute can't have or that its type can't read back from the stored form,
+  ///   `validationFailed`, `notUnique`, `store`.
   @discardableResult
   public func batchUpdate<Root: ManagedObject>(
     _ request: From<Root>,
@@ -137,6 +139,10 @@ extension PersistentContainer {
       }
       return resolved
     }
+    if let unreadable = resolved.first(where: \.isUnreadable) {
+      let context = ContextError.Context(entity: entity.name, properties: [unreadable.name])
+      throw .unreadableValue(of: "\(entity.name).\(unreadable.name)", context)
+    }
     return try await run(entity, durability, author) { batch throws(ContextError) in
       try batch.update(query, entity, resolved, chunkSize: chunkSize)
     }
@@ -166,9 +172,10 @@ extension PersistentContainer {
   ///   - durability: when a commit counts as done, if not as the container's options say.
   ///   - author: the author of the changes, for the history.
   /// - Returns: the IDs of the rows' objects, in the order of the rows. Those of existing objects are among them where
-  ///   a policy has settled rows with them.
+  ///   a policy has unified rows with them.
   /// - Throws: `invalidQuery` for a column that can't be set, and what a save throws: `missingValue`, `wrongValue`,
-  ///   `validationFailed`, `missingDestination`, `notUnique`, `store`.
+  ///   `validationFailed`, `missingDestination`, `notUnique`, `store`. `wrongValue` also for a value that its type can't
+  ///   read back from the stored form: a raw value, say, that the failable initialiser refuses.
   @discardableResult
   public func batchInsert<Root: ManagedObject, Row>(
     _ model: Root.Type,
@@ -198,8 +205,8 @@ extension PersistentContainer {
     author: String?
   ) async throws(ContextError) -> [ManagedObjectID] {
     try handle.checkOpen()
-    guard let entity = coordinator.entity(of: Root.self) else { throw .unknownModel(Root.self) }
-    let tag = try coordinator.classTag(of: Root.self, entity)
+    guard let entity = coordinator.models.entity(of: Root.self) else { throw .unknownModel(Root.self) }
+    let tag = try coordinator.models.classTag(of: Root.self, entity)
     let resolved = try ContextError.resolving { () throws(QueryError) in
       var resolved: [ResolvedColumn<Row>] = []
       for column in columns { resolved.append(try column.resolved(for: entity, in: schema)) }
@@ -221,7 +228,7 @@ extension PersistentContainer {
     _ request: From<Root>
   ) throws(ContextError) -> (ResolvedQuery, StoredEntity) {
     try handle.checkOpen()
-    guard let entity = coordinator.entity(of: Root.self) else { throw .unknownModel(Root.self) }
+    guard let entity = coordinator.models.entity(of: Root.self) else { throw .unknownModel(Root.self) }
     let query = try ContextError.resolving { () throws(QueryError) in
       try request.untyped.resolved(
         for: coordinator.schema.entitySchema(of: Root.self, entity),

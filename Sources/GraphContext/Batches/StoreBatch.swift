@@ -204,7 +204,7 @@ struct StoreBatch {
     }
   }
 
-  /// Inserts objects in one commit, and returns their numbers, or those of the existing objects that they are settled
+  /// Inserts objects in one commit, and returns their numbers, or those of the existing objects that they are unified
   /// with.
   private func insert(
     _ changes: EntityChanges,
@@ -215,7 +215,7 @@ struct StoreBatch {
       request.entities[entity.ordinal] = changes
       let numbers = changes.inserted.map(\.number)
       let policies = UniquePolicies(coordinator, policy)
-      guard policies.settlesAny else {
+      guard policies.unifiesAny else {
         try BatchOrder(changes: changes, source: source).place()
         return numbers
       }
@@ -241,7 +241,7 @@ struct StoreBatch {
         baseCommit: base.commit,
         conflicts: [],
         deletedInParent: [],
-        countRules: coordinator.countRules,
+        countRules: coordinator.models.countRules,
         origin: coordinator.origin(author)
       )
       numbers = try fill(try base.source(), &request)
@@ -257,9 +257,13 @@ struct StoreBatch {
 }
 
 extension ResolvedAssignment {
-  /// Returns the value as the attribute holds it: a calculation gives a whole number where it can.
+  /// Returns the value as the attribute holds it: a calculation gives a whole number where it can. A calculation is done
+  /// in Doubles, so it notices no overflow of a Float: as one of a Double, that is nil.
   fileprivate func kept(_ value: AttributeValue) -> AttributeValue {
     if case .int(let number) = value, kind == .double || kind == .float { return .double(Double(number)) }
+    if case .double(let number) = value, kind == .float, number.isFinite, !Float(number).isFinite {
+      return .null
+    }
     return value
   }
 }

@@ -131,12 +131,12 @@ extension PersistentContainer {
     of attribute: PartialKeyPath<Root>
   ) throws(ContextError) -> (StoredEntity, Int) {
     try handle.checkOpen()
-    guard let entity = coordinator.entity(of: Root.self) else { throw .unknownModel(Root.self) }
+    guard let entity = coordinator.models.entity(of: Root.self) else { throw .unknownModel(Root.self) }
     let names = try ContextError.resolving { () throws(QueryError) in try Root.predicatePath(of: attribute) }
     let name = names.joined(separator: ".")
     guard let slot = entity.schema.storedProperty(named: name)?.slot,
       entity.externalSlots.contains(slot),
-      !coordinator.checks[entity.ordinal].contains(where: { $0.slot == slot })
+      !coordinator.models.checks[entity.ordinal].contains(where: { $0.slot == slot })
     else {
       let message = "\(name) must be an externally stored attribute of \(entity.name) that has no rules"
       throw ContextError(QueryError(.keyPath, message, keyPath: name))

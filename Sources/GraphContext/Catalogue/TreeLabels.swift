@@ -50,13 +50,12 @@ package struct TreeLabels: Sendable {
   /// Returns the label of a tree's content; nil for a tree that the schema doesn't know.
   package func label(of tree: String) -> String? { owners[tree]?.label }
 
-  /// Returns the name of the tree in messages: `e/Book (e/3)`. A tree that the schema doesn't know, or that is
-  /// named by its label, has its name alone.
+  /// Returns the name of the tree in messages: `e/Book (e/3)`. A tree that the schema doesn't know has its
+  /// name alone.
   package func title(of tree: String) -> String { Self.title(of: tree, label: label(of: tree)) }
 
   package static func title(of tree: String, label: String?) -> String {
-    guard let label, label != tree else { return tree }
-    return "\(label) (\(tree))"
+    label.map { "\($0) (\(tree))" } ?? tree
   }
 
   /// Returns the tree that has this label, or this name.

@@ -78,10 +78,10 @@ struct EntityObjects {
     conflicts[number] = change.isNone ? nil : change
   }
 
-  /// Replaces settled objects by the existing ones among the targets of references that an undo or a redo has left
+  /// Replaces unified objects by the existing ones among the targets of references that an undo or a redo has left
   /// alone. Deletions by the program follow the references that the parent has now.
   ///
-  /// - Parameter owners: the existing objects that settled ones stand for, by the entity's ordinal.
+  /// - Parameter owners: the existing objects that unified ones stand for, by the entity's ordinal.
   mutating func redirectRuledReferences(_ owners: [[ObjectNumber: ObjectNumber]]) {
     for (number, references) in ruledReferences {
       let replayed = decidedReferences[number]?.byReplay ?? .empty

@@ -108,7 +108,7 @@ extension ManagedObjectContext {
     let known = Set(changed.lazy.map(\._$state.number))
     let entity = entity(ordinal)
     let others = linked.subtracting(known).compactMap { number -> (any ManagedObject)? in
-      // Other contexts may have deleted the object, or it was a new one that a save has settled with another.
+      // Other contexts may have deleted the object, or it was a new one that a save has unified with another.
       let exists = deferringError(false) { () throws(ContextError) in try source.contains(number, of: entity)
       }
       return exists ? object(number, of: entity) : nil

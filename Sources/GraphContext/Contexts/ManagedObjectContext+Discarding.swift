@@ -53,8 +53,7 @@ extension ManagedObjectContext {
       }
     }
     // Linking stored objects again has put them last in ordered lists; the snapshot has other places.
-    listings.removeAll()
-    for ordinal in entities.indices { entities[ordinal].forgetDerived() }
+    forgetDerivedLinks()
     delete(object, callsHooks: false)
   }
 
@@ -201,7 +200,7 @@ extension ManagedObjectContext {
     for toMany in entity.toManys {
       guard case .pairs(let trees) = toMany.storage else { continue }
       let destination = self.entity(toMany.destination)
-      forgetSettledPairs(of: object._$state.number, entity, toMany, inverse: trees.inverse)
+      forgetAgreedPairs(of: object._$state.number, entity, toMany, inverse: trees.inverse)
       let stored = deferringError([]) { () throws(ContextError) in
         Set(try source.elements(of: object._$state.number, in: toMany.links))
       }
@@ -221,7 +220,7 @@ extension ManagedObjectContext {
   /// Forgets the changes of an object's links that the parent has made as well, at both ends: otherwise they would come
   /// back when the parent takes its own changes back. A link that the deletion of the object at its other end has
   /// removed stays removed.
-  private func forgetSettledPairs(
+  private func forgetAgreedPairs(
     of number: ObjectNumber,
     _ entity: StoredEntity,
     _ toMany: StoredToMany,
@@ -233,11 +232,11 @@ extension ManagedObjectContext {
     }
     // `isDeleted` reads `entities`, so nothing changes them meanwhile.
     var forward = entities[entity.ordinal].pairs[toMany.ordinal]
-    forward.filterSettled { owner, element in owner != number || isDeleted(element) }
+    forward.filterAgreed { owner, element in owner != number || isDeleted(element) }
     entities[entity.ordinal].pairs[toMany.ordinal] = forward
     guard let inverse else { return }
     var backward = entities[destination.ordinal].pairs[inverse]
-    backward.filterSettled { owner, element in element != number || isDeleted(owner) }
+    backward.filterAgreed { owner, element in element != number || isDeleted(owner) }
     entities[destination.ordinal].pairs[inverse] = backward
   }
 }

@@ -37,7 +37,7 @@ extension ManagedObjectContext {
 
   func knownOrdinal(_ key: ObjectIdentifier) -> Int? {
     if let lastEntity, lastEntity.key == key { return lastEntity.ordinal }
-    guard let entity = coordinator.entity(withKey: key) else { return nil }
+    guard let entity = coordinator.models.entity(withKey: key) else { return nil }
     lastEntity = (key, entity.ordinal, entity.classes.isEmpty ? entity.label : nil)
     return entity.ordinal
   }

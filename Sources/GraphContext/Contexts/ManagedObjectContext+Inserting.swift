@@ -19,7 +19,7 @@ extension ManagedObjectContext {
     guard checkWritable() else { return false }
     let place = deferringError(nil) { () throws(ContextError) in
       let entity = try modelEntity(of: object)
-      let tag = try coordinator.classTag(of: object, entity)
+      let tag = try coordinator.models.classTag(of: object, entity)
       if let given { return (entity, number: given) }
       let number = try coordinator.engine.takeNumber(of: entity, timeout: saveTimeout)
       return (entity, number: number.tagged(tag))

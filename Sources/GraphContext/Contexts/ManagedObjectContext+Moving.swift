@@ -35,11 +35,11 @@ extension ManagedObjectContext {
   private func moveOn() throws(ContextError) {
     let commit = source.commit
     try moveToNewest()
-    if source.commit != commit { tellDidSettle() }
+    if source.commit != commit { tellDidComplete() }
   }
 
   /// Moves to the newest commit. Values with unsaved changes stay; all others are those of the store now. A
-  /// property that was changed both here and elsewhere is a conflict, which the save settles by its ``mergePolicy``.
+  /// property that was changed both here and elsewhere is a conflict, which the save resolves by its ``mergePolicy``.
   /// Objects that were deleted elsewhere leave the context. A child moves with its parent, and its parent with it.
   public func refresh() throws(ContextError) {
     try checkUsable()
@@ -112,8 +112,7 @@ extension ManagedObjectContext {
   func show(_ newest: any ObjectSource) {
     source = newest
     expectNothingKept()
-    for ordinal in entities.indices { entities[ordinal].forgetDerived() }
-    listings.removeAll()
+    forgetDerivedLinks()
   }
 
   /// Loads the attributes of objects with unsaved changes, here and in children, whose records the next snapshot

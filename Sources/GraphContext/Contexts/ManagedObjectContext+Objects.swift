@@ -64,7 +64,7 @@ extension ManagedObjectContext {
 
   private func added<Object: ManagedObject>(_ state: consuming ObjectState, _ ordinal: Int) -> Object {
     let number = state.number
-    let object = coordinator.makeObject(Object.self, state, number: number, ordinal)
+    let object = coordinator.models.makeObject(Object.self, state, number: number, ordinal)
     register(object, number, ordinal)
     return object
   }
@@ -96,7 +96,7 @@ extension ManagedObjectContext {
     func open<Object: ManagedObject>(_ type: Object.Type) {
       for object in objects { unsafeDowncast(object, to: type)._$state.leave(number) }
     }
-    open(coordinator.types[ordinal])
+    open(coordinator.models.types[ordinal])
   }
 
   /// Returns the object of a number, and gives it its record, so that it needn't look the record up. The bytes were
@@ -120,7 +120,7 @@ extension ManagedObjectContext {
 
   /// Returns the object of a number, of an entity whose class isn't known statically.
   func object(_ number: ObjectNumber, of entity: StoredEntity) -> any ManagedObject {
-    object(coordinator.types[entity.ordinal], number: number, entity.ordinal)
+    object(coordinator.models.types[entity.ordinal], number: number, entity.ordinal)
   }
 
   /// Returns an object of the identity map of the entity of this ordinal.
@@ -128,7 +128,7 @@ extension ManagedObjectContext {
     func open<Object: ManagedObject>(_ type: Object.Type) -> any ManagedObject {
       unsafeDowncast(object, to: type)
     }
-    return open(coordinator.types[ordinal])
+    return open(coordinator.models.types[ordinal])
   }
 
   /// Returns the object of a number if it is in the context already.
@@ -157,8 +157,8 @@ extension ManagedObjectContext {
   }
 
   /// Returns the object of an ID, if it exists in the context's snapshot or among its unsaved objects. An object with
-  /// unsaved changes that another context has deleted counts as existing, as it does for a fetch: the next save settles
-  /// that by ``mergePolicy``.
+  /// unsaved changes that another context has deleted counts as existing, as it does for a fetch: the next save
+  /// resolves that by ``mergePolicy``.
   ///
   /// - Throws: `objectNotFound` when there is none, or it was deleted in this context; else as ``object(_:with:)``.
   public func existingObject<Object: ManagedObject>(
@@ -202,11 +202,11 @@ extension ManagedObjectContext {
     return entities[entity.ordinal].known[id.number].map { unsafeDowncast($0, to: Object.self) }
   }
 
-  /// Returns the ID of the existing object that a save of the context, or of its parent, has settled a new object with;
+  /// Returns the ID of the existing object that a save of the context, or of its parent, has unified a new object with;
   /// any other ID as it is.
   func storedID(_ id: ManagedObjectID) -> ManagedObjectID {
     let id = parent?.storedID(id) ?? id
-    return settledIDs.aliases[id] ?? id
+    return unifiedIDs.aliases[id] ?? id
   }
 
   /// Returns the entity of the object of an ID, which must be of a class. For records it is the entity of the ID: all

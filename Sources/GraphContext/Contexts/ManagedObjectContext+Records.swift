@@ -12,8 +12,8 @@ extension ManagedObjectContext {
   @discardableResult
   public func insert(entity name: String) throws(ContextError) -> ManagedRecord {
     let entity = try recordEntity(named: name)
-    _ = try coordinator.classTag(named: name, entity)
-    let record = ManagedRecord(newOf: coordinator.models[entity.ordinal], named: name)
+    _ = try coordinator.models.classTag(named: name, entity)
+    let record = ManagedRecord(newOf: coordinator.models.descriptions[entity.ordinal], named: name)
     insert(record)
     return record
   }
@@ -90,7 +90,7 @@ extension ManagedObjectContext {
   }
 
   private func checkHasRecords(_ entity: StoredEntity) throws(ContextError) {
-    let type = coordinator.types[entity.ordinal]
+    let type = coordinator.models.types[entity.ordinal]
     guard type == ManagedRecord.self else {
       throw ContextError(
         .unknownEntity,

@@ -84,7 +84,7 @@ extension ManagedObjectContext {
     leaveAll()
     shown.tellOfDifferences()
     observation?.removeAll()
-    settledIDs = SettledIDs()
+    unifiedIDs = UnifiedIDs()
     deferringError(()) { () throws(ContextError) in
       if let parent { show(ParentSource(parent)) } else { show(try newestSource()) }
     }
@@ -114,6 +114,12 @@ extension ManagedObjectContext {
     for ordinal in entities.indices { leave(objects[ordinal], ordinal) }
     forgetChanges()
     deferred.clear()
+  }
+
+  /// Forgets everything that was derived from references: it is worked out anew.
+  func forgetDerivedLinks() {
+    listings.removeAll()
+    for ordinal in entities.indices { entities[ordinal].forgetDerived() }
   }
 
   /// Forgets all unsaved changes.

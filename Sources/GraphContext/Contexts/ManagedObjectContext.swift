@@ -49,11 +49,11 @@ public final class ManagedObjectContext: ObjectHost {
   /// The rule for objects that other contexts have changed in the store since this one read them: ``MergePolicy/error``
   /// unless it is set. A child's value has no effect: only the outermost context saves to the store.
   public var mergePolicy = MergePolicy.error
-  /// The IDs of new objects that saves of this context have settled with existing ones, and the IDs of the existing
+  /// The IDs of new objects that saves of this context have unified with existing ones, and the IDs of the existing
   /// ones: see ``UniquePolicy``. Those of the last save are all here; of earlier ones the last 10,000 stay. Empty again
   /// after a reset.
-  public var aliases: [ManagedObjectID: ManagedObjectID] { settledIDs.aliases }
-  var settledIDs = SettledIDs()
+  public var aliases: [ManagedObjectID: ManagedObjectID] { unifiedIDs.aliases }
+  var unifiedIDs = UnifiedIDs()
   /// True if the context only reads. Changes of objects are refused then: the next fetch or save throws
   /// `readOnlyContext`, until the context is rolled back. Changes that were there before stay, and are not saved. False
   /// unless it is set; true for the context of ``PersistentContainer/query(_:)``, and stays so.
@@ -147,7 +147,7 @@ public final class ManagedObjectContext: ObjectHost {
     super.init()
     entities = coordinator.schema.entities.map { EntityObjects($0, in: self) }
     if let failure = source.failure { deferred.note(failure) }
-    hasOtherLayouts = coordinator.hasOtherLayouts
+    hasOtherLayouts = coordinator.models.hasOtherLayouts
   }
 
   deinit { leaveAll() }
@@ -276,9 +276,8 @@ public final class ManagedObjectContext: ObjectHost {
   }
 
   package override func reach(_ object: any ManagedObject, by property: Int) {
-    guard object._$state.phase == .new, let entity = coordinator.entity(withKey: object.entityKey) else {
-      return
-    }
+    guard object._$state.phase == .new, let entity = coordinator.models.entity(withKey: object.entityKey)
+    else { return }
     if entity.hasInverse(property) { adopt(object) }
   }
 

@@ -45,8 +45,8 @@ struct ModelClasses: Sendable {
 extension ManagedObjectContext {
   /// Returns whether the object of a number is of a class, or of one below it. O(depth of the hierarchy).
   func isClass(of number: ObjectNumber, _ type: any ManagedObject.Type, _ ordinal: Int) -> Bool {
-    if !coordinator.hasHierarchies { return true }
-    let classes = coordinator.classes[ordinal]
+    if !coordinator.models.hasHierarchies { return true }
+    let classes = coordinator.models.classes[ordinal]
     if classes.isEmpty || type == ManagedRecord.self { return true }
     guard let wanted = classes.tag(of: type), classes.type(of: number) != nil else { return false }
     return entity(ordinal).classes[Int(wanted)].tags.contains(number.classTag)
@@ -71,7 +71,7 @@ extension ManagedObjectContext {
   }
 }
 
-extension StoreCoordinator {
+extension StoreModels {
   /// Returns whether the objects of an entity, or of a class of this name, are all of a class of the program.
   /// O(classes).
   func hasObjects(of name: String, _ entity: StoredEntity, as type: any ManagedObject.Type) -> Bool {
@@ -91,7 +91,7 @@ extension StoreCoordinator {
     of destination: StoredEntity
   ) -> Bool {
     if destination.classes.isEmpty { return true }
-    let declared = models[entity.ordinal].entity.relationships.first { $0.name == name }?.destination
+    let declared = descriptions[entity.ordinal].entity.relationships.first { $0.name == name }?.destination
     guard let member = declared.flatMap({ destination.storedClass(named: $0) }) else { return true }
     return member.tags.contains(number.classTag)
   }
@@ -106,7 +106,7 @@ extension StoreCoordinator {
     guard !destination.classes.isEmpty, case .relationship(let relationship) = property,
       let inverse = relationship.inverse
     else { return true }
-    let entity = models[destination.ordinal].entity
+    let entity = descriptions[destination.ordinal].entity
     // No class declares an inverse that is hidden.
     guard let declaring = entity.declaringClass(of: inverse) else { return true }
     return entity.isClass(entity.classes[classes[destination.ordinal].place(of: number)], oneOf: declaring)

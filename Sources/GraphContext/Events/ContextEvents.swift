@@ -41,7 +41,7 @@ struct ContextEvents {
   let didSave = EventListeners<ObjectChanges>()
   /// The listeners for the end of a save, the context's own or a parent's, that has brought the context up to date.
   /// They are called after the events that the save leads to, before `didSave`.
-  let didSettle = EventListeners<Void>()
+  let didComplete = EventListeners<Void>()
   let objectsDidChange = EventListeners<ObjectChanges>()
   /// The origin of the changes that the context is recording.
   var origin = ObjectChanges.Origin.context

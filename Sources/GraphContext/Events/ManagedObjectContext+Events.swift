@@ -40,8 +40,8 @@ extension ManagedObjectContext {
   }
 
   /// Calls `body` once a save of the context or of a parent has brought the context up to date.
-  func onDidSettle(_ body: @escaping () -> Void) -> ContextSubscription {
-    ContextSubscription(events.didSettle.add(body))
+  func onDidComplete(_ body: @escaping () -> Void) -> ContextSubscription {
+    ContextSubscription(events.didComplete.add(body))
   }
 
   /// Keeps an observer until the event after a subscription to it has ended: the program may hold only the

@@ -48,9 +48,9 @@ public struct ObjectChanges: Sendable, Equatable {
   /// Objects that existed before and no longer do.
   public internal(set) var deleted: [ManagedObjectID] = []
   /// Objects whose values are read anew, although they were not set in the context: after a rollback, when the program
-  /// asked for it, or when a save has settled a new object with one of them.
+  /// asked for it, or when a save has unified a new object with one of them.
   public internal(set) var refreshed: [ManagedObjectID] = []
-  /// Of a save: the IDs of new objects that it has settled with existing ones, and the IDs of the existing ones.
+  /// Of a save: the IDs of new objects that it has unified with existing ones, and the IDs of the existing ones.
   public internal(set) var aliases: [ManagedObjectID: ManagedObjectID] = [:]
   /// True after a reset: every object has left the context, and the lists are empty.
   public internal(set) var invalidatesAll = false

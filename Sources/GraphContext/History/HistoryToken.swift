@@ -57,6 +57,8 @@ extension HistoryToken: CustomStringConvertible, LosslessStringConvertible, Coda
     let mark = parts.count == 3 ? UInt64(parts[2], radix: 16) : 0
     guard let mark, (mark == 0) == (parts.count == 2) else { return nil }
     self.init(storeID: storeID, commit: commit, mark: mark)
+    // The parsers of numbers and IDs take other spellings, too: a sign, zeros in front, small letters.
+    if self.description != description { return nil }
   }
 
   /// - Throws: `DecodingError.dataCorrupted` for a text that is no token.

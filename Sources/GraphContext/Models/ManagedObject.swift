@@ -64,7 +64,7 @@ public protocol ManagedObject: AnyObject, Identifiable, Hashable, Observable, Pr
   ///
   /// It may change, insert and delete objects: those are saved too, and their hooks called. If further properties or
   /// many-to-many links of an object change after its call, the hook is called again. After 100 rounds the save throws
-  /// `unsettledChanges`. If the save fails, the next save calls the hook again, and a save that waits may call it more
+  /// `endlessChanges`. If the save fails, the next save calls the hook again, and a save that waits may call it more
   /// than once. So it should change only values that aren't right yet. It must not save.
   func willSave()
   /// Called after the object was saved, for a deleted one too. Changes that it makes are unsaved changes.

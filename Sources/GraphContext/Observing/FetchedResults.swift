@@ -78,7 +78,7 @@ public final class FetchedResults<Object: ManagedObject>: ContextObserver<ListCh
       context.onObjectsDidChange { [weak self] changes in
         withExtendedLifetime(end) { self?.follow(changes) }
       },
-      context.onDidSettle { [weak self] in self?.moveOn() },
+      context.onDidComplete { [weak self] in self?.moveOn() },
     ]
   }
 

@@ -14,7 +14,7 @@ extension ManagedObject {
   /// - Parameters:
   ///   - property: a property of the model, stored or computed.
   ///   - body: the listener. It is not called after the object is deleted or its context was reset, nor while the
-  ///     context has an error to throw. After a save that has settled a new object with an existing one, it is told of
+  ///     context has an error to throw. After a save that has unified a new object with an existing one, it is told of
   ///     that.
   /// - Returns: the subscription. It ends when the program releases it, and keeps the object until then.
   /// - Throws: `objectNotFound` for an object that is in no context.

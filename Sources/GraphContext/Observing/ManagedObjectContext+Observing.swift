@@ -21,7 +21,7 @@ extension ManagedObjectContext {
   /// - Code that sets an attribute calls them before the attribute is set, also if the new value is equal. Code that
   ///   sets a to-one relationship calls them if it leads elsewhere then. To-many relationships that follow from it may
   ///   have changed by then.
-  /// - A merge of other contexts' commits, a rollback, an undo, a refresh, and a save that settles conflicts or makes
+  /// - A merge of other contexts' commits, a rollback, an undo, a refresh, and a save that resolves conflicts or makes
   ///   derived values call them afterwards, if the property shows another value. A child's observers follow what its
   ///   parent changes.
   ///
@@ -127,7 +127,7 @@ extension ManagedObjectContext {
     observation.tell(ObjectKey(entity: pair.entity, number: pair.owner)) { $0 == .toMany(pair.position) }
     children.forEach { child in
       let changes = child.entities[pair.entity].pairs[pair.position]
-      let isOwn = [changes.links, changes.settled].contains { $0.isLinked(pair.owner, pair.element) != nil }
+      let isOwn = [changes.links, changes.agreed].contains { $0.isLinked(pair.owner, pair.element) != nil }
       let isOwnPlace = changes.places[pair.owner, pair.element] != nil
       if isMoved ? !isOwnPlace : !isOwn { child.tellOfPair(pair, isMoved: isMoved) }
     }

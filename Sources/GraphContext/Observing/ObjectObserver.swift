@@ -20,7 +20,7 @@ public final class ObjectObserver<Object: ManagedObject>: ContextObserver<Object
     /// Properties have changed: their names, sorted.
     case updated([String])
     /// The values are read anew: after a rollback or a reset, because the program asked for it, or because a save has
-    /// settled a new object with an existing one, which is observed from then on.
+    /// unified a new object with an existing one, which is observed from then on.
     case refreshed
     /// The object isn't there any more: it was deleted, or its insertion was undone or rolled back.
     case deleted
@@ -29,7 +29,7 @@ public final class ObjectObserver<Object: ManagedObject>: ContextObserver<Object
     case restored
   }
 
-  /// The object's ID. It changes in a save that settles a new object with an existing one:
+  /// The object's ID. It changes in a save that unifies a new object with an existing one:
   /// ``ManagedObjectContext/aliases``.
   public private(set) var objectID: ManagedObjectID
   /// True if the object isn't there: it was deleted, or doesn't exist yet.
@@ -72,7 +72,7 @@ public final class ObjectObserver<Object: ManagedObject>: ContextObserver<Object
       context.onObjectsDidChange { [weak self] changes in
         withExtendedLifetime(end) { self?.follow(changes) }
       },
-      context.onDidSettle { [weak self] in self?.followSettled() },
+      context.onDidComplete { [weak self] in self?.followUnified() },
     ]
   }
 
@@ -102,10 +102,10 @@ public final class ObjectObserver<Object: ManagedObject>: ContextObserver<Object
     statesWithMembers.end()
   }
 
-  /// Handles the end of a save that has settled the object with another one.
-  private func followSettled() {
-    guard let settled = context?.storedID(objectID), settled != objectID else { return }
-    objectID = settled
+  /// Handles the end of a save that has unified the object with another one.
+  private func followUnified() {
+    guard let unified = context?.storedID(objectID), unified != objectID else { return }
+    objectID = unified
     tell(.refreshed)
   }
 
@@ -113,7 +113,7 @@ public final class ObjectObserver<Object: ManagedObject>: ContextObserver<Object
     audience.releaseEnded()
     states.releaseEnded()
     statesWithMembers.releaseEnded()
-    // If a save settles the object with another one, the object leaves the context. The other one is observed once the
+    // If a save unifies the object with another one, the object leaves the context. The other one is observed once the
     // save is done.
     guard let context, context.storedID(objectID) == objectID else { return }
     let isBehind = hasUnreadState

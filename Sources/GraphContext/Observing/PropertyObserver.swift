@@ -7,7 +7,7 @@ final class PropertyObserver<Object: ManagedObject, Value: Equatable> {
   private var object: Object
   private var objectID: ManagedObjectID
   private var last: Value
-  private var ofSettling: ContextSubscription?
+  private var ofCompletion: ContextSubscription?
   /// The flag of the program's subscription.
   private var flag: SubscriptionFlag?
 
@@ -22,8 +22,8 @@ final class PropertyObserver<Object: ManagedObject, Value: Equatable> {
 
   /// Follows the context until the program releases the subscription.
   func start(in context: ManagedObjectContext) -> ContextSubscription {
-    ofSettling = context.onDidSettle { [weak self, weak context] in
-      if let context { self?.followSettled(in: context) }
+    ofCompletion = context.onDidComplete { [weak self, weak context] in
+      if let context { self?.followUnified(in: context) }
     }
     let subscription = context.onObjectsDidChange { [weak self, weak context] _ in
       if let context { self?.follow(context) }
@@ -33,15 +33,15 @@ final class PropertyObserver<Object: ManagedObject, Value: Equatable> {
     return subscription
   }
 
-  /// Handles the end of a save that has settled a new object with an existing one. The existing one is observed from
+  /// Handles the end of a save that has unified a new object with an existing one. The existing one is observed from
   /// now on.
-  private func followSettled(in context: ManagedObjectContext) {
+  private func followUnified(in context: ManagedObjectContext) {
     if flag?.isCancelled == true { return }
-    let settled = context.storedID(objectID)
-    guard settled != objectID, let object = try? context.existingObject(Object.self, with: settled) else {
+    let unified = context.storedID(objectID)
+    guard unified != objectID, let object = try? context.existingObject(Object.self, with: unified) else {
       return
     }
-    (self.object, objectID) = (object, settled)
+    (self.object, objectID) = (object, unified)
     follow(context)
   }
 

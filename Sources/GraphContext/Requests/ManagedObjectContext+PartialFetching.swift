@@ -9,7 +9,7 @@ extension ManagedObjectContext {
     _ selection: ResolvedSelection,
     _ entity: StoredEntity
   ) throws(ContextError) -> [Root] {
-    let slots = selection.columns.map { coordinator.models[entity.ordinal].place(of: $0.name) }
+    let slots = selection.columns.map { coordinator.models.descriptions[entity.ordinal].place(of: $0.name) }
     var objects: [Root] = []
     // The memory of the rows is released at the end: an object keeps only decoded values.
     try source.another().forEachRow(of: selection, over: layers(for: selection.query)) {

@@ -99,7 +99,7 @@ extension ManagedObjectContext {
     let rows = try source.rows(of: query, over: nil, needsRecords: true)
     makeRoom(for: rows.count, entity.ordinal)
     var objects: [any ManagedObject] = []
-    for row in rows { objects.append(try object(of: row, coordinator.types[entity.ordinal], entity)) }
+    for row in rows { objects.append(try object(of: row, coordinator.models.types[entity.ordinal], entity)) }
     return objects
   }
 

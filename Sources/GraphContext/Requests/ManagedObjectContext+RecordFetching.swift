@@ -31,8 +31,8 @@ extension ManagedObjectContext {
     as type: Root.Type
   ) throws(ContextError) -> [Root] {
     let (resolved, entity) = try resolved(query)
-    guard coordinator.hasObjects(of: query.entity, entity, as: type) else {
-      let known = coordinator.types[entity.ordinal]
+    guard coordinator.models.hasObjects(of: query.entity, entity, as: type) else {
+      let known = coordinator.models.types[entity.ordinal]
       throw ContextError(
         .unknownEntity,
         "the objects of \(query.entity) are of the class \(known) in this container, and not \(type)",

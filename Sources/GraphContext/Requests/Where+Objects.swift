@@ -62,8 +62,9 @@ private struct ObjectCondition<Root: ManagedObject> {
   /// Returns the schema of the store that an object is in: its class tags are those in the numbers of the store's
   /// objects. Nil where there are no class tags.
   private static func known(by object: Root) -> (Schema, EntitySchema)? {
-    guard let context = object._$state.host as? ManagedObjectContext, context.coordinator.hasHierarchies,
-      let entity = context.coordinator.entity(of: Root.self)
+    guard let context = object._$state.host as? ManagedObjectContext,
+      context.coordinator.models.hasHierarchies,
+      let entity = context.coordinator.models.entity(of: Root.self)
     else { return nil }
     let stored = context.coordinator.schema
     return (stored.schema, stored.entitySchema(of: Root.self, entity))

@@ -15,7 +15,7 @@ struct ChangeEncoder {
       baseCommit: context.source.commit,
       conflicts: context.entities.map(\.conflicts),
       deletedInParent: context.entities.map(\.deletedInParent),
-      countRules: context.coordinator.countRules,
+      countRules: context.coordinator.models.countRules,
       origin: context.coordinator.origin(context.author, context.name),
       failures: invalid
     )

@@ -12,8 +12,8 @@ struct DeclaredDefaults {
   private let embedded: [SlotSet]
 
   init(of entity: StoredEntity, classTag: UInt16, in coordinator: StoreCoordinator) {
-    let values = coordinator.defaults(of: entity, classTag: classTag)
-    let model = coordinator.models[entity.ordinal]
+    let values = coordinator.models.defaults(of: entity, classTag: classTag)
+    let model = coordinator.models.descriptions[entity.ordinal]
     var differing = SlotSet.empty
     var embedded: [Substring: SlotSet] = [:]
     for (slot, property) in entity.schema.stored.enumerated() {

@@ -119,9 +119,9 @@ struct SaveRequest {
   var countRules = CountRules()
   /// The origin of the save, for the history.
   var origin = SaveOrigin()
-  /// Objects that new ones were settled with, by the entity's ordinal; empty for none. If a delete rule deletes one,
+  /// Objects that new ones were unified with, by the entity's ordinal; empty for none. If a delete rule deletes one,
   /// that is a conflict: the new object would be lost with it.
-  var settledOwners: [Set<ObjectNumber>] = []
+  var unifiedOwners: [Set<ObjectNumber>] = []
   /// True if the engine applies the delete rules of all to-one relationships of deleted objects: for a batch. A context
   /// has applied them itself, except for ``EntityChanges/followed``.
   var appliesToOneRules = false

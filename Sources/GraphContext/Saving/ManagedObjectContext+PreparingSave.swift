@@ -3,10 +3,15 @@ import Predicates
 // The steps before a save: hooks, and listeners that hear of all changes.
 
 extension ManagedObjectContext {
-  /// Runs the hooks that come before a save.
-  func prepareSave() throws(ContextError) -> SaveHooks.Outcome {
+  /// Throws the error for which the context refuses saves.
+  func checkSavable() throws(ContextError) {
     try checkUsable()
     if isReadOnly { throw .readOnlyContext() }
+  }
+
+  /// Runs the hooks that come before a save.
+  func prepareSave() throws(ContextError) -> SaveHooks.Outcome {
+    try checkSavable()
     awakeInserted()
     if isRunningSaveHooks {
       throw ContextError(
@@ -31,7 +36,7 @@ extension ManagedObjectContext {
       return outcome
     }
     throw ContextError(
-      .unsettledChanges,
+      .endlessChanges,
       "a listener of onObjectsDidChange goes on changing objects"
         + " after \(SaveHooks.roundLimit) rounds of hooks before a save"
     )

@@ -3,7 +3,7 @@ import Predicates
 /// A conflict about one object, for a ``MergePolicy/custom(_:)``: a context has changed properties that another context
 /// has changed in the store as well.
 ///
-/// The policy settles each property. The save throws `conflict` for one that it leaves alone.
+/// The policy resolves each property. The save throws `conflict` for one that it leaves alone.
 public struct MergeConflict: Sendable {
   /// A property that was changed in both.
   public struct Property: Sendable, Equatable {
@@ -39,26 +39,26 @@ public struct MergeConflict: Sendable {
   /// Returns a property in conflict by its name; nil for any other.
   public subscript(name: String) -> Property? { properties.first { $0.name == name } }
 
-  /// Stores the context's value of a property, or of every property that isn't settled yet.
+  /// Stores the context's value of a property, or of every property that isn't resolved yet.
   public mutating func keepMine(_ name: String? = nil) { choose(.mine, name) }
 
-  /// Leaves the store's value of a property, or of every property that isn't settled yet.
+  /// Leaves the store's value of a property, or of every property that isn't resolved yet.
   public mutating func keepTheirs(_ name: String? = nil) { choose(.theirs, name) }
 
-  /// Stores another value in an attribute. Nothing is settled if the attribute isn't in conflict. A relationship takes
+  /// Stores another value in an attribute. Nothing is resolved if the attribute isn't in conflict. A relationship takes
   /// either side's object only.
-  public mutating func settle(_ name: String, with value: some AttributeType) {
+  public mutating func resolve(_ name: String, with value: some AttributeType) {
     choose(.value(value._attributeValue), name)
   }
 
   /// Stores in an attribute the result of `merge` for the three values, if the attribute is in conflict:
-  /// `conflict.settle(\Account.balance) { $1 + $2 - ($0 ?? 0) }`.
+  /// `conflict.resolve(\Account.balance) { $1 + $2 - ($0 ?? 0) }`.
   ///
   /// - Parameters:
-  ///   - attribute: the attribute, of the model of the object or one that it inherits from. Nothing is settled if the
+  ///   - attribute: the attribute, of the model of the object or one that it inherits from. Nothing is resolved if the
   ///     object is of another.
   ///   - merge: gets ``Property/base``, ``Property/mine`` and ``Property/theirs``.
-  public mutating func settle<Root: ManagedObject, Value: AttributeType>(
+  public mutating func resolve<Root: ManagedObject, Value: AttributeType>(
     _ attribute: KeyPath<Root, Value>,
     _ merge: (_ base: Value?, _ mine: Value, _ theirs: Value) throws -> Value
   ) rethrows {
@@ -67,7 +67,8 @@ public struct MergeConflict: Sendable {
       let property = self[names.joined(separator: ".")],
       let mine = Value(_attributeValue: property.mine), let theirs = Value(_attributeValue: property.theirs)
     else { return }
-    settle(property.name, with: try merge(property.base.flatMap { Value(_attributeValue: $0) }, mine, theirs))
+    let base = property.base.flatMap { Value(_attributeValue: $0) }
+    resolve(property.name, with: try merge(base, mine, theirs))
   }
 
   /// Refuses the chosen values that attributes can't have. The save checks nil: it knows the required attributes.
@@ -83,11 +84,11 @@ public struct MergeConflict: Sendable {
   }
 }
 
-/// The policy of a program: a function that settles conflicts.
+/// The policy of a program: a function that resolves conflicts.
 final class CustomMerge: Sendable, Hashable {
-  let settle: @Sendable (inout MergeConflict) throws -> Void
+  let resolve: @Sendable (inout MergeConflict) throws -> Void
 
-  init(_ settle: @escaping @Sendable (inout MergeConflict) throws -> Void) { self.settle = settle }
+  init(_ resolve: @escaping @Sendable (inout MergeConflict) throws -> Void) { self.resolve = resolve }
 
   static func == (left: CustomMerge, right: CustomMerge) -> Bool { left === right }
 
@@ -117,11 +118,11 @@ struct MergeDecisions {
     fileprivate mutating func refuseUnreadableValues() {
       let number = conflict.objectID.number
       func refuse<Object: ManagedObject>(_ type: Object.Type) {
-        let sample = coordinator.makeObject(type, .sample, number: number, ordinal)
+        let sample = coordinator.models.makeObject(type, .sample, number: number, ordinal)
         conflict.refuseValues { sample.canRead($1, forKey: $0) }
         sample._$state.leaveTracer()
       }
-      refuse(coordinator.type(of: number, ordinal))
+      refuse(coordinator.models.type(of: number, ordinal))
     }
   }
 
@@ -145,7 +146,7 @@ struct MergeDecisions {
       let names = undecided.conflict.properties.map(\.name)
       let error = ContextError.conflict(undecided.conflict.objectID, "changed", names)
       if rounds > Self.roundLimit { throw error }
-      do { try policy.settle(&undecided.conflict) } catch let cause {
+      do { try policy.resolve(&undecided.conflict) } catch let cause {
         throw ContextError(error.code, error.message, context: error.context, underlyingError: cause)
       }
       undecided.refuseUnreadableValues()

@@ -1,4 +1,4 @@
-/// The rule by which a save settles an object that another context has changed in the store since the saving context
+/// The rule by which a save resolves an object that another context has changed in the store since the saving context
 /// read it.
 ///
 /// Two contexts that changed different properties of one object don't conflict: the store has both changes afterwards,
@@ -30,11 +30,11 @@ public struct MergePolicy: Sendable, Hashable {
   /// No attribute and no to-one relationship of an object that was changed in both is stored. Its deletion is.
   public static let rollback = MergePolicy(rule: .rollback)
 
-  /// Returns a policy of the program's, which settles the properties that were changed in both.
+  /// Returns a policy of the program's, which resolves the properties that were changed in both.
   ///
   /// ```swift
   /// context.mergePolicy = .custom { conflict in
-  ///   conflict.settle(\Account.balance) { base, mine, theirs in mine + theirs - (base ?? 0) }
+  ///   conflict.resolve(\Account.balance) { base, mine, theirs in mine + theirs - (base ?? 0) }
   ///   conflict.keepTheirs()
   /// }
   /// ```
@@ -43,11 +43,12 @@ public struct MergePolicy: Sendable, Hashable {
   /// after ten times the save throws `conflict`. An object that either side has deleted is deleted, and links are
   /// merged as by ``mergeByPropertyObjectTrump``.
   ///
-  /// - Parameter settle: called for each object with conflicts. It must not use objects of a context. Its error is the
+  /// - Parameter resolve: called for each object with conflicts. It must not use objects of a context. Its error is the
   ///   `underlyingError` of the `conflict` that the save throws.
-  public static func custom(_ settle: @escaping @Sendable (inout MergeConflict) throws -> Void) -> MergePolicy
-  {
-    MergePolicy(rule: .custom(CustomMerge(settle)))
+  public static func custom(
+    _ resolve: @escaping @Sendable (inout MergeConflict) throws -> Void
+  ) -> MergePolicy {
+    MergePolicy(rule: .custom(CustomMerge(resolve)))
   }
 }
 

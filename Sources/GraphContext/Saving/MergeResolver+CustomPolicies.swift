@@ -4,8 +4,8 @@ import Predicates
 
 extension MergeResolver {
   /// Applies what the policy has decided about slots, or notes that it has yet to decide.
-  mutating func settle(
-    _ slots: SlotSet,
+  mutating func applyDecisions(
+    about slots: SlotSet,
     _ patch: EntityChanges.Patch,
     _ entity: StoredEntity
   ) throws(ContextError) {

@@ -28,10 +28,10 @@ struct MergeResolver {
   /// Conflicts that the policy hasn't seen. The request is of no use if there are any.
   var undecided: [MergeDecisions.Undecided] = []
   var request: SaveRequest
-  /// Objects that are stored otherwise than the context shows them: see ``SaveSettlement/reverted``.
+  /// Objects that are stored otherwise than the context shows them: see ``SaveDifferences/reverted``.
   var reverted: [Set<ObjectNumber>]
   /// Objects that get values which the saving context hasn't shown together: the request changes them, and so have
-  /// others since the base, or a policy has settled something.
+  /// others since the base, or a policy has decided something.
   private(set) var merged: [ObjectKey] = []
 
   init(
@@ -114,7 +114,7 @@ struct MergeResolver {
   }
 
   mutating func noteConflict(_ number: ObjectNumber, _ entity: StoredEntity, _ slots: SlotSet) {
-    request.failures.note(.conflict(id(number, entity), "changed", entity.names(of: slots)))
+    request.noteConflict(number, entity, slots, in: coordinator.storeID)
   }
 
   // MARK: Changed and deleted objects
@@ -160,7 +160,7 @@ struct MergeResolver {
       let isOrderAlone =
         patch.slots.isSubset(of: entity.placeSlots) || theirs.slots.isSubset(of: entity.placeSlots)
       try drop(isOrderAlone ? moved : patch.slots, of: patch.number, entity)
-    case .custom: if !both.isEmpty { try settle(both, patch, entity) }
+    case .custom: if !both.isEmpty { try applyDecisions(about: both, patch, entity) }
     }
     try forgetEqualValues(in: both.subtracting(entity.referenceSlots), of: patch.number, entity)
   }
@@ -196,7 +196,7 @@ struct MergeResolver {
     return equal
   }
 
-  /// Removes attributes and places from an object's patch whose conflicts are settled with the values of the store.
+  /// Removes attributes and places from an object's patch whose conflicts are resolved with the values of the store.
   /// Storing them would report a change to other contexts that is none, and would be in conflict with their own
   /// changes.
   private func forgetEqualValues(

@@ -5,13 +5,13 @@ import Predicates
 /// objects that have them in the store.
 ///
 /// A context does this for the links that it shows. It is needed here where a save stores a reference that its context
-/// didn't work out: after a merge, and where a new object was settled with an existing one.
+/// didn't work out: after a merge, and where a new object was unified with an existing one.
 struct PartnerRivals {
   private let schema: ResolvedSchema
   private let newest: any ObjectSource
   private let storeID: UUID
   private(set) var request: SaveRequest
-  /// Objects that are stored otherwise than the context shows them: see ``SaveSettlement/reverted``.
+  /// Objects that are stored otherwise than the context shows them: see ``SaveDifferences/reverted``.
   private(set) var reverted: [Set<ObjectNumber>]
 
   init(
@@ -75,8 +75,7 @@ struct PartnerRivals {
     // The deletion doesn't take along an object that this save gives to another one.
     if changes.deletes(number) { return changes.unfollow(SlotSet(slot), of: number) }
     if entity.requiredSlots(of: number).contains(slot) {
-      let id = entity.objectID(number, in: storeID)
-      return request.failures.note(.conflict(id, "changed", entity.names(of: SlotSet(slot))))
+      return request.noteConflict(number, entity, SlotSet(slot), in: storeID)
     }
     reverted[entity.ordinal].insert(number)
     if let index {

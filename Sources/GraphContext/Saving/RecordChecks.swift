@@ -8,7 +8,7 @@ struct RecordChecks {
   private let storeID: UUID
 
   init(_ coordinator: StoreCoordinator) {
-    rules = coordinator.checks
+    rules = coordinator.models.checks
     showsValues = coordinator.showsValues
     storeID = coordinator.storeID
   }

@@ -1,3 +1,6 @@
+import Foundation
+import Predicates
+
 /// The failures that a save finds in its objects, gathered so that one error reports all of them.
 ///
 /// A failure of the store itself is not among them: it is thrown at once.
@@ -19,5 +22,17 @@ struct SaveFailures {
   func throwIfAny() throws(ContextError) {
     guard let first = list.first else { return }
     throw count == 1 ? first : ContextError(first, with: list, of: count)
+  }
+}
+
+extension SaveRequest {
+  /// Notes that others have changed slots of an object in a way that contradicts the request.
+  mutating func noteConflict(
+    _ number: ObjectNumber,
+    _ entity: StoredEntity,
+    _ slots: SlotSet,
+    in storeID: UUID
+  ) {
+    failures.note(.conflict(entity.objectID(number, in: storeID), "changed", entity.names(of: slots)))
   }
 }

@@ -40,7 +40,7 @@ struct SaveHooks {
   }
 
   private func fingerprint(_ object: any ManagedObject) -> CalledObject {
-    guard context.coordinator.hasPairs else { return CalledObject(object, links: 0) }
+    guard context.coordinator.models.hasPairs else { return CalledObject(object, links: 0) }
     let ordinal = context.entity(of: object).ordinal
     return CalledObject(object, links: context.entities[ordinal].hashOfRelinks(of: object._$state.number))
   }
@@ -62,8 +62,8 @@ struct SaveHooks {
       context.awakeInserted()
       // The usual cases, without a table of all objects: no object was added or removed, and no hook has changed
       // another object.
-      let isSettled = zip(objects, called).allSatisfy { fingerprint($0) == $1 }
-      if round == 0, isSettled, context.changeCount == changeCount { return lists }
+      let isStable = zip(objects, called).allSatisfy { fingerprint($0) == $1 }
+      if round == 0, isStable, context.changeCount == changeCount { return lists }
       lists = ListedChanges(context)
       let now = lists.objects
       if now.count == called.count, zip(now, called).allSatisfy({ fingerprint($0) == $1 }) { return lists }
@@ -72,13 +72,13 @@ struct SaveHooks {
       objects = now.filter { !known.contains(fingerprint($0)) }
       if objects.isEmpty { return lists }
     }
-    throw unsettled(objects[0])
+    throw endlessChanges(objects[0])
   }
 
-  private func unsettled(_ object: any ManagedObject) -> ContextError {
+  private func endlessChanges(_ object: any ManagedObject) -> ContextError {
     let id = object.objectID
     return ContextError(
-      .unsettledChanges,
+      .endlessChanges,
       "willSave goes on changing objects after \(Self.roundLimit) rounds; one of them is \(id.entityName) \(id.number)",
       context: .init(entity: id.entityName, objectID: id)
     )

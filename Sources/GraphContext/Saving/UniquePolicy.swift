@@ -3,11 +3,11 @@ import Predicates
 /// The rule of a save for a new object that has a unique value of an existing object. The existing object is in the
 /// store, or was inserted earlier in the same save.
 ///
-/// With each policy but ``error`` the new object is not stored. References and links that led to it lead to the
-/// existing object, whose ID stays as it is; the new object leaves the context as a deleted one does.
-/// ``ManagedObjectContext/aliases`` has both IDs. An existing object that gets other values is validated. The save
-/// calls its `validateForUpdate` with those values, in a context that only reads and outside of the writer's turn;
-/// `validateForInsert` if the same save inserts it.
+/// With each policy but ``error`` the save unifies the new object with the existing one: the new one is not stored.
+/// References and links that led to it lead to the existing object, whose ID stays as it is; the new object leaves the
+/// context as a deleted one does. ``ManagedObjectContext/aliases`` has both IDs. An existing object that gets other
+/// values is validated. The save calls its `validateForUpdate` with those values, in a context that only reads and
+/// outside of the writer's turn; `validateForInsert` if the same save inserts it.
 ///
 /// A model declares the policy of a constraint, `@Attribute(.unique(ifExists: .merge))` or
 /// `#Unique<Song>([\.album, \.track], ifExists: .keep)`, and ``ManagedObjectContext/save(ifExists:durability:)``
@@ -33,18 +33,18 @@ struct UniquePolicies {
   /// The policy for every constraint; nil for those that the constraints declare.
   private let override: UniquePolicy?
   private let declared: [[UniquePolicy]]
-  /// True if some new objects with existing values are settled; false if all of them are refused.
-  let settlesAny: Bool
+  /// True if some new objects with existing values are unified; false if all of them are refused.
+  let unifiesAny: Bool
 
   init(_ coordinator: StoreCoordinator, _ override: UniquePolicy?) {
     self.override = override
-    declared = coordinator.uniquePolicies
-    settlesAny = override.map { $0 != .error } ?? coordinator.settlesUniqueValues
+    declared = coordinator.models.uniquePolicies
+    unifiesAny = override.map { $0 != .error } ?? coordinator.models.unifiesObjects
   }
 
   /// Returns the unique indexes of an entity whose policy isn't ``UniquePolicy/error``, by their positions among the
   /// declared ones.
-  func settling(_ entity: StoredEntity) -> [(place: Int, policy: UniquePolicy)] {
+  func unifying(_ entity: StoredEntity) -> [(place: Int, policy: UniquePolicy)] {
     entity.declaredIndexes.indices.compactMap { place in
       let policy = override ?? declared[entity.ordinal][place]
       return entity.declaredIndexes[place].isUnique && policy != .error ? (place, policy) : nil

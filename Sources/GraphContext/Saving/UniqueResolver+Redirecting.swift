@@ -1,9 +1,9 @@
 import Predicates
 
-// References and links to settled objects, which lead to the existing ones.
+// References and links to unified objects, which lead to the existing ones.
 
 extension UniqueResolver {
-  /// Makes every reference to a settled object one to the existing object.
+  /// Makes every reference to a unified object one to the existing object.
   mutating func redirectReferences() {
     for changes in request.entities {
       let entity = changes.entity
@@ -19,9 +19,9 @@ extension UniqueResolver {
         reverted[entity.ordinal].insert(changes.updated[index].number)
       }
     }
-    for index in settled.indices {
-      guard let bytes = redirected(settled[index].bytes, settled[index].entity) else { continue }
-      settled[index].bytes = UnsafeRawBufferPointer(bytes)
+    for index in unified.indices {
+      guard let bytes = redirected(unified[index].bytes, unified[index].entity) else { continue }
+      unified[index].bytes = UnsafeRawBufferPointer(bytes)
     }
   }
 
@@ -37,8 +37,8 @@ extension UniqueResolver {
       let old = record.reference(toOne.slot)
       let new = owner(old, toOne.destination)
       if new == old { continue }
-      let encoder = request.entities[entity.ordinal]
-      copy = encoder.encoder.encode(record, replacing: toOne.slot, with: .reference(new))
+      let changes = request.entities[entity.ordinal]
+      copy = changes.encoder.encode(record, replacing: toOne.slot, with: .reference(new))
     }
     return copy
   }

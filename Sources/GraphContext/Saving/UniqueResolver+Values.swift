@@ -1,10 +1,10 @@
 import Predicates
 
-// The values that existing objects get from settled ones.
+// The values that existing objects get from unified ones.
 
 extension UniqueResolver {
-  /// Gives the existing object the values of a settled one that the policy lets it have.
-  mutating func fold(_ object: SettledObject) throws(ContextError) {
+  /// Gives the existing object the values of a unified one that the policy lets it have.
+  mutating func fold(_ object: UnifiedObject) throws(ContextError) {
     let entity = object.entity
     let bytes = withPlaces(object)
     let changes = request.entities[entity.ordinal]
@@ -49,21 +49,21 @@ extension UniqueResolver {
 
   /// Returns the values of an object with the places that its number stands for: the existing object has another
   /// number.
-  private func withPlaces(_ object: SettledObject) -> UnsafeRawBufferPointer {
+  private func withPlaces(_ object: UnifiedObject) -> UnsafeRawBufferPointer {
     var bytes = object.bytes
     for slots in object.entity.toOnes.compactMap(\.list?.slots) {
       let record = RecordView(validated: bytes, layout: object.entity.layout)
       if record.isNull(slots.reference) || !record.isNull(slots.place) { continue }
       let place = ListPlace(of: object.number)._attributeValue
-      let encoder = request.entities[object.entity.ordinal]
-      bytes = UnsafeRawBufferPointer(encoder.encoder.encode(record, replacing: slots.place, with: place))
+      let changes = request.entities[object.entity.ordinal]
+      bytes = UnsafeRawBufferPointer(changes.encoder.encode(record, replacing: slots.place, with: place))
     }
     return bytes
   }
 
   /// Returns the slots that an existing object takes over. Partners in one-to-one relationships are not
   /// among them.
-  mutating func values(of record: RecordView, _ object: SettledObject) -> SlotSet {
+  mutating func values(of record: RecordView, _ object: UnifiedObject) -> SlotSet {
     let entity = object.entity
     var slots = entity.slots(entity.ownSlots(of: object.number))
     for toOne in entity.toOnes {
@@ -78,7 +78,7 @@ extension UniqueResolver {
     }
   }
 
-  private mutating func defaults(of object: SettledObject) -> DeclaredDefaults {
+  private mutating func defaults(of object: UnifiedObject) -> DeclaredDefaults {
     let (entity, classTag) = (object.entity, object.number.classTag)
     let key = ClassKey(entity: entity.ordinal, classTag: classTag)
     if let known = defaults[key] { return known }
@@ -133,8 +133,7 @@ extension UniqueResolver {
     let record = RecordView(validated: bytes, layout: entity.layout)
     guard record.reference(slot) == target else { return }
     if entity.requiredSlots(of: number).contains(slot) {
-      let id = entity.objectID(number, in: coordinator.storeID)
-      return request.failures.note(.conflict(id, "changed", entity.names(of: SlotSet(slot))))
+      return request.noteConflict(number, entity, SlotSet(slot), in: coordinator.storeID)
     }
     reverted[entity.ordinal].insert(number)
     let cleared = changes.encoder.encode(record, replacing: slot, with: .null)

@@ -1,12 +1,12 @@
 import Foundation
 import Predicates
 
-/// A resolver that settles new objects that have unique values of existing ones, as the policies of the constraints
-/// say.
+/// A resolver that unifies new objects with existing ones that have their unique values, as the policies of the
+/// constraints say.
 ///
 /// Runs in the writer's turn and above the engine, after the merge with the changes that other contexts have saved. It
-/// leaves a request without the settled objects, whose values and links are those of the existing objects. The engine
-/// refuses objects that the resolver can't settle, as not unique.
+/// leaves a request without the unified objects, whose values and links are those of the existing objects. The engine
+/// refuses objects that the resolver can't unify, as not unique.
 struct UniqueResolver {
   let coordinator: StoreCoordinator
   let schema: ResolvedSchema
@@ -15,9 +15,9 @@ struct UniqueResolver {
   var request: SaveRequest
   /// Objects that the store has with other values than the context shows, by the entity's ordinal.
   var reverted: [Set<ObjectNumber>]
-  /// Settled objects and the existing ones that they stand for, by the entity's ordinal.
+  /// Unified objects and the existing ones that they stand for, by the entity's ordinal.
   private(set) var aliases: [[ObjectNumber: ObjectNumber]]
-  var settled: [SettledObject] = []
+  var unified: [UnifiedObject] = []
   /// The ends of links that lead to existing objects instead of new ones.
   var relinked: Set<ObjectKey> = []
   /// Stored objects that policies have given values, by the entity's ordinal.
@@ -31,7 +31,7 @@ struct UniqueResolver {
     let classTag: UInt16
   }
 
-  struct SettledObject {
+  struct UnifiedObject {
     let entity: StoredEntity
     let number: ObjectNumber
     let policy: UniquePolicy
@@ -60,59 +60,57 @@ struct UniqueResolver {
     changed = request.entities.map { _ in [] }
   }
 
-  /// Settles the new objects. O(new objects · log n) for entities with a policy, and O(changes) if any object is
-  /// settled.
+  /// Unifies the new objects. O(new objects · log n) for entities with a policy, and O(changes) if any object is
+  /// unified.
   mutating func resolve() throws(ContextError) {
-    var entities = schema.entities.filter { !policies.settling($0).isEmpty }
+    var entities = schema.entities.filter { !policies.unifying($0).isEmpty }
     while try findOwners(entities) {
       redirectReferences()
       // Redirecting a reference changes the keys that contain it: only entities with such keys need another pass.
       entities.removeAll { entity in
-        policies.settling(entity).allSatisfy {
+        policies.unifying(entity).allSatisfy {
           entity.declaredIndexes[$0.place].slotSet.isDisjoint(with: entity.referenceSlots)
         }
       }
     }
-    if settled.isEmpty { return }
+    if unified.isEmpty { return }
     redirectLinks()
     // Patches are kept in the order of the objects' numbers: added in that order, they move no others.
-    let owners = settled.map {
+    let owners = unified.map {
       ObjectKey(entity: $0.entity.ordinal, number: owner($0.number, $0.entity.ordinal))
     }
-    for index in settled.indices.sorted(by: { (owners[$0], $0) < (owners[$1], $1) }) {
-      try fold(settled[index])
+    for index in unified.indices.sorted(by: { (owners[$0], $0) < (owners[$1], $1) }) {
+      try fold(unified[index])
     }
     try forgetEqualValues()
     var rivals = PartnerRivals(request, reverted, in: source, storeID: coordinator.storeID)
     try rivals.clear()
     (request, reverted) = (rivals.request, rivals.reverted)
     for changes in request.entities { changes.updated.removeAll(where: \.slots.isEmpty) }
-    request.settledOwners = request.entities.map { _ in [] }
-    for object in settled {
+    request.unifiedOwners = request.entities.map { _ in [] }
+    for object in unified {
       let ordinal = object.entity.ordinal
-      request.settledOwners[ordinal].insert(owner(object.number, ordinal))
+      request.unifiedOwners[ordinal].insert(owner(object.number, ordinal))
     }
   }
 
   /// Returns the object that another stands for, or the object itself.
   func owner(_ number: ObjectNumber, _ ordinal: Int) -> ObjectNumber {
-    var number = number
-    while let next = aliases[ordinal][number] { number = next }
-    return number
+    aliases[ordinal].owner(of: number) ?? number
   }
 
   // MARK: Existing objects
 
   /// Takes new objects out of the request that have unique values of existing ones. Returns whether there were any.
   private mutating func findOwners(_ entities: [StoredEntity]) throws(ContextError) -> Bool {
-    let count = settled.count
+    let count = unified.count
     for entity in entities where !request.entities[entity.ordinal].inserted.isEmpty {
       let changes = request.entities[entity.ordinal]
-      var owners = UniqueOwners(changes, policies.settling(entity), source)
+      var owners = UniqueOwners(changes, policies.unifying(entity), source)
       try owners.claimUpdated()
-      // Objects that earlier passes have settled: their owners were given values, so the owners' keys differ from those
+      // Objects that earlier passes have unified: their owners were given values, so the owners' keys differ from those
       // of their records.
-      let given = settled.filter { $0.entity.ordinal == entity.ordinal }
+      let given = unified.filter { $0.entity.ordinal == entity.ordinal }
       for object in given {
         let owner = owner(object.number, entity.ordinal)
         if changes.insertedIndex(of: owner) == nil { give(object, to: owner, &owners) }
@@ -128,18 +126,18 @@ struct UniqueResolver {
           inserted.append(record)
           continue
         }
-        let object = SettledObject(entity: entity, number: record.number, policy: policy, bytes: bytes)
+        let object = UnifiedObject(entity: entity, number: record.number, policy: policy, bytes: bytes)
         give(object, to: owner, &owners)
         aliases[entity.ordinal][record.number] = owner
-        settled.append(object)
+        unified.append(object)
       }
       if inserted.count < changes.inserted.count { changes.inserted = inserted }
     }
-    return settled.count > count
+    return unified.count > count
   }
 
-  /// Notes the keys that an existing object gets from a settled one.
-  private mutating func give(_ object: SettledObject, to owner: ObjectNumber, _ owners: inout UniqueOwners) {
+  /// Notes the keys that an existing object gets from a unified one.
+  private mutating func give(_ object: UnifiedObject, to owner: ObjectNumber, _ owners: inout UniqueOwners) {
     let taken = values(of: RecordView(validated: object.bytes, layout: object.entity.layout), object)
     owners.give(object.bytes, to: owner, in: taken)
   }

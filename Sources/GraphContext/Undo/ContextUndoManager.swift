@@ -167,24 +167,24 @@ extension ContextUndoManager {
     return try body()
   }
 
-  /// Forgets the groups up to the last one that touches new objects which a save has settled with existing ones. The
+  /// Forgets the groups up to the last one that touches new objects which a save has unified with existing ones. The
   /// later ones stay.
   ///
-  /// - Parameter settled: the numbers of the objects, by the entity's ordinal.
-  func forgetGroups(touching settled: [[ObjectNumber: ObjectNumber]], _ schema: ResolvedSchema) {
-    if open.touches(settled, schema) {
+  /// - Parameter unified: the numbers of the objects, by the entity's ordinal.
+  func forgetGroups(touching unified: [[ObjectNumber: ObjectNumber]], _ schema: ResolvedSchema) {
+    if open.touches(unified, schema) {
       (undoGroups, redoGroups, open) = (UndoStack(), UndoStack(), UndoGroup())
     }
-    undoGroups.forget(throughLast: { $0.touches(settled, schema) })
-    redoGroups.forget(throughLast: { $0.touches(settled, schema) })
+    undoGroups.forget(throughLast: { $0.touches(unified, schema) })
+    redoGroups.forget(throughLast: { $0.touches(unified, schema) })
   }
 
-  /// Replaces settled objects by the existing ones among the targets of references that the groups have set. Called
+  /// Replaces unified objects by the existing ones among the targets of references that the groups have set. Called
   /// after ``noteSave(in:)``, which notes the targets of the open group as they were before the save.
-  func redirectReferences(_ settled: [[ObjectNumber: ObjectNumber]], _ schema: ResolvedSchema) {
-    undoGroups.redirectReferences(settled, schema)
-    redoGroups.redirectReferences(settled, schema)
-    open.redirectReferences(settled, schema)
+  func redirectReferences(_ unified: [[ObjectNumber: ObjectNumber]], _ schema: ResolvedSchema) {
+    undoGroups.redirectReferences(unified, schema)
+    redoGroups.redirectReferences(unified, schema)
+    open.redirectReferences(unified, schema)
   }
 
   /// Ends explicit groups that are open.

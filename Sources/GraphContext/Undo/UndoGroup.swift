@@ -62,30 +62,30 @@ struct UndoGroup {
 
   /// Returns whether the group has changed one of these objects, or would make an object lead to one. O(images).
   ///
-  /// - Parameter settled: the numbers of the objects, by the entity's ordinal.
-  func touches(_ settled: [[ObjectNumber: ObjectNumber]], _ schema: ResolvedSchema) -> Bool {
-    func isSettled(_ number: ObjectNumber, _ ordinal: Int) -> Bool { settled[ordinal][number] != nil }
+  /// - Parameter unified: the numbers of the objects, by the entity's ordinal.
+  func touches(_ unified: [[ObjectNumber: ObjectNumber]], _ schema: ResolvedSchema) -> Bool {
+    func isUnified(_ number: ObjectNumber, _ ordinal: Int) -> Bool { unified[ordinal][number] != nil }
     func leads(_ end: PairEnd) -> Bool {
       let destination = schema.entities[end.entity].toManys[end.position].destination
-      return isSettled(end.owner, end.entity) || isSettled(end.element, destination)
+      return isUnified(end.owner, end.entity) || isUnified(end.element, destination)
     }
     if pairs.contains(where: { leads($0.end) }) || places.keys.contains(where: leads) { return true }
     return images.contains { key, image in
-      if isSettled(key.number, key.entity) { return true }
+      if isUnified(key.number, key.entity) { return true }
       guard let values = image.values else { return false }
       let entity = schema.entities[key.entity]
       return values.record.withUnsafeBytes { bytes in
         let record = RecordView(validated: bytes, layout: entity.layout)
-        return entity.toOnes.contains { isSettled(record.reference($0.slot), $0.destination) }
+        return entity.toOnes.contains { isUnified(record.reference($0.slot), $0.destination) }
       }
     }
   }
 
-  /// Replaces settled objects by the existing ones among the targets of ``Image/leftReferences``. O(images).
-  mutating func redirectReferences(_ settled: [[ObjectNumber: ObjectNumber]], _ schema: ResolvedSchema) {
+  /// Replaces unified objects by the existing ones among the targets of ``Image/leftReferences``. O(images).
+  mutating func redirectReferences(_ unified: [[ObjectNumber: ObjectNumber]], _ schema: ResolvedSchema) {
     for (key, image) in images where !image.leftReferences.isEmpty {
       images[key]?.leftReferences = image.leftReferences.redirected(
-        settled,
+        unified,
         from: schema.entities[key.entity]
       )
     }

@@ -27,7 +27,7 @@ struct UndoReplay {
     for (key, image) in images {
       if let values = image.values { restore(key, values, in: slots(of: image, key)) }
     }
-    forgetLinks()
+    context.forgetDerivedLinks()
     // Where others have taken the change back already, nothing changes: a child would keep a change of its own that
     // hides a later one of its parent. A link to an object that another context has deleted can be taken back, but not
     // made.
@@ -38,7 +38,7 @@ struct UndoReplay {
     for (end, place) in group.places { if let place, isWhole(end), isShown(end) { move(end, to: place) } }
     delete(images.filter { $0.value.values == nil && context.isThere($0.key) }.map(\.key))
     partners.part()
-    forgetLinks()
+    context.forgetDerivedLinks()
     context.normalisePairs()
     var numbers: [[ObjectNumber]] = context.entities.map { _ in [] }
     for (key, _) in images { numbers[key.entity].append(key.number) }
@@ -77,12 +77,6 @@ struct UndoReplay {
     guard let keeper = context.relationships.order(of: toMany) else { return }
     let element = context.object(end.element, of: context.entity(toMany.destination))
     keeper.setPlace(of: element, in: end.owner, place)
-  }
-
-  /// Forgets everything that was derived from references: it is worked out anew.
-  private func forgetLinks() {
-    context.listings.removeAll()
-    for ordinal in context.entities.indices { context.entities[ordinal].forgetDerived() }
   }
 
   /// Brings an object back that the group has deleted, or whose insertion it has taken back.

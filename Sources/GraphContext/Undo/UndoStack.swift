@@ -46,9 +46,9 @@ struct UndoStack {
     while forgotten <= last { forgetOldest() }
   }
 
-  /// Replaces settled objects by the existing ones among the targets of references that the groups have set. O(groups).
-  mutating func redirectReferences(_ settled: [[ObjectNumber: ObjectNumber]], _ schema: ResolvedSchema) {
-    for index in groups.indices { groups[index].redirectReferences(settled, schema) }
+  /// Replaces unified objects by the existing ones among the targets of references that the groups have set. O(groups).
+  mutating func redirectReferences(_ unified: [[ObjectNumber: ObjectNumber]], _ schema: ResolvedSchema) {
+    for index in groups.indices { groups[index].redirectReferences(unified, schema) }
   }
 
   private mutating func forgetOldest() {

@@ -16,7 +16,7 @@ extension ManagedObjectContext {
   public func insert<Values: ModelValues>(_ values: Values) throws(ContextError) -> Values._$Model {
     typealias Model = Values._$Model
     let entity = try modelEntity(of: Model.self)
-    _ = try coordinator.classTag(of: Model.self, entity)
+    _ = try coordinator.models.classTag(of: Model.self, entity)
     let model = Model._$model
     var assignments: [ValueAssignment] = []
     for (name, value) in zip(Values._$names, values.list) {
@@ -92,7 +92,7 @@ extension ManagedObjectContext {
     let destination = coordinator.schema.entities[toOne.destination]
     try check(id, destination)
     guard coordinator.schema.entity(id.entity) === destination,
-      coordinator.canLead(entity, by: name, to: id.number, of: destination)
+      coordinator.models.canLead(entity, by: name, to: id.number, of: destination)
     else {
       throw ContextError(
         .wrongDestination,
@@ -103,7 +103,7 @@ extension ManagedObjectContext {
     func find<Target: ManagedObject>(_ type: Target.Type) throws(ContextError) {
       _ = try existingObject(type, number: id.number, destination)
     }
-    try find(coordinator.types[destination.ordinal])
+    try find(coordinator.models.types[destination.ordinal])
     return id.number
   }
 }

@@ -26,8 +26,10 @@ extension Store {
   /// - Parameters:
   ///   - path: where to write the copy. No file may be there.
   ///   - pageSize: bytes in a page of the copy, from 4,096 to 65,536; nil for that of this store.
-  ///   - keepsUUID: true gives the copy this store's UUID, which a copy that is to replace the store needs.
-  ///     False gives it a new UUID, so that programs can tell the two stores apart.
+  ///   - keepsUUID: whether the copy has this store's UUID, as a backup needs: what programs keep together with
+  ///     the UUID, such as IDs of objects, stays valid when the copy replaces the store. If false, the copy
+  ///     gets a new UUID. Pass false for a copy that is to have commits of its own beside this store, so that
+  ///     programs can tell the two apart.
   ///   - progress: called repeatedly, on this thread; if it returns false, or throws, nothing remains of the
   ///     copy.
   /// - Returns: false if `progress` ended it.
@@ -39,7 +41,7 @@ extension Store {
   public func copy(
     to path: String,
     pageSize: Int? = nil,
-    keepsUUID: Bool = false,
+    keepsUUID: Bool = true,
     progress: (CopyProgress) throws -> Bool = { _ in true }
   ) throws -> Bool {
     let permissions = file.permissions ?? UInt32(options.filePermissions)

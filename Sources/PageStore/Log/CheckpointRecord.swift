@@ -72,6 +72,9 @@ struct CheckpointRecord: Hashable {
     return bytes
   }
 
+  /// The bytes of a log record with this payload. They begin with room for the record's header.
+  var logRecord: [UInt8] { [UInt8](repeating: 0, count: LogRecordHeader.encodedByteCount) + encoded() }
+
   private static func encode(_ start: LogTail, in bytes: UnsafeMutableRawBufferPointer) {
     let position = start.position
     bytes.setInteger(position.use.epoch, at: Offset.replayEpoch)

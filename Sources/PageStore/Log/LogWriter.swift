@@ -298,7 +298,7 @@ final class LogWriter: @unchecked Sendable {
 
   /// Makes all appended records durable, for a caller that has appended some of them. Throws `outcomeUnknown`
   /// if that fails or has failed before, because the records may be in the file.
-  func settle() throws(StoreError) {
+  func makeDurable() throws(StoreError) {
     try wait(for: monitor.withLock { tail.position.sequence - 1 }, isDurable: true)
   }
 

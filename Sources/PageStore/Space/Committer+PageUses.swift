@@ -38,7 +38,7 @@ extension Committer {
     let headers = try headerPages(among: recorded, log, below: map.end)
     var live = recorded
     live.subtract(headers)
-    live.subtract(bitmap(of: dead.unsettled.map(\.range), below: map.end))
+    live.subtract(bitmap(of: dead.reachedByLastCheckpoint.map(\.range), below: map.end))
     var reserved = map.nextToBeTaken(reservedCount)
     var free = map.free
     free.subtract(reserved)

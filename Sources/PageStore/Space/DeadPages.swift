@@ -89,9 +89,9 @@ struct DeadPages {
   /// Number of dead pages in all three lists.
   var count: UInt64 { Self.count(recent) + Self.count(dying) + Self.count(awaiting) }
   /// The pages of all three lists.
-  var all: [PageRun] { unsettled + awaiting.flatMap(\.runs) }
+  var all: [PageRun] { reachedByLastCheckpoint + awaiting.flatMap(\.runs) }
   /// The pages of ``recent`` and ``dying``, which the last durable checkpoint reaches.
-  var unsettled: [PageRun] { (recent + dying).flatMap(\.runs) }
+  var reachedByLastCheckpoint: [PageRun] { (recent + dying).flatMap(\.runs) }
 
   private static func count(_ deaths: [Deaths]) -> UInt64 {
     deaths.reduce(0) { $0 + $1.runs.reduce(0) { $0 + $1.count } }

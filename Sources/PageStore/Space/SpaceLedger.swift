@@ -92,19 +92,20 @@ extension Committer {
 
   private func ledger(of space: PageSpace) -> SpaceLedger {
     var dead: [UInt32: UInt64] = [:]
-    for run in self.dead.unsettled { dead[run.treeID, default: 0] += run.count }
+    for run in self.dead.reachedByLastCheckpoint { dead[run.treeID, default: 0] += run.count }
     func live(_ treeID: UInt32, _ pageCount: UInt64) -> UInt64 {
       pageCount - min(pageCount, dead[treeID] ?? 0)
     }
     var ledger = SpaceLedger()
-    var treePages = lastRecord.catalogue.pageCount + lastRecord.spaceTree.pageCount
+    let (record, named) = (lastCheckpoint.record, lastCheckpoint.trees)
+    var treePages = record.catalogue.pageCount + record.spaceTree.pageCount
     var livePages =
-      live(Catalogue.treeID, lastRecord.catalogue.pageCount)
-      + live(SpaceTree.treeID, lastRecord.spaceTree.pageCount)
-    for (slot, name) in catalogued.names.enumerated() {
+      live(Catalogue.treeID, record.catalogue.pageCount)
+      + live(SpaceTree.treeID, record.spaceTree.pageCount)
+    for (slot, name) in named.names.enumerated() {
       guard let name else { continue }
-      let pageCount = UInt64(catalogued.pageCounts[slot])
-      let pages = live(catalogued.roots[slot].treeID, pageCount)
+      let pageCount = UInt64(named.pageCounts[slot])
+      let pages = live(named.roots[slot].treeID, pageCount)
       treePages += pageCount
       livePages += pages
       ledger.trees.append(.init(name: name, liveBytes: pages * pageSize))
@@ -112,11 +113,11 @@ extension Committer {
     ledger.trees.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     ledger.liveBytes = livePages * pageSize
     ledger.deadBytes = self.dead.count * pageSize
-    ledger.pinnedBytes = reclamation.heldPageCount * pageSize
+    ledger.pinnedBytes = pinnedByteCount
     ledger.logBytes = extents.byteCount
     let headerPages = space.map.recordable.count - min(treePages, space.map.recordable.count)
     ledger.headerBytes = FileLayout.firstExtentOffset(pageSize: pageSize) + headerPages * pageSize
-    ledger.unwrittenBytes = dirtyByteCount + (beingWritten?.byteCount ?? 0)
+    ledger.unwrittenBytes = dirtyPages.byteCount + dirtyPages.byteCountBeingWritten
     let reserved = reservedFreePageCount(of: space)
     ledger.reservedBytes = reserved * pageSize
     ledger.freeBytes = (space.map.freeCount - reserved) * pageSize

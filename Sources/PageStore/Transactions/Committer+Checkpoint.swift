@@ -16,17 +16,15 @@ extension Committer {
   /// - Parameter onlyIfNeeded: whether to do nothing if ``isCheckpointed``. That is read with both locks
   ///   held, because a concurrent checkpoint changes it.
   func checkpoint(onlyIfNeeded: Bool = false) throws(StoreError) {
-    try checkpointing.withLock { () throws(StoreError) in
-      try state.withLock { () throws(StoreError) in
-        if onlyIfNeeded && isCheckpointed { return }
-        try checkpointLatest()
-        restateIfWorthwhile { (body) throws(StoreError) in try body() }
-      }
+    try withoutCheckpoint { () throws(StoreError) in
+      if onlyIfNeeded && isCheckpointed { return }
+      try checkpointLatest()
+      restateIfWorthwhile(holdingState)
     }
   }
 
-  /// Runs `body` with `checkpointing` and `state` held: no checkpoint is under way, and nothing is appended
-  /// to the log.
+  /// Runs `body` with `checkpointing` and `state` held, so that no concurrent checkpoint is under way, and
+  /// nothing is appended to the log.
   func withoutCheckpoint<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
     try checkpointing.withLock { () throws(StoreError) in try state.withLock(body) }
   }
@@ -42,12 +40,12 @@ extension Committer {
         try log.checkFence()
         if !isCheckpointed { try checkpointLatest() }
         if !log.hasClosingMark {
-          try tightenAtClose()
+          try shortenAtClose()
           try addClosingMark()
         }
         // The newest anchor vouches for the last records of the log, because no later record will.
         // guard: sync-last-anchor
-        if !isAnchorDurable { try file.synchronize() }
+        if !anchors.isNewestDurable { try file.synchronize() }
         events.closed(at: versions.latest.commit)
       }
     }
@@ -55,13 +53,13 @@ extension Committer {
 
   /// Makes the file shorter if that is worthwhile. Only a failure of the log counts: the file may stay longer
   /// than necessary.
-  private func tightenAtClose() throws(StoreError) {
+  private func shortenAtClose() throws(StoreError) {
     do throws(StoreError) {
-      try tighten()
+      try shortenIfWorthwhile()
     } catch {
       try log.checkFence()
       // The log may have moved on, and then a link follows the last checkpoint's record.
-      if !isCheckpointLast { try? restateAlone() }
+      if !isCheckpointLast { try? restateHoldingState() }
       try log.checkFence()
     }
   }
@@ -74,11 +72,13 @@ extension Committer {
   /// held.
   var isCheckpointed: Bool { log.bytesSinceCheckpoint == 0 && checkpointCommit == versions.latest.commit }
 
+  /// Writes a checkpoint of the newest version. Called with all three locks held, or before the store is
+  /// shared.
   func checkpointLatest() throws(StoreError) {
     try log.checkFence()
     try log.drain()
     let latest = versions.latest
-    try checkpoint(Draft(latest, generation: latest.generation + 1))
+    try checkpoint(CheckpointDraft(latest, generation: latest.generation + 1))
   }
 
   /// Writes the copies that a relocation has made, all else that is only in memory, and the pages of the
@@ -86,7 +86,7 @@ extension Committer {
   func checkpoint(_ relocation: TransactionState, behind limit: UInt64) throws(StoreError) {
     let version = Version(relocating: relocation)
     relocation.end()
-    var draft = Draft(version, generation: version.generation)
+    var draft = CheckpointDraft(version, generation: version.generation)
     draft.changes = relocation.dirty
     draft.relocationLimit = limit
     do throws(StoreError) {
@@ -102,67 +102,26 @@ extension Committer {
   /// caller aborts the transaction, or retries it if nothing of it was written (``DirtySet/isUsedUp``).
   /// Called with the writer lock held.
   func checkpoint(including transaction: TransactionState, timestamp: Int64) throws(StoreError) -> Version {
-    let draft = Draft(committing: transaction, timestamp: timestamp)
-    let version = try checkpointing.withLock { () throws(StoreError) in
-      try state.withLock { () throws(StoreError) in
-        try checkNumbersLeft(for: transaction)
-        try log.drain()
-        giveBackUnusedEarlyPages(of: transaction.dirty)
-        let version = try checkpoint(draft)
-        restateIfWorthwhile { (body) throws(StoreError) in try body() }
-        return version
-      }
+    let draft = CheckpointDraft(committing: transaction, timestamp: timestamp)
+    let version = try withoutCheckpoint { () throws(StoreError) in
+      try checkNumbersLeft(for: transaction)
+      try log.drain()
+      giveBackUnusedEarlyPages(of: transaction.dirty)
+      let version = try checkpoint(draft)
+      restateIfWorthwhile(holdingState)
+      return version
     }
     transaction.end()
     return version
   }
 
-  /// The state that a checkpoint writes.
-  struct Draft {
-    var commit: UInt64
-    var timestamp: Int64
-    var directory: TreeDirectory
-    var roots: [TreeRoot]
-    var nextTreeID: UInt32
-    var generation: UInt64
-    var link: CommitLink
-    /// The changes of a transaction that the checkpoint commits, or of a relocation.
-    var changes: DirtySet?
-    /// True if the checkpoint commits a transaction, so that no reader sees its changes yet.
-    var isUnseen = false
-    /// True if room must be left for transactions that only remove.
-    var leavesReserve = false
-    /// The page from which on pages of the store's own trees move to the front of the file.
-    var relocationLimit: UInt64?
+  // MARK: The steps
 
-    /// Makes the draft of a version, as a checkpoint of `generation` has it.
-    init(_ version: Version, generation: UInt64) {
-      commit = version.commit
-      timestamp = version.timestamp
-      directory = version.directory
-      roots = version.roots
-      nextTreeID = version.nextTreeID
-      self.generation = generation
-      link = version.link
-    }
-
-    /// Makes the draft of the state after a transaction, which the checkpoint commits.
-    init(committing transaction: TransactionState, timestamp: Int64) {
-      commit = transaction.commit
-      self.timestamp = timestamp
-      directory = transaction.directory
-      roots = transaction.roots
-      nextTreeID = transaction.nextTreeID
-      generation = transaction.base.generation + 1
-      link = transaction.link
-      changes = transaction.dirty
-      isUnseen = true
-      leavesReserve = transaction.log.hasAdditions
-    }
-  }
-
+  /// Writes a checkpoint, and makes its version the newest one. If it throws and the store isn't fenced, the
+  /// last checkpoint and the newest version are as before. The log may have moved on, and the frames of the
+  /// draft's changes may be used up (``DirtySet/isUsedUp``). Called with `checkpointing` and `state` held.
   @discardableResult
-  private func checkpoint(_ draft: Draft) throws(StoreError) -> Version {
+  private func checkpoint(_ draft: CheckpointDraft) throws(StoreError) -> Version {
     try makeRoomForCheckpointRecord()
     dead.beginCheckpoint()
     var plan: CheckpointPlan?
@@ -170,15 +129,16 @@ extension Committer {
       let counted = try CheckpointPlan(draft, in: self, .replacing)
       plan = counted
       draft.changes?.useUp()
-      return try finish(counted, try write(counted) { (body) throws(StoreError) in try body() })
+      return try finish(counted, try write(counted, withState: holdingState))
     } catch {
       // After any failure, nothing refers to the pages that were taken.
-      if let plan { giveUp(plan) } else { dead.cancelCheckpoint() }
+      if let plan { undo(plan) } else { dead.cancelCheckpoint() }
       throw error
     }
   }
 
-  /// Steps 3 and 4, and the changes in memory that follow.
+  /// Appends the record of a checkpoint whose pages are synced, and makes the older anchor lead to it. Then
+  /// makes the checkpoint's version the newest one, and retires the memory that the checkpoint has replaced.
   private func finish(_ plan: CheckpointPlan, _ written: WrittenCheckpoint) throws(StoreError) -> Version {
     let (draft, pages) = (plan.draft, written.pages)
     var record = record(draft, written)
@@ -188,7 +148,7 @@ extension Committer {
       try log.wait(for: appended.position.sequence, isDurable: true)
       try writeAnchor(appended, commit: draft.commit)
     } catch {
-      takeBack(written.space)
+      undo(written.space)
       pool.discard(pages.images)
       throw error
     }
@@ -205,14 +165,11 @@ extension Committer {
     )
     pool.adopt(pages.images)
     versions.install(version)
-    dirtyByteCount = 0
-    dirtyRuns = RunDemand()
-    dirtyAfterCommit = draft.commit
+    dirtyPages.noteCheckpoint(of: draft.commit)
     noteLog(upTo: log.appendedByteCount)
-    note(draft, pages, replayEpoch: appended.position.use.epoch)
     plan.editor.end()
     plan.spaceEditor.end()
-    conclude(written, record: record, from: version.generation)
+    noteCheckpoint(of: draft, written, record, replayEpoch: appended.position.use.epoch)
     let finished = [draft.changes, plan.editor.dirty, plan.spaceEditor.dirty]
     for case let dirty? in finished { retire(dirty.finish(), from: version.generation) }
     retire(pages.replaced, from: version.generation)
@@ -220,22 +177,57 @@ extension Committer {
     return version
   }
 
-  /// Notes that a checkpoint is durable, and that the newest anchor leads to it. Called with `checkpointing`
-  /// and `state` held.
-  func note(_ draft: Draft, _ pages: CheckpointPages, replayEpoch: UInt32) {
-    catalogued = Catalogue.Content(
-      names: draft.directory.names,
-      roots: pages.roots,
-      pageCounts: pages.pageCounts
-    )
+  /// Notes that a checkpoint is durable, and that the newest anchor leads to it. Frees the room that nothing
+  /// needs from then on. Called with `checkpointing` and `state` held.
+  func noteCheckpoint(
+    of draft: CheckpointDraft,
+    _ written: WrittenCheckpoint,
+    _ record: CheckpointRecord,
+    replayEpoch: UInt32
+  ) {
+    let (pages, sealed) = (written.pages, written.space)
     extents.noteCheckpoint(replayingFromEpoch: replayEpoch)
-    checkpointCount += 1
-    pagesWritten += pages.count
+    work.checkpoints += 1
+    work.pagesWritten += pages.count
+    dead.addDying(sealed.deaths, from: draft.generation)
+    let overwritable = dead.endCheckpoint()
+    lastCheckpoint = LastCheckpoint(
+      record: record,
+      trees: Catalogue.Content(
+        names: draft.directory.names,
+        roots: pages.roots,
+        pageCounts: pages.pageCounts
+      )
+    )
+    space?.noteRecorded(sealed.reached)
+    if written.isSynced { space?.endSync() }
+    space?.giveBack(pages.spare + sealed.spare)
+    for use in sealed.givenUp { space?.turnIntoPages(use.extent) }
+    giveBack(reclamation.reclaimPages(overwritable, versions.holders))
   }
 
-  /// Returns the record of a checkpoint. Its replay begins at `replayStart`, or, if that is nil, at the record
-  /// after it.
-  func record(_ draft: Draft, _ written: WrittenCheckpoint, replayStart: LogTail? = nil) -> CheckpointRecord {
+  /// Undoes the sealing of a checkpoint that failed later.
+  func undo(_ sealed: SealedSpace) {
+    extents.takeBack(sealed.givenUp)
+    space?.giveBack(sealed.extra)
+  }
+
+  /// Gives back the memory and the pages that a failed checkpoint has taken.
+  func undo(_ plan: CheckpointPlan) {
+    for editor in [plan.editor, plan.spaceEditor] { editor.abandon() }
+    dead.cancelCheckpoint()
+    space?.giveBack(plan.taken.all)
+  }
+
+  // MARK: The record and the anchor
+
+  /// Returns the record of a checkpoint. Its replay begins at `replayStart`, or, if that is nil, at the
+  /// record after it.
+  func record(
+    _ draft: CheckpointDraft,
+    _ written: WrittenCheckpoint,
+    replayStart: LogTail? = nil
+  ) -> CheckpointRecord {
     CheckpointRecord(
       commit: draft.commit,
       timestamp: draft.timestamp,
@@ -247,27 +239,23 @@ extension Committer {
       tailOffset: written.space.tailOffset,
       logExtents: written.space.logExtents,
       spaceTree: written.space.spaceTree,
-      previousSpaceTree: lastRecord.spaceTree
+      previousSpaceTree: lastCheckpoint.record.spaceTree
     )
   }
 
   /// Makes the log continue in another extent if the record of a checkpoint may not fit. This comes before
   /// the checkpoint takes pages: on a full disk the log takes some that no accepted commit needs.
   private func makeRoomForCheckpointRecord() throws(StoreError) {
-    var record = lastRecord
+    var record = lastCheckpoint.record
     record.logExtents = extents.extents
-    let byteCount = LogRecordHeader.encodedByteCount + record.encoded().count
-    if log.hasRoom(forRecord: byteCount, isCheckpoint: true) { return }
-    try log.moveOn(to: nextLogExtent(forRecord: byteCount))
+    try makeLogRoom(forRecord: record.logRecord.count, isCheckpoint: true)
   }
 
   /// Appends a checkpoint's record, and sets its replay start if it has none. Called with `state` held.
   func append(_ record: inout CheckpointRecord) throws(StoreError) -> LogWriter.Appended {
-    var bytes = [UInt8](repeating: 0, count: LogRecordHeader.encodedByteCount) + record.encoded()
-    if !log.hasRoom(forRecord: bytes.count, isCheckpoint: true) {
-      // A new extent lies after the end that the record knows, where recovery finds it.
-      try log.moveOn(to: nextLogExtent(forRecord: bytes.count))
-    }
+    var bytes = record.logRecord
+    // A new extent lies after the end that the record knows, where recovery finds it.
+    try makeLogRoom(forRecord: bytes.count, isCheckpoint: true)
     let appended = try log.append(
       &bytes,
       .init(kind: .checkpoint, commit: record.commit, timestamp: record.timestamp, durability: .full)
@@ -288,26 +276,25 @@ extension Committer {
     )
     try log.fencing { () throws(StoreError) in
       // guard: sync-other-anchor
-      if !isAnchorDurable { try file.synchronizeApart() }
-      try write(anchor, in: nextAnchorSlot)
+      if !anchors.isNewestDurable { try file.synchronizeApart() }
+      try write(anchor, in: anchors.nextSlot)
     }
-    anchors.add(anchor)
-    nextAnchorSlot = 1 - nextAnchorSlot
+    anchors.noteWritten(anchor)
   }
 
   /// Sets the closing mark in the newest anchor: its checkpoint's record is the last of the log. The anchor
   /// is overwritten in place, because the other one is durable and leads to the same state. Without another
   /// anchor, or after a failure because of which that record isn't the last, this does nothing.
   private func addClosingMark() throws(StoreError) {
-    guard anchors.count == FileLayout.anchorOffsets.count, isCheckpointLast else { return }
-    anchors.close()
-    try log.fencing { () throws(StoreError) in try write(anchors[0], in: 1 - nextAnchorSlot) }
+    guard anchors.areComplete, isCheckpointLast, var anchor = anchors.newest else { return }
+    anchor.isClosed = true
+    try log.fencing { () throws(StoreError) in try write(anchor, in: anchors.newestSlot) }
+    anchors.noteClosingMark()
   }
 
   private func write(_ anchor: Anchor, in slot: Int) throws(StoreError) {
     try anchor.encoded(identity).withBytes { bytes throws(StoreError) in
       try file.write(bytes, at: FileLayout.anchorOffsets[slot])
     }
-    isAnchorDurable = false
   }
 }

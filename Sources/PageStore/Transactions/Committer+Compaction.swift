@@ -23,9 +23,7 @@ extension Committer {
   /// The number of pages that a compaction may change before a checkpoint without making commits wait for it.
   var concurrentPageCount: UInt64 {
     state.withLock {
-      let pinned = reclamation.heldPageCount * pageSize
-      return limits.dirtyByteCountMeanwhile(storing: storedPageCount * pageSize, pinning: pinned) / 4
-        / pageSize
+      limits.dirtyByteCountMeanwhile(storing: storedByteCount, pinning: pinnedByteCount) / 4 / pageSize
     }
   }
 
@@ -49,7 +47,7 @@ extension Committer {
   private func relocationRoom(for pass: CompactionPass) throws(StoreError) -> RelocationRoom? {
     guard case .move(let limit) = pass else { return nil }
     return try withSpace { (space) in
-      RelocationRoom(limit: limit, free: space.map.free, demand: dirtyRuns)
+      RelocationRoom(limit: limit, free: space.map.free, demand: dirtyPages.runs)
     }
   }
 
@@ -105,9 +103,9 @@ extension Committer {
     return CompactionPosition(slot: position.slot + 1)
   }
 
-  /// Continues a pass concurrently with commits: ``run(_:from:pageLimit:)`` as a version of its own. Called
-  /// with the writer lock held. Returns how many pages were changed. Throws `diskFull` if there is no room to
-  /// write them.
+  /// Continues a pass concurrently with commits: ``run(_:to:from:pageLimit:)`` as a version of its own.
+  /// Called with the writer lock held. Returns how many pages were changed. Throws `diskFull` if there is no
+  /// room to write them.
   func runConcurrently(
     _ pass: CompactionPass,
     from position: inout CompactionPosition?,
@@ -123,7 +121,7 @@ extension Committer {
     }
     do throws(StoreError) {
       try state.withLock { () throws(StoreError) in
-        let dirtyAfter = try admit(transaction)
+        try ensureRoom(forPagesOf: transaction)
         transaction.end()
         let version = Version(relocating: transaction)
         guard versions.supersede(transaction.base, with: version) else {
@@ -131,8 +129,8 @@ extension Committer {
           try log.checkFence()
           throw StoreError(.fenced, "the version under compaction was taken back: a write or sync failed")
         }
-        account(for: transaction, dirtyAfter: dirtyAfter, in: version)
-        pagesCompacted += UInt64(count)
+        account(for: transaction, in: version)
+        work.pagesCompacted += UInt64(count)
       }
     } catch {
       abort(transaction)
@@ -148,21 +146,22 @@ extension Committer {
 
   /// Makes the file as short as possible in a few rounds, if it is much longer than its contents. Called with
   /// the writer lock, `checkpointing` and `state` held, after a checkpoint has written everything.
-  func tighten() throws(StoreError) {
-    defer { keepsFreeLog = true }
-    if try isLoose() { try moveToTheFront() }
-    try truncateFile { (body) throws(StoreError) in try body() }
+  func shortenIfWorthwhile() throws(StoreError) {
+    defer { logReserve.isKept = true }
+    if try isMuchLongerThanContents() { try moveContentsToFront() }
+    try truncateFile(holdingState)
   }
 
-  private func moveToTheFront() throws(StoreError) {
-    keepsFreeLog = false
-    try parkLog()
+  /// Moves the log and the pages of all trees to the front of the file, and cuts off its free end.
+  private func moveContentsToFront() throws(StoreError) {
+    logReserve.isKept = false
+    try moveLogToFront()
     if hasEarlierLogExtent {
       // It isn't free yet.
-      try giveUpLog()
-      try parkLog()
+      try giveUpFreeLogExtents()
+      try moveLogToFront()
     }
-    if dead.awaitingCount > 0 { try restateAlone() }
+    if dead.awaitingCount > 0 { try restateHoldingState() }
     for _ in 0..<Self.roundLimit {
       guard let limit = try compactionLimit() else { break }
       var position: CompactionPosition? = CompactionPosition()
@@ -171,27 +170,28 @@ extension Committer {
         let room = try relocationRoom(for: pass)
         let moved = try run(pass, to: room, from: &position, pageLimit: Self.batchPageCount)
         try checkpoint(moved, behind: limit)
-        try restateAlone()
+        try restateHoldingState()
       }
     }
-    try giveUpLog()
+    try giveUpFreeLogExtents()
   }
 
-  /// Gives up the log extents before the present one. A log extent is free when two checkpoints begin after
-  /// it, and becomes free pages when another has recorded that.
-  private func giveUpLog() throws(StoreError) {
+  /// Makes the log extents that were in use before the present one free, and then free pages; the file's
+  /// first extent stays. A log extent is free when two checkpoints begin after it, and becomes free pages
+  /// when another has recorded that.
+  private func giveUpFreeLogExtents() throws(StoreError) {
     for _ in 0..<2 {
       try checkpointLatest()
-      try restateAlone()
+      try restateHoldingState()
     }
-    try restateAlone()
+    try restateHoldingState()
   }
 
   private static let roundLimit = 4
 
   /// Returns whether the file is longer than its contents by a sixteenth of them, or by 256 KiB if that is
   /// more.
-  private func isLoose() throws(StoreError) -> Bool {
+  private func isMuchLongerThanContents() throws(StoreError) -> Bool {
     try withSpace { (space) throws(StoreError) in
       let stored = space.map.recorded.count * pageSize + FileLayout.firstExtentOffset(pageSize: pageSize)
       return space.end > stored + max(stored / 16, 256 << 10)
@@ -206,23 +206,25 @@ extension Committer {
     checkpointing.withLock {}
     try writerLock.acquire()
     do throws(StoreError) {
-      try parkLogAndCut()
+      try moveLogAndCut()
       writerLock.release()
     } catch {
       writerLock.release()
       throw error
     }
-    try truncateFile { (body) throws(StoreError) in try state.withLock(body) }
+    try truncateFile(takingState)
   }
 
-  private func parkLogAndCut() throws(StoreError) {
+  /// Continues the log at the front of the file, cuts off the file's free end, and punches holes. Called with
+  /// the writer lock held.
+  private func moveLogAndCut() throws(StoreError) {
     try checkpointing.withLock { () throws(StoreError) in
       if isClosed { return }
       try state.withLock { () throws(StoreError) in
-        keepsFreeLog = false
-        defer { keepsFreeLog = true }
-        try parkLog()
-        try giveUpLog()
+        logReserve.isKept = false
+        defer { logReserve.isKept = true }
+        try moveLogToFront()
+        try giveUpFreeLogExtents()
         try punchHoles()
       }
     }
@@ -240,30 +242,30 @@ extension Committer {
   /// The least bytes of a hole, because a hole costs as much as writing a few pages.
   private static let leastHoleByteCount: UInt64 = 64 << 10
 
-  func restateAlone() throws(StoreError) {
-    try restate(keeping: 0) { (body) throws(StoreError) in try body() }
-  }
+  /// Restates the last checkpoint, and cuts off the free pages at the end of the file, except the room that is
+  /// kept while the store is open. Called with `checkpointing` and `state` held.
+  func restateHoldingState() throws(StoreError) { try restate(keeping: 0, withState: holdingState) }
 
   /// True if the log has an extent before the present one in which it could continue.
   private var hasEarlierLogExtent: Bool {
     extents.extents.contains {
-      $0.offset < log.tail.position.use.extent.offset && $0.byteCount >= Self.parkedLogByteCount
+      $0.offset < log.tail.position.use.extent.offset && $0.byteCount >= Self.shortFileLogByteCount
     }
   }
 
   /// The least bytes of the log extent that a shortened file keeps.
-  private static var parkedLogByteCount: UInt64 {
+  private static var shortFileLogByteCount: UInt64 {
     LogWriter.extentByteCount(forRecord: 4 * CheckpointRecord.fixedByteCount)
   }
 
   /// Continues the log in the free extent furthest to the front of the file, if that lies before the present
   /// one. Called with `state` held.
-  func parkLog() throws(StoreError) {
-    guard let free = extents.freeExtent(byteCount: Self.parkedLogByteCount),
+  private func moveLogToFront() throws(StoreError) {
+    guard let free = extents.freeExtent(byteCount: Self.shortFileLogByteCount),
       free.offset < log.tail.position.use.extent.offset
     else { return }
     try log.drain()
-    try log.moveOn(to: extents.beginUse(of: free, salt: environment.random()))
+    try log.moveOn(to: beginUse(of: free))
   }
 }
 

@@ -2,10 +2,10 @@
 /// `checkpointing` throughout, and need no writer lock.
 ///
 /// Versions are immutable, so a pinned one can be written without `state`. Four short moments need `state`:
-/// the start, which notes where in the log replay will begin and takes room; settling which pages are in use;
-/// appending the record; and the end. The trees in memory don't change; it is noted where their frames were
-/// written (``StoredPlace``). The checkpoint's record follows those of the commits made meanwhile in the log,
-/// and is durable only when they are.
+/// the start, which notes where in the log replay will begin and takes room; sealing the record of the pages
+/// in use; appending the record; and the end. The trees in memory don't change; it is noted where their
+/// frames were written (``StoredPlace``). The checkpoint's record follows those of the commits made meanwhile
+/// in the log, and is durable only when they are.
 extension Committer {
   /// Writes a checkpoint of the newest version, if it is still as necessary as `need` when no other
   /// checkpoint is under way.
@@ -24,8 +24,8 @@ extension Committer {
       if isClosed { return }
       try checkpointPinned(behind: limit)
       if limit != nil {
-        try restate(keeping: 0) { (body) throws(StoreError) in try state.withLock(body) }
-        try truncateFile { (body) throws(StoreError) in try state.withLock(body) }
+        try restate(keeping: 0, withState: takingState)
+        try truncateFile(takingState)
       }
     }
   }
@@ -44,7 +44,8 @@ extension Committer {
   func restateConcurrently() throws(StoreError) {
     try checkpointing.withLock { () throws(StoreError) in
       if isClosed || state.withLock({ dead.awaitingCount == 0 }) { return }
-      try restate(keeping: .max / 2) { (body) throws(StoreError) in try state.withLock(body) }
+      // Nothing is cut off, unless page extents that have only a header are at the end of the file.
+      try restate(keeping: .max / 2, withState: takingState)
     }
   }
 
@@ -53,9 +54,9 @@ extension Committer {
     let start = try state.withLock { () throws(StoreError) in try startCheckpoint(behind: limit) }
     defer { versions.unpin(start.base) }
     do throws(StoreError) {
-      try finishCheckpoint(start)
+      try writeCheckpoint(start)
     } catch {
-      state.withLock { giveUp(start) }
+      state.withLock { undo(start) }
       events.checkpointFailed(error)
       throw error
     }
@@ -74,7 +75,7 @@ extension Committer {
   private func startCheckpoint(behind limit: UInt64?) throws(StoreError) -> CheckpointStart {
     try log.checkFence()
     let base = versions.pinLatest()
-    var draft = Draft(base, generation: base.generation)
+    var draft = CheckpointDraft(base, generation: base.generation)
     draft.relocationLimit = limit
     dead.beginCheckpoint()
     do throws(StoreError) {
@@ -84,15 +85,7 @@ extension Committer {
         replayStart: log.tail,
         loggedByteCount: log.appendedByteCount
       )
-      beingWritten = BeingWritten(
-        generation: base.generation,
-        byteCount: dirtyByteCount,
-        runs: dirtyRuns,
-        afterCommit: dirtyAfterCommit
-      )
-      dirtyByteCount = 0
-      dirtyRuns = RunDemand()
-      dirtyAfterCommit = base.commit
+      dirtyPages.beginWriting(base)
       return start
     } catch {
       dead.cancelCheckpoint()
@@ -101,13 +94,14 @@ extension Committer {
     }
   }
 
-  /// Writes the checkpoint: steps 2 to 4, as in ``checkpoint()``. Called with `checkpointing` held.
-  private func finishCheckpoint(_ start: CheckpointStart) throws(StoreError) {
+  /// Writes the checkpoint: the pages, the record and the anchor. The wait for the record makes the log
+  /// before it durable. Called with `checkpointing` held.
+  private func writeCheckpoint(_ start: CheckpointStart) throws(StoreError) {
     environment.duringCheckpoint()
-    let written = try write(start.plan) { (body) throws(StoreError) in try state.withLock(body) }
+    let written = try write(start.plan, withState: takingState)
     environment.duringCheckpoint()
     let draft = start.plan.draft
-    var record = lastRecord
+    var record = lastCheckpoint.record
     do throws(StoreError) {
       let appended = try state.withLock { () throws(StoreError) in
         record = self.record(draft, written, replayStart: start.replayStart)
@@ -118,25 +112,27 @@ extension Committer {
       try writeAnchor(appended, commit: draft.commit)
       environment.duringCheckpoint()
     } catch {
-      state.withLock { takeBack(written.space) }
+      state.withLock { undo(written.space) }
       pool.discard(written.pages.images)
       throw error
     }
-    state.withLock { conclude(start, written, record) }
-    restateIfWorthwhile { (body) throws(StoreError) in try state.withLock(body) }
+    state.withLock { finishCheckpoint(start, written, record) }
+    restateIfWorthwhile(takingState)
   }
 
   /// Notes in memory that the checkpoint is durable. Called with `checkpointing` and `state` held.
-  private func conclude(_ start: CheckpointStart, _ written: WrittenCheckpoint, _ record: CheckpointRecord) {
+  private func finishCheckpoint(
+    _ start: CheckpointStart,
+    _ written: WrittenCheckpoint,
+    _ record: CheckpointRecord
+  ) {
     let (draft, pages) = (start.plan.draft, written.pages)
     start.plan.editor.end()
     start.plan.spaceEditor.end()
     pool.note(pages.stored)
     pool.adopt(pages.images)
-    note(draft, pages, replayEpoch: start.replayStart.position.use.epoch)
-    conclude(written, record: record, from: draft.generation)
-    noteDeaths(among: pages.stored)
-    beingWritten = nil
+    noteCheckpoint(of: draft, written, record, replayEpoch: start.replayStart.position.use.epoch)
+    noteDeaths(of: dirtyPages.finishWriting(), writtenTo: pages.stored)
     noteLog(upTo: start.loggedByteCount)
     // Only checkpoints read these trees, so the memory that this one has replaced is freed at once.
     pool.free(start.plan.editor.dirty.finish())
@@ -147,13 +143,8 @@ extension Committer {
 
   /// Undoes the start of a checkpoint. The pages that it has written are free again. Called with `state`
   /// held.
-  private func giveUp(_ start: CheckpointStart) {
-    giveUp(start.plan)
-    diedMeanwhile = DiedMeanwhile()
-    guard let written = beingWritten else { return }
-    dirtyByteCount += written.byteCount
-    dirtyRuns = dirtyRuns + written.runs
-    dirtyAfterCommit = written.afterCommit
-    beingWritten = nil
+  private func undo(_ start: CheckpointStart) {
+    undo(start.plan)
+    dirtyPages.cancelWriting()
   }
 }

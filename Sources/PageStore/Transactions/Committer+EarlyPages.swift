@@ -1,11 +1,11 @@
 /// Pages that a transaction writes to the file before it is committed, because it takes more memory than it
 /// may.
 ///
-/// They go to free pages that no checkpoint records, so nothing has to be undone after a crash. The steps, for
-/// one batch of subtrees after another: (1) Its pages are counted, and room is taken for them. (2) They are
-/// written. (3) The trees refer to the pages of the file, and the frames are part of the cache. The
-/// transaction is committed as a checkpoint (``checkpoint(including:timestamp:)``), whose sync makes the pages
-/// durable.
+/// They go to free pages that no checkpoint records, so nothing has to be undone after a crash. The steps,
+/// for one batch of subtrees after another: (1) Its pages are counted, and room is taken for them. (2) They
+/// are written. (3) The trees refer to the pages of the file, and the frames are part of the cache. The
+/// transaction is committed as a checkpoint (``checkpoint(including:timestamp:)``), whose sync makes the
+/// pages durable.
 extension Committer {
   /// Writes the pages that a transaction has in memory to the file. Stops while a checkpoint is being
   /// written, or if the disk has no room. If it throws, the trees can't be used any more. Called by the
@@ -40,6 +40,7 @@ extension Committer {
   /// The least number of pages of a batch. Packed leaves are in memory twice while a batch is written.
   private var earlyBatchPageCount: UInt64 { min(256, UInt64(limits.transactionByteCount) / pageSize / 4) }
 
+  /// Divides the subtrees that can be written early into batches.
   private func earlyBatches(of editors: [TreeEditor]) -> [EarlyBatch] {
     var batches = [EarlyBatch()]
     for subtree in editors.flatMap({ $0.earlySubtrees() }) {
@@ -68,6 +69,7 @@ extension Committer {
     }
   }
 
+  /// Writes the subtrees of a batch, and makes their trees refer to the pages.
   private func write(
     _ batch: EarlyBatch,
     to taken: PageSpace.Taken,
@@ -105,20 +107,21 @@ extension Committer {
     for (subtree, reference) in zip(batch.subtrees, references) { subtree.refer(to: reference) }
     dirty.noteWritten(cached: writer.images.converted.map(\.frame), replaced: writer.replaced, in: &written)
     dirty.early.add(taken.singles + taken.runs, except: writer.placement.rest, counts: counts)
-    state.withLock { pagesWritten += writer.pageCount }
+    state.withLock { work.pagesWritten += writer.pageCount }
   }
 
   /// Makes the pages free that the transaction has taken and to which nothing refers. Called with `state`
   /// held.
   func giveBackUnusedEarlyPages(of dirty: DirtySet) { giveBack(earlyPages: dirty.early.takeUnused()) }
 
-  /// Makes all pages free that a transaction without effect has written.
+  /// Makes all pages free that a transaction without effect has taken. Takes `state` if there are any.
   func giveBackEarlyPages(of transaction: TransactionState) {
     let runs = transaction.dirty.early.all
     if runs.isEmpty { return }
     state.withLock { giveBack(earlyPages: runs) }
   }
 
+  /// Makes pages free that a transaction has taken. Called with `state` held.
   private func giveBack(earlyPages runs: [Range<UInt64>]) {
     if runs.isEmpty { return }
     // The cache must not have the old contents when the pages get new ones.

@@ -1,6 +1,12 @@
 /// The choice of the extents in which the log continues: free ones, or new ones. Called with `state` held, or
 /// before the store is shared.
 extension Committer {
+  /// Makes the log continue in another extent if a record of this length doesn't fit into the present one.
+  func makeLogRoom(forRecord byteCount: Int, isCheckpoint: Bool) throws(StoreError) {
+    if log.hasRoom(forRecord: byteCount, isCheckpoint: isCheckpoint) { return }
+    try log.moveOn(to: nextLogExtent(forRecord: byteCount))
+  }
+
   /// Begins a use of a free log extent, or of a new one. New extents double in size, up to a limit.
   ///
   /// A free extent of half the size is enough: the limit follows the store's size, and where a store grows
@@ -8,16 +14,16 @@ extension Committer {
   func nextLogExtent(forRecord byteCount: Int) throws(StoreError) -> LogExtentUse {
     try checkSpace()
     let needed = LogWriter.extentByteCount(forRecord: byteCount)
-    let largest = limits.logExtentByteCount(storing: storedPageCount * pageSize)
+    let largest = limits.logExtentByteCount(storing: storedByteCount)
     let current = min(log.tail.position.use.extent.byteCount, largest)
     if let free = extents.freeExtent(byteCount: max(needed, current / 2)) {
-      return try extents.beginUse(of: free, salt: environment.random())
+      return try beginUse(of: free)
     }
     do {
       return try newLogExtent(byteCount: max(needed, min(2 * current, largest)))
     } catch  where error.code == .diskFull {
       if let free = extents.freeExtent(byteCount: needed) {
-        return try extents.beginUse(of: free, salt: environment.random())
+        return try beginUse(of: free)
       }
       // Another extent becomes free after a few checkpoints, for whose records each extent has a reserve.
       guard !hasOtherLogExtent else { throw error }
@@ -28,9 +34,9 @@ extension Committer {
   /// True if the log has an extent besides the one in use.
   private var hasOtherLogExtent: Bool { extents.uses.count > 1 }
 
-  /// Makes sure that the log can go on when the file can't grow: keeps room for a second extent as long as
-  /// there is none. With two the log goes on for ever, but a single one is never free. Called with `state`
-  /// held. Throws `diskFull`.
+  /// Makes sure that the log can continue when the file can't grow: keeps room for a second extent as long as
+  /// there is none. Of two extents, one becomes free after a few checkpoints; a single one is never free.
+  /// Called with `state` held. Throws `diskFull`.
   func keepLogRoom(in space: inout PageSpace) throws(StoreError) {
     if hasOtherLogExtent { return space.giveUpLogRoom() }
     try space.keepLogRoom(byteCount: Self.fullDiskLogExtentByteCount)
@@ -54,7 +60,7 @@ extension Committer {
     try checkSpace()
     let needed = Self.smallLogExtentByteCount(forRecord: byteCount)
     if let free = extents.freeExtent(byteCount: needed, besides: run) {
-      return try extents.beginUse(of: free, salt: environment.random())
+      return try beginUse(of: free)
     }
     return try newLogExtent(byteCount: needed)
   }
@@ -67,7 +73,7 @@ extension Committer {
     } catch  where error.code == .diskFull {
       let needed = Self.smallLogExtentByteCount(forRecord: byteCount)
       guard let free = extents.freeExtent(byteCount: needed) else { throw error }
-      return try extents.beginUse(of: free, salt: environment.random())
+      return try beginUse(of: free)
     }
   }
 
@@ -86,21 +92,20 @@ extension Committer {
     }
   }
 
-  /// Bytes of free log extents that checkpoints keep for the log.
-  ///
-  /// A log that once was longer, because checkpoints took long, will become as long again. New extents lie at
-  /// the end of the file, and extents that are given up become page extents: without a reserve the file would
-  /// grow each time.
+  /// Begins a use of a log extent that is free, or new.
+  func beginUse(of extent: Extent) throws(StoreError) -> LogExtentUse {
+    try extents.beginUse(of: extent, salt: environment.random())
+  }
+
+  /// Bytes of free log extents that a checkpoint keeps for the log.
   var keptLogByteCount: UInt64 {
-    if !keepsFreeLog { return 0 }
-    let limit = limits.logByteCount(storing: storedPageCount * pageSize)
-    return max(limit, min(UpkeepLimits.overdueLogShare * limit, recentLogByteCount))
+    logReserve.byteCount(dueAt: limits.logByteCount(storing: storedByteCount))
   }
 
   /// Notes that a checkpoint is durable, and how long the log was before it. `byteCount` is the length of the
   /// log that is no longer needed.
   func noteLog(upTo byteCount: UInt64) {
-    recentLogByteCount = max(log.bytesSinceCheckpoint, recentLogByteCount / 4 * 3)
+    logReserve.note(logByteCount: log.bytesSinceCheckpoint)
     log.markCheckpoint(at: byteCount)
   }
 
@@ -124,6 +129,7 @@ extension Committer {
     }
   }
 
+  /// Writes the header and the zeros of a new log extent, syncs them, and begins a use of the extent.
   private func initialise(_ extent: Extent) throws(StoreError) -> LogExtentUse {
     let header = ExtentHeader(
       kind: .log,
@@ -135,6 +141,6 @@ extension Committer {
     // A link must not lead to an extent that isn't durable.
     // guard: sync-new-log-extent
     try log.fencing { () throws(StoreError) in try file.synchronizeApart() }
-    return try extents.beginUse(of: extent, salt: environment.random())
+    return try beginUse(of: extent)
   }
 }

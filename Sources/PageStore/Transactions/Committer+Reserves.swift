@@ -1,13 +1,13 @@
 /// The room in the file that accepted commits, and those to come, keep free.
 extension Committer {
-  /// Makes sure that there is room for the pages that the transaction has changed; returns the dirty bytes
-  /// with them. Throws `diskFull`. Called with `state` held.
-  func admit(_ transaction: TransactionState) throws(StoreError) -> UInt64 {
-    let grown = dirtyByteCount + UInt64(transaction.dirty.filePageCount) * pageSize
+  /// Makes sure that there is room for the pages that the transaction has changed, besides the room for the
+  /// pages of earlier commits. Throws `diskFull`. Called with `state` held.
+  func ensureRoom(forPagesOf transaction: TransactionState) throws(StoreError) {
+    let dirtyCount = dirtyPages.pageCount + UInt64(transaction.dirty.filePageCount)
     try withSpace { (space) throws(StoreError) in
       var demand = PageReserve(
-        pageCount: grown / pageSize + checkpointOverhead(end: space.map.end, transaction.directory),
-        runs: dirtyRuns + transaction.dirty.runs
+        pageCount: dirtyCount + checkpointOverhead(end: space.map.end, transaction.directory),
+        runs: dirtyPages.runs + transaction.dirty.runs
       )
       if transaction.log.hasAdditions {
         try keepLogRoom(in: &space)
@@ -15,7 +15,6 @@ extension Committer {
       }
       try space.ensure(demand)
     }
-    return grown
   }
 
   /// The room that is kept for the pages of transactions that only remove, so that they succeed on a full
@@ -37,22 +36,24 @@ extension Committer {
   /// tree that this version of the library makes. The present tree may have more, because in a file from
   /// elsewhere its pages may be less full; then its pages are added.
   func spaceTreePageLimit(end: UInt64) -> UInt64 {
-    let (largest, present) = (SpaceTree.largestPageCount(end: end), lastRecord.spaceTree)
+    let (largest, present) = (SpaceTree.largestPageCount(end: end), lastCheckpoint.record.spaceTree)
     return present.pageCount <= largest ? largest : largest + present.pageCount
   }
 
-  /// Returns the room that is kept free in a file with `end` pages.
+  /// Returns the room that is kept free in a file with `end` pages: for accepted commits, and for
+  /// transactions that only remove.
   func reserve(end: UInt64) -> PageReserve { acceptedReserve(end: end) + removalReserve }
 
   /// Returns the room for the next checkpoint of the commits that were accepted, in a file with `end` pages.
   func acceptedReserve(end: UInt64) -> PageReserve {
     PageReserve(
-      pageCount: dirtyByteCount / pageSize + checkpointOverhead(end: end, versions.latest.directory),
-      runs: dirtyRuns
+      pageCount: dirtyPages.pageCount + checkpointOverhead(end: end, versions.latest.directory),
+      runs: dirtyPages.runs
     )
   }
 
-  /// Returns the room that a commit leaves free whose pages a checkpoint has written.
+  /// Returns the room that stays free after a checkpoint that commits a transaction with additions. No pages
+  /// are dirty then.
   func reserve(afterCheckpointOf directory: TreeDirectory, end: UInt64) -> PageReserve {
     PageReserve(pageCount: checkpointOverhead(end: end, directory)) + removalReserve
   }

@@ -11,7 +11,7 @@ extension Committer {
     guard reclamation.newlyHeldByteCount > limits.heldByteCount else { return }
     reclamation.newlyHeldByteCount = 0
     // Pages that a checkpoint is about to write must not be marked as written.
-    let held = reclamation.held(before: beingWritten?.generation ?? .max)
+    let held = reclamation.held(before: dirtyPages.beingWritten?.generation ?? .max)
     var stored = StoredFrames()
     do throws(StoreError) {
       try spill.writePart { (first, sink) throws(StoreError) in

@@ -1,5 +1,8 @@
 /// The need for checkpoints and syncs.
 extension Committer {
+  /// Bytes of the pages of the file that only snapshots reach. Called with `state` held.
+  var pinnedByteCount: UInt64 { reclamation.heldPageCount * pageSize }
+
   /// The urgency of a checkpoint or a sync.
   enum UpkeepNeed: Comparable {
     case none
@@ -13,31 +16,32 @@ extension Committer {
   func checkpointNeed() -> UpkeepNeed {
     let log = log.bytesSinceCheckpoint
     state.lock()
-    let dirty = dirtyByteCount
-    let beingWritten = beingWritten?.byteCount
-    let stored = storedPageCount * pageSize
-    let pinned = reclamation.heldPageCount * pageSize
-    let unsettled = UInt64(reclamation.unsettledByteCount)
+    let dirty = dirtyPages.byteCount
+    let isBeingWritten = dirtyPages.beingWritten != nil
+    let beingWritten = dirtyPages.byteCountBeingWritten
+    let stored = storedByteCount
+    let pinned = pinnedByteCount
+    let unsynced = UInt64(reclamation.unsyncedByteCount)
     state.unlock()
     let logLimit = limits.logByteCount(storing: stored)
     let dueLimit = limits.dirtyByteCount(storing: stored, pinning: pinned)
     let meanwhileLimit = limits.dirtyByteCountMeanwhile(storing: stored, pinning: pinned)
-    let overdueLimit = beingWritten != nil ? meanwhileLimit : dueLimit + meanwhileLimit
+    let overdueLimit = isBeingWritten ? meanwhileLimit : dueLimit + meanwhileLimit
     if log / UpkeepLimits.overdueLogShare >= logLimit || dirty >= overdueLimit { return .overdue }
-    if dirty + (beingWritten ?? 0) + unsettled >= limits.memoryByteCount { return .overdue }
+    if dirty + beingWritten + unsynced >= limits.memoryByteCount { return .overdue }
     return log >= logLimit || dirty >= dueLimit ? .due : .none
   }
 
   /// Returns how urgent a sync is, according to the memory that waits for one: the memory that a relaxed
   /// commit replaces is kept until the commit is durable. Takes `state`.
   func syncNeed() -> UpkeepNeed {
-    let due = limits.unsettledByteCount / 2
+    let due = limits.unsyncedByteCount / 2
     let byteCount = state.withLock {
       // Some of it may have become durable since.
-      if reclamation.unsettledByteCount > due { reclaimUnread() }
-      return reclamation.unsettledByteCount
+      if reclamation.unsyncedByteCount > due { reclaimUnread() }
+      return reclamation.unsyncedByteCount
     }
-    if byteCount > limits.unsettledByteCount { return .overdue }
+    if byteCount > limits.unsyncedByteCount { return .overdue }
     return byteCount > due ? .due : .none
   }
 }

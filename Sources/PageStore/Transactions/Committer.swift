@@ -7,10 +7,8 @@
 ///    concurrent checkpoint takes it without the writer lock.
 /// 3. `state`: its holder appends to the log and takes room in the file. A concurrent checkpoint holds it for
 ///    short moments only.
-// Safety: mutable state is only touched with `state` held, with these exceptions. `spareRecord` is guarded by
-// the writer lock. `anchors`, `nextAnchorSlot`, `isAnchorDurable` and `isClosed` are guarded by
-// `checkpointing`. `lastRecord` and `catalogued` are written with both `checkpointing` and `state` held, and
-// read with either. Opening a store touches all of it before other threads can see it.
+// Safety: each mutable property is touched only with the lock held under which it stands below, or before
+// other threads can see the store.
 final class Committer: @unchecked Sendable {
   let file: StoreFile
   let identity: FormatIdentity
@@ -20,53 +18,39 @@ final class Committer: @unchecked Sendable {
   let versions: VersionTable
   let environment: StoreEnvironment
   let events: StoreEvents
+  /// The limits of log and changed pages that follow from the options.
+  let limits: UpkeepLimits
+  let isReadOnly: Bool
   let checkpointing = Monitor()
   let state = Monitor()
 
-  /// The limits of log and changed pages that follow from the options.
-  let limits: UpkeepLimits
+  // MARK: Guarded by the writer lock
+
+  /// The record buffer of the last transaction, reused by the next one.
+  private var spareRecord: [UInt8] = []
+
+  // MARK: Guarded by `checkpointing`
+
+  var anchors: FileAnchors
+  /// True if the store is closed.
+  var isClosed = false
+
+  // MARK: Written with both `checkpointing` and `state` held, and read with either
+
+  var lastCheckpoint: LastCheckpoint
+
+  // MARK: Guarded by `state`
+
+  var found: FoundFile
   /// The room in the file; nil until it is needed.
   var space: PageSpace?
   var dead = DeadPages()
-  /// True if checkpoints keep free log extents for the log.
-  var keepsFreeLog = true
-  var diedMeanwhile = DiedMeanwhile()
-  var extents: LogExtentTable
-  /// The record of the last durable checkpoint. Its `replayStart` is never nil here.
-  var lastRecord: CheckpointRecord
-  /// The end of the extents that recovery found, which may be after the end that the checkpoint knows.
-  let foundEnd: UInt64
-  let isReadOnly: Bool
-  /// True if the store was closed before it was opened, and not left by a crash.
-  let wasClosed: Bool
-  /// True if the headers of extents in the file are durable. Only used when ``space`` is loaded.
-  var areHeadersDurable: Bool
-  var catalogued: Catalogue.Content
-  var anchors: LegibleAnchors
-  var nextAnchorSlot: Int
-  /// False while the newest anchor may exist only in the system's page cache, as it may after another process
-  /// died.
-  var isAnchorDurable = false
-  /// True if the store is closed. Guarded by `checkpointing`.
-  var isClosed = false
-  var checkpointCount: UInt64 = 0
-  var pagesWritten: UInt64 = 0
-  /// A decaying maximum of the bytes of log between checkpoints.
-  var recentLogByteCount: UInt64 = 0
-  var pagesCompacted: UInt64 = 0
-
   /// Memory that the newest version doesn't reach.
   var reclamation: Reclamation
-  /// Bytes that the pages changed since the start of the last checkpoint will take in the file.
-  var dirtyByteCount: UInt64 = 0
-  /// Overflows of several pages among them.
-  var dirtyRuns = RunDemand()
-  /// Frames whose birth is this commit or an earlier one are written or being written.
-  var dirtyAfterCommit: UInt64
-  /// The version that a concurrent checkpoint is writing; nil if there is none.
-  var beingWritten: BeingWritten?
-  /// The record buffer of the last transaction, reused by the next one.
-  private var spareRecord: [UInt8] = []
+  var dirtyPages: DirtyPages
+  var extents: LogExtentTable
+  var logReserve = LogReserve()
+  var work = WorkCounts()
 
   init(
     file: StoreFile,
@@ -78,14 +62,11 @@ final class Committer: @unchecked Sendable {
     environment: StoreEnvironment,
     events: StoreEvents,
     limits: UpkeepLimits,
-    extents: LogExtentTable,
-    lastRecord: CheckpointRecord,
-    foundEnd: UInt64,
     isReadOnly: Bool,
-    wasClosed: Bool,
-    catalogued: Catalogue.Content,
-    anchors: LegibleAnchors,
-    nextAnchorSlot: Int
+    anchors: FileAnchors,
+    lastCheckpoint: LastCheckpoint,
+    found: FoundFile,
+    extents: LogExtentTable
   ) {
     self.file = file
     self.identity = identity
@@ -96,37 +77,27 @@ final class Committer: @unchecked Sendable {
     self.environment = environment
     self.events = events
     self.limits = limits
+    self.isReadOnly = isReadOnly
+    self.anchors = anchors
+    self.lastCheckpoint = lastCheckpoint
+    self.found = found
+    self.extents = extents
     reclamation = Reclamation(pageSize: pool.geometry.pageSize) {
       Self.spillableByteCount(of: $0, in: pool)
     }
-    self.extents = extents
-    self.lastRecord = lastRecord
-    self.foundEnd = foundEnd
-    self.isReadOnly = isReadOnly
-    self.wasClosed = wasClosed
-    areHeadersDurable = wasClosed
-    self.catalogued = catalogued
-    self.anchors = anchors
-    self.nextAnchorSlot = nextAnchorSlot
-    dirtyAfterCommit = lastRecord.commit
-  }
-
-  /// The version that a concurrent checkpoint is writing, and the counts of dirty pages to restore if it
-  /// fails.
-  struct BeingWritten {
-    var generation: UInt64
-    var byteCount: UInt64
-    var runs: RunDemand
-    var afterCommit: UInt64
+    dirtyPages = DirtyPages(
+      pageSize: UInt64(identity.pageSize),
+      checkpointCommit: lastCheckpoint.record.commit
+    )
   }
 
   var pageSize: UInt64 { UInt64(identity.pageSize) }
   /// The commit of the last checkpoint.
-  var checkpointCommit: UInt64 { lastRecord.commit }
-  var catalogue: TreeRoot { lastRecord.catalogue.root }
+  var checkpointCommit: UInt64 { lastCheckpoint.record.commit }
 
   // MARK: Transactions
 
+  /// Begins a transaction on the newest version. Called with the writer lock held.
   func begin() throws(StoreError) -> TransactionState {
     try log.checkFence()
     var buffer: [UInt8] = []
@@ -141,6 +112,8 @@ final class Committer: @unchecked Sendable {
     return transaction
   }
 
+  /// Ends a transaction that takes no effect, and frees its memory and pages. Called with the writer lock
+  /// held.
   func abort(_ transaction: TransactionState) {
     transaction.end()
     giveBackEarlyPages(of: transaction)
@@ -154,7 +127,7 @@ final class Committer: @unchecked Sendable {
     do {
       try transaction.checkIntact()
       let timestamp = max(environment.now(), transaction.base.timestamp)
-      return try makingRoom(for: transaction) { () throws(StoreError) in
+      return try freeingRoomIfNeeded(for: transaction) { () throws(StoreError) in
         if let version = try append(transaction, timestamp: timestamp, durability: durability) {
           return version
         }
@@ -176,23 +149,19 @@ final class Committer: @unchecked Sendable {
     try extents.checkEpochsLeft(forTransaction: true)
   }
 
-  /// Runs `commit`. If the disk is full, writes checkpoints, which free the pages that have died since the
-  /// last one, and runs it again.
-  private func makingRoom(
+  /// Runs `commit`. If the disk is full, writes a checkpoint and restates it, which frees the pages that have
+  /// died, and runs `commit` again.
+  private func freeingRoomIfNeeded(
     for transaction: TransactionState,
     _ commit: () throws(StoreError) -> Version
   ) throws(StoreError) -> Version {
     do {
       return try commit()
     } catch  where error.code == .diskFull && !log.isFenced && !transaction.dirty.isUsedUp {
-      do {
-        if state.withLock({ dead.count > 0 }) {
-          // The checkpoint makes the deaths durable; its restated record frees the pages.
-          try checkpointConcurrently()
-          try restateConcurrently()
-        }
-      } catch  where !log.isFenced {
-        throw error
+      if state.withLock({ dead.count > 0 }) {
+        // The checkpoint makes the deaths durable; its restated record frees the pages.
+        try checkpointConcurrently()
+        try restateConcurrently()
       }
       // Frees memory and pages of snapshots that were released since.
       state.withLock { reclaimUnread() }
@@ -210,28 +179,28 @@ final class Committer: @unchecked Sendable {
     guard !transaction.log.isTooLarge else { return nil }
     return try state.withLock { () throws(StoreError) in
       try checkNumbersLeft(for: transaction)
-      guard try hasRoom(forRecordOf: transaction) else { return nil }
-      let dirtyAfter = try admit(transaction)
+      guard try makeLogRoom(forRecordOf: transaction) else { return nil }
+      try ensureRoom(forPagesOf: transaction)
       let version = try appendRecord(of: transaction, timestamp: timestamp, durability: durability)
-      account(for: transaction, dirtyAfter: dirtyAfter, in: version)
+      account(for: transaction, in: version)
       return version
     }
   }
 
-  /// Makes sure that the transaction's record can be appended. False if the disk has no room for more log:
-  /// the transaction is then written as a checkpoint, whose record always fits, and which frees the older
-  /// log. Called with `state` held.
-  private func hasRoom(forRecordOf transaction: TransactionState) throws(StoreError) -> Bool {
-    let byteCount = transaction.log.record.count
-    if log.hasRoom(forRecord: byteCount, isCheckpoint: false) { return true }
+  /// Makes sure that the transaction's record can be appended. Returns false if the disk has no room for more
+  /// log: the transaction is then written as a checkpoint, whose record always fits, and which frees the
+  /// older log. Called with `state` held.
+  private func makeLogRoom(forRecordOf transaction: TransactionState) throws(StoreError) -> Bool {
     do {
-      try log.moveOn(to: nextLogExtent(forRecord: byteCount))
+      try makeLogRoom(forRecord: transaction.log.record.count, isCheckpoint: false)
       return true
     } catch  where error.code == .diskFull && !log.isFenced {
       return false
     }
   }
 
+  /// Appends the record of a transaction, and makes the version that results the newest one. Called with
+  /// `state` held.
   private func appendRecord(
     of transaction: TransactionState,
     timestamp: Int64,
@@ -263,6 +232,7 @@ final class Committer: @unchecked Sendable {
     }
   }
 
+  /// Keeps the record buffer of a transaction for the next one, if it is larger than the kept one.
   private func keepBuffer(of transaction: TransactionState) {
     let buffer = transaction.log.takeRecord()
     if buffer.capacity > spareRecord.capacity { spareRecord = buffer }
@@ -289,19 +259,9 @@ final class Committer: @unchecked Sendable {
   /// Notes memory that versions from `generation` on don't reach, and frees memory that no reader reaches any
   /// more. Called with `state` held.
   func retire(_ memory: RetiredMemory, from generation: UInt64) {
-    for item in memory.frames {
-      let birth = item.reference.birth
-      if birth > dirtyAfterCommit {
-        dirtyByteCount -= min(dirtyByteCount, pageSize)
-      } else if let written = beingWritten, birth > written.afterCommit {
-        beingWritten?.byteCount = written.byteCount - min(written.byteCount, pageSize)
-      }
-    }
+    for item in memory.frames { dirtyPages.removeFrame(madeBy: item.reference.birth) }
     reclamation.add(memory, from: generation)
     reclaimUnread()
     spillIfNeeded()
   }
-
-  /// Sets the dirty pages after a replay.
-  func setDirtyPageCount(_ count: Int) { dirtyByteCount = UInt64(count) * pageSize }
 }

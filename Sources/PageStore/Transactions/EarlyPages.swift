@@ -1,7 +1,7 @@
 /// The pages of the file that a transaction has written before it is committed.
 ///
-/// Only the transaction's own trees refer to them. A checkpoint that is written meanwhile doesn't record them,
-/// so after a crash they are free.
+/// Only the transaction's own trees refer to them. A checkpoint that is written meanwhile doesn't record
+/// them, so after a crash they are free.
 struct EarlyPages {
   /// The pages that the transaction's trees reach.
   private(set) var reached = PageBitmap()

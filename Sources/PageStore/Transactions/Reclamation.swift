@@ -15,7 +15,7 @@ struct RetiredMemory: Sendable {
   var blobs: [RetiredItem] = []
   /// Pages of the file that may be cached.
   var pages: [PageRun] = []
-  /// Pages of the file whose death is durable (``DeadPages``), so that they can be overwritten.
+  /// Pages of the file whose death is durable twice (``DeadPages``), so that they can be overwritten.
   var room: [PageRun] = []
 
   /// Pages of ``room``.
@@ -51,7 +51,7 @@ struct Reclamation {
   /// Deaths since the last durable version, which a failed sync could undo. Oldest first.
   private var recent: [Deaths] = []
   /// Bytes of frames and buffers in ``recent``: memory that a sync frees.
-  private(set) var unsettledByteCount = 0
+  private(set) var unsyncedByteCount = 0
   /// The deaths that are kept, by the generation of the version that holds them.
   private var held: [UInt64: [Deaths]] = [:]
   /// Pages of the file that only snapshots reach.
@@ -72,7 +72,7 @@ struct Reclamation {
   mutating func add(_ memory: RetiredMemory, from generation: UInt64) {
     if memory.isEmpty { return }
     recent.append(Deaths(generation: generation, memory: memory))
-    unsettledByteCount += byteCount(of: memory)
+    unsyncedByteCount += byteCount(of: memory)
   }
 
   /// Removes and returns the memory that no reader can reach.
@@ -83,16 +83,17 @@ struct Reclamation {
       heldPageCount -= heldPageCount(by: generation)
       queue += held.removeValue(forKey: generation) ?? []
     }
-    let settledCount = recent.firstIndex { $0.generation > holders.oldestUnheld } ?? recent.count
-    for deaths in recent[..<settledCount] { unsettledByteCount -= byteCount(of: deaths.memory) }
-    queue += recent[..<settledCount]
-    recent.removeFirst(settledCount)
+    let durableCount = recent.firstIndex { $0.generation > holders.oldestUnheld } ?? recent.count
+    for deaths in recent[..<durableCount] { unsyncedByteCount -= byteCount(of: deaths.memory) }
+    queue += recent[..<durableCount]
+    recent.removeFirst(durableCount)
     for deaths in queue { examine(deaths, holders, &free) }
     return free
   }
 
-  /// Takes pages of the file whose death is durable. Returns those that no reader can reach.
-  mutating func settle(_ deaths: [DeadPages.Deaths], _ holders: VersionTable.Holders) -> RetiredMemory {
+  /// Takes pages of the file whose death is durable twice. Keeps those that snapshots reach, and returns the
+  /// others, which can be overwritten.
+  mutating func reclaimPages(_ deaths: [DeadPages.Deaths], _ holders: VersionTable.Holders) -> RetiredMemory {
     var free = RetiredMemory()
     for death in deaths {
       let memory = RetiredMemory(room: death.runs)
@@ -101,6 +102,7 @@ struct Reclamation {
     return free
   }
 
+  /// Adds the memory that no reader can reach to `free`, and assigns the rest to the version that holds it.
   private mutating func examine(
     _ deaths: Deaths,
     _ holders: VersionTable.Holders,

@@ -75,7 +75,7 @@ struct StoreCreation {
       spaceTree: .empty(treeID: SpaceTree.treeID),
       previousSpaceTree: .empty(treeID: SpaceTree.treeID)
     )
-    var record = [UInt8](repeating: 0, count: LogRecordHeader.encodedByteCount) + checkpoint.encoded()
+    var record = checkpoint.logRecord
     let header = LogRecordHeader(
       byteCount: UInt32(record.count),
       sequence: 1,

@@ -29,7 +29,7 @@ struct StoreOpener {
     }
     guard case .store(let blocks) = finding else { throw notAStore("it does not begin like one") }
     let committer = try recover(blocks)
-    if isNew { committer.areHeadersDurable = true }
+    if isNew { committer.found.areHeadersDurable = true }
     return committer
   }
 
@@ -62,7 +62,7 @@ struct StoreOpener {
     let version = replay?.version ?? start
 
     let committer = committer(blocks, recovery, pool: pool, spill: spill, version: version, trees)
-    committer.setDirtyPageCount(replay?.dirtyPageCount ?? 0)
+    committer.dirtyPages.add(pageCount: replay?.dirtyPageCount ?? 0, runs: RunDemand())
     committer.dead.add(committer.filePages(of: replay?.retired ?? RetiredMemory()), from: version.generation)
     committer.events.opened(
       at: version.commit,
@@ -79,7 +79,7 @@ struct StoreOpener {
     _ recovery: Recovery
   ) throws(StoreError) {
     // The process that made the file, or renamed it, may have ended before the name was durable.
-    if !committer.wasClosed { try environment.synchronizeFolder() }
+    if !committer.found.wasClosed { try environment.synchronizeFolder() }
     // A checkpoint that finds no room for its anchor would fence the store.
     if blocks.anchors.count < FileLayout.anchorOffsets.count {
       try file.allocate(0..<FileLayout.fixedByteCount)
@@ -160,14 +160,14 @@ struct StoreOpener {
       environment: environment,
       events: events,
       limits: UpkeepLimits(options),
-      extents: logExtents(recovery),
-      lastRecord: content,
-      foundEnd: recovery.foundEnd,
       isReadOnly: options.isReadOnly,
-      wasClosed: recovery.isClean && blocks.closingAnchor != nil,
-      catalogued: trees,
-      anchors: blocks.anchors,
-      nextAnchorSlot: blocks.nextAnchorSlot
+      anchors: FileAnchors(blocks.anchors, nextSlot: blocks.nextAnchorSlot),
+      lastCheckpoint: LastCheckpoint(record: content, trees: trees),
+      found: FoundFile(
+        end: recovery.foundEnd,
+        wasClosed: recovery.isClean && blocks.closingAnchor != nil
+      ),
+      extents: logExtents(recovery)
     )
   }
 

@@ -16,8 +16,8 @@ final class TransactionState {
   /// The editors of trees, by slot. They are made when a tree is first used.
   private var editors: [TreeEditor?]
   private var isEnded = false
-  /// Writes pages of the transaction to the file when it takes more memory than ``DirtySet/byteLimit``; nil if all of
-  /// them stay in memory until its end.
+  /// Writes pages of the transaction to the file when it takes more memory than ``DirtySet/byteLimit``; nil
+  /// if all of them stay in memory until its end.
   private let committer: Committer?
 
   /// The longest name of a tree.
@@ -150,8 +150,8 @@ extension TransactionState: ChangeRecorder {
     log.note(.removeRange(range), tree: treeID)
   }
 
-  /// Writes pages to the file, so that their memory can be used again. If that fails, the transaction can only be
-  /// abandoned.
+  /// Writes pages to the file, so that their memory can be used again. If that fails, the transaction can
+  /// only be abandoned.
   func writeEarly() throws(StoreError) {
     guard let committer else { return }
     do throws(StoreError) {

@@ -99,5 +99,5 @@ struct UpkeepLimits {
   var lendsCacheToTransactions: Bool { chosenTransactionByteCount == nil }
 
   /// Bytes of memory that may wait for a sync before commits wait for it.
-  var unsettledByteCount: Int { Int(dirtyMemoryBytes / 4) }
+  var unsyncedByteCount: Int { Int(dirtyMemoryBytes / 4) }
 }

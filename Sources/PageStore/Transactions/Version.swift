@@ -1,7 +1,7 @@
 /// The names of trees by slot; nil in the slot of a dropped tree.
 struct TreeNames: RandomAccessCollection, Sendable {
-  /// Empty for nil: no tree has an empty name. The standard library has the type of such an array ready, while
-  /// that of an array of optional strings would be made when a store is opened.
+  /// Empty for nil: no tree has an empty name. The standard library has the type of such an array ready,
+  /// while that of an array of optional strings would be made when a store is opened.
   private var names: [String] = []
 
   var startIndex: Int { 0 }

@@ -57,9 +57,9 @@ final class VersionTable: Sendable {
     }
   }
 
-  /// Replaces the newest version, `base`, by one with the same contents. The new version is durable and
-  /// published as soon as `base` is. False, with nothing changed, if `base` isn't the newest version any more,
-  /// because it was taken back.
+  /// Replaces the newest version, `base`, by one with the same contents. The new version is durable as soon as
+  /// `base` is, and published by then. False, with nothing changed, if `base` isn't the newest version any
+  /// more, because it was taken back.
   func supersede(_ base: Version, with version: Version) -> Bool {
     state.withLock { state in
       guard state.latest === base else { return false }
@@ -78,18 +78,18 @@ final class VersionTable: Sendable {
   /// Publishes versions according to what the log has written and synced.
   func advance(written: UInt64, durable: UInt64) {
     state.withLock { state in
-      var survivors = 0
-      for version in state.queue {
+      var survivorCount = 0
+      for (index, version) in state.queue.enumerated() {
         let reached = version.durability == .full ? durable : written
         guard version.sequence <= reached else { break }
         state.published = version
         // A store that never syncs has no other version to fall back to.
         if version.durability == .none || version.sequence <= durable {
           state.durable = version
-          survivors += 1
+          survivorCount = index + 1
         }
       }
-      state.queue.removeFirst(survivors)
+      state.queue.removeFirst(survivorCount)
     }
   }
 

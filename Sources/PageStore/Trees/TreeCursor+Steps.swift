@@ -17,7 +17,7 @@ extension TreeCursor {
         return true
       }
       guard end == leaf.count, try moveToNeighbour(after: true) else { return leave(.afterLast) }
-      return settle(at: 0, .afterLast)
+      return land(at: 0, .afterLast)
     }
   }
 
@@ -35,7 +35,7 @@ extension TreeCursor {
         return true
       }
       guard lowest == 0, try moveToNeighbour(after: false) else { return leave(.beforeFirst) }
-      return settle(at: end - 1, .beforeFirst)
+      return land(at: end - 1, .beforeFirst)
     }
   }
 
@@ -64,7 +64,7 @@ extension TreeCursor {
   }
 
   /// Moves to the entry at `index` if the range has it, and to `otherwise` if not.
-  private mutating func settle(at index: Int, _ otherwise: Place) -> Bool {
+  private mutating func land(at index: Int, _ otherwise: Place) -> Bool {
     guard index >= lowest, index < end else { return leave(otherwise) }
     self.index = index
     place = .entry
@@ -96,7 +96,7 @@ extension TreeCursor {
       guard try moveToLeaf(after: true) else { return leave(.afterLast) }
       index = lowest
     }
-    return settle(at: index, .afterLast)
+    return land(at: index, .afterLast)
   }
 
   private mutating func moveToLast() throws(StoreError) -> Bool {
@@ -109,9 +109,9 @@ extension TreeCursor {
     let end = try descend(to: range.upper, ifUnbounded: .last)
     if end == 0 {
       guard try moveToLeaf(after: false) else { return leave(.beforeFirst) }
-      return settle(at: self.end - 1, .beforeFirst)
+      return land(at: self.end - 1, .beforeFirst)
     }
-    return settle(at: end - 1, .beforeFirst)
+    return land(at: end - 1, .beforeFirst)
   }
 
   mutating func moveToEntry(at position: Int) throws(StoreError) -> Bool {
@@ -131,7 +131,7 @@ extension TreeCursor {
       level -= 1
     }
     try enter(page)
-    return settle(at: Int(clamping: remaining), .afterLast)
+    return land(at: Int(clamping: remaining), .afterLast)
   }
 
   private enum Edge { case first, last }

@@ -12,7 +12,7 @@ extension Store {
       recorded = try committer.withSpace { $0.map.recordable }
     } catch {
       problems.append(IntegrityProblem(error, tree: "space", pageSize: committer.pageSize))
-      recorded = try SpaceTree.read(committer.lastRecord.spaceTree.root, pool: pool)
+      recorded = try SpaceTree.read(committer.lastCheckpoint.record.spaceTree.root, pool: pool)
     }
     problems += verifyChunks()
     let log = committer.extents.extents
@@ -44,7 +44,7 @@ extension Store {
 
   /// Checks that the space tree has an entry for every chunk of the file.
   private func verifyChunks() -> [IntegrityProblem] {
-    let record = committer.lastRecord
+    let record = committer.lastCheckpoint.record
     let needed = SpaceTree.chunkCount(end: record.end / committer.pageSize)
     let count = record.spaceTree.root.count
     if count == 0 || count >= needed { return [] }
@@ -56,11 +56,11 @@ extension Store {
   /// the offset that the checkpoint records.
   private func verifyHeaderPages(_ recorded: PageBitmap) throws(StoreError) -> [IntegrityProblem] {
     var problems: [IntegrityProblem] = []
-    let record = committer.lastRecord
+    let record = committer.lastCheckpoint.record
     for header in try extents() where header.kind == .pages && header.extent.offset < record.end {
       let page = header.extent.offset / committer.pageSize
       // A crash may leave headers that no checkpoint knows; opening the store for writing adds them.
-      if committer.isReadOnly && !committer.wasClosed { continue }
+      if committer.isReadOnly && !committer.found.wasClosed { continue }
       if !recorded.contains(page) {
         problems.append(problem("The header page of an extent is recorded as free.", page))
       }
@@ -79,7 +79,7 @@ extension Store {
   func verifyLedger(livePageCount: UInt64) throws(StoreError) -> [IntegrityProblem] {
     let ledger = try committer.spaceLedger()
     let reserved = try committer.withSpace { committer.reservedFreePageCount(of: $0) + $0.logRoomPageCount }
-    let record = committer.lastRecord
+    let record = committer.lastCheckpoint.record
     let live = livePageCount + record.catalogue.pageCount + record.spaceTree.pageCount
     var problems: [IntegrityProblem] = []
     if ledger.liveBytes != live * committer.pageSize {
@@ -115,5 +115,5 @@ extension Store {
 
   /// The end of the last extent, in bytes; according to the last checkpoint if the room in the file can't be
   /// loaded.
-  var endOfExtents: UInt64 { (try? committer.withSpace { $0.end }) ?? committer.lastRecord.end }
+  var endOfExtents: UInt64 { (try? committer.withSpace { $0.end }) ?? committer.lastCheckpoint.record.end }
 }

@@ -78,10 +78,10 @@ private struct StoredTreesVerifier {
   }
 
   mutating func verifyCheckpoint() {
-    let record = committer.lastRecord
+    let record = committer.lastCheckpoint.record
     verify(record.catalogue.root, name: "catalogue", pageCount: record.catalogue.pageCount)
     verify(record.spaceTree.root, name: "space", pageCount: record.spaceTree.pageCount)
-    let catalogued = committer.catalogued
+    let catalogued = committer.lastCheckpoint.trees
     for (slot, name) in catalogued.names.enumerated() {
       if let name {
         verify(catalogued.roots[slot], name: name, pageCount: UInt64(catalogued.pageCounts[slot]))
@@ -111,7 +111,7 @@ private struct StoredTreesVerifier {
 
   private mutating func verify(_ root: TreeRoot, name: String, pageCount: UInt64) {
     let (before, problemCount) = (trees.pageCount, trees.problems.count)
-    trees.verify(root, name: name, at: committer.lastRecord.commit)
+    trees.verify(root, name: name, at: committer.lastCheckpoint.record.commit)
     let found = trees.pageCount - before
     // Pages that can't be read aren't counted.
     guard trees.problems.count == problemCount, UInt64(found) != pageCount else { return }

@@ -43,14 +43,33 @@ struct FilterCompiler {
     case .test(let test, let isNegated):
       return try isNegated ? compile(test, whenFalse, whenTrue) : compile(test, whenTrue, whenFalse)
     case .and(let children):
+      let gathered = GatheredParts(children, isNegated: true)
       var next = whenTrue
-      for child in Self.cheapestFirst(children).reversed() { next = try compile(child, next, whenFalse) }
+      for child in Self.cheapestFirst(gathered.parts).reversed() {
+        next = try compile(child, gathered, next, whenFalse)
+      }
       return next
     case .or(let children):
+      let gathered = GatheredParts(children, isNegated: false)
       var next = whenFalse
-      for child in Self.cheapestFirst(children).reversed() { next = try compile(child, whenTrue, next) }
+      for child in Self.cheapestFirst(gathered.parts).reversed() {
+        next = try compile(child, gathered, whenTrue, next)
+      }
       return next
     }
+  }
+
+  private mutating func compile(
+    _ part: NormalPredicate,
+    _ gathered: GatheredParts,
+    _ whenTrue: Int32,
+    _ whenFalse: Int32
+  ) throws(QueryError) -> Int32 {
+    guard let list = gathered.list(for: part) else { return try compile(part, whenTrue, whenFalse) }
+    let code = try code(list.operand)
+    program.literalSets.append(list.literals)
+    let action = FilterProgram.Action.among(code, literals: program.literalSets.count - 1)
+    return list.isNegated ? append(action, whenFalse, whenTrue) : append(action, whenTrue, whenFalse)
   }
 
   private mutating func compile(

@@ -25,6 +25,8 @@ package struct FilterProgram: Sendable {
     case calculated(Range<Int>, Test, folding: StringOptions)
     /// Two calculated values.
     case values(Range<Int>, ComparisonOperator, Range<Int>, StringOptions)
+    /// A calculated value that equals a literal of a set.
+    case among(Range<Int>, literals: Int)
     /// The test that a loop reaches an element that counts.
     case exists(loop: Int)
   }
@@ -73,6 +75,7 @@ package struct FilterProgram: Sendable {
   var patterns: [LikePattern] = []
   var regexes: [RegexPattern] = []
   var fields: [RowField] = []
+  var literalSets: [LiteralSet] = []
   /// The instructions of all calculations, one after the other.
   var instructions: [Instruction] = []
   var loops: [Loop] = []
@@ -109,6 +112,7 @@ extension FilterProgram {
     case .values(let left, let comparison, let right, let options):
       let value = try self.value(of: left, &row)
       return ValueComparison.holds(value, comparison, try self.value(of: right, &row), options)
+    case .among(let code, let literals): return literalSets[literals].contains(try value(of: code, &row))
     case .exists(let loop): return try exists(loops[loop], &row)
     }
   }

@@ -7,6 +7,8 @@ package struct SubjectCondition: Sendable {
     case values(ResolvedPath, ValueSet)
     /// The operand is a text that passes the test.
     case text(Operand, TextTest)
+    /// The operand equals one of the literals.
+    case among(Operand, LiteralSet)
     /// nil equals nil; else false with a nil, except `notEqual`.
     case compare(Operand, ComparisonOperator, Operand, StringOptions)
     /// There is an element that counts.
@@ -47,8 +49,16 @@ extension SubjectCondition.Test {
     case .constant(let value): self = .constant(value)
     case .values(let path, let set): self = .values(path, set)
     case .test(let test, let isNegated): self = isNegated ? .not(Self(test)) : Self(test)
-    case .and(let children): self = .and(children.map { Self($0) })
-    case .or(let children): self = .or(children.map { Self($0) })
+    case .and(let children): self = .and(Self.tests(of: GatheredParts(children, isNegated: true)))
+    case .or(let children): self = .or(Self.tests(of: GatheredParts(children, isNegated: false)))
+    }
+  }
+
+  private static func tests(of gathered: GatheredParts) -> [Self] {
+    gathered.parts.map { part in
+      guard let list = gathered.list(for: part) else { return Self(part) }
+      let test = Self.among(SubjectCondition.Operand(list.operand), list.literals)
+      return list.isNegated ? .not(test) : test
     }
   }
 

@@ -26,6 +26,7 @@ private struct SubjectEvaluator<Subject: PredicateSubject> {
     case .text(let operand, let test):
       guard case .string(let text) = value(operand) else { return false }
       return test.holds(text)
+    case .among(let operand, let literals): return literals.contains(value(operand))
     case .compare(let left, let comparison, let right, let options):
       let value = value(left)
       return ValueComparison.holds(value, comparison, self.value(right), options)

@@ -12,7 +12,8 @@ public enum PredicateTree: Sendable, Hashable {
   indirect case membership(PredicateOperand, [PredicateOperand], StringOptions)
   /// `BETWEEN`: the operand is the first bound, the second, or in between.
   indirect case between(PredicateOperand, PredicateOperand, PredicateOperand)
-  /// A comparison, membership or range whose left side has several values, and the quantifier for them.
+  /// A comparison, membership or range whose left side has several values, and the quantifier for them. A range may be
+  /// two comparisons of one operand, joined by `and`: at least the lower end, and at most the upper one.
   indirect case quantified(PredicateQuantifier, PredicateTree)
   /// The opposite of a condition.
   indirect case not(PredicateTree)
@@ -60,6 +61,20 @@ extension PredicateTree {
       if case .or(let inner) = child { flat += inner } else { flat.append(child) }
     }
     return flat.count > 1 ? .or(flat) : flat.first ?? .constant(false)
+  }
+}
+
+extension PredicateTree {
+  /// The operand of two comparisons that are a range, the form of a range without one of its ends; nil for any other
+  /// condition.
+  var operandOfRange: PredicateOperand? {
+    guard case .and(let bounds) = self, bounds.count == 2,
+      case .comparison(let operand, let lower, _, let first) = bounds[0],
+      case .comparison(let other, let upper, _, let second) = bounds[1],
+      operand == other, first.isEmpty, second.isEmpty,
+      lower == .greater || lower == .greaterOrEqual, upper == .less || upper == .lessOrEqual
+    else { return nil }
+    return operand
   }
 }
 

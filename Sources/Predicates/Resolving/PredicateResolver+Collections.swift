@@ -153,7 +153,15 @@ extension PredicateResolver {
       inner = try resolve(element, operand, in: elements, options, depth)
     case .between(_, let lower, let upper):
       inner = try resolve(element, operand, from: lower, to: upper, depth)
-    case .constant, .quantified, .not, .and, .or:
+    case .and(let bounds):
+      var conditions: [ResolvedPredicate] = []
+      for case .comparison(_, let comparison, let bound, let options) in bounds {
+        let side = try side(bound, depth)
+        let locations = (operand.location, bound.location)
+        conditions.append(try compare(element, comparison, side, options, at: locations))
+      }
+      inner = .and(conditions)
+    case .constant, .quantified, .not, .or:
       throw QueryError(.syntax, "\(quantifier.rawValue) goes before one comparison.")
     }
     switch quantifier {
@@ -165,12 +173,13 @@ extension PredicateResolver {
 }
 
 extension PredicateTree {
-  /// The left side of a comparison; nil for everything else.
+  /// The left side of a comparison, or of the two that are a range; nil for everything else.
   fileprivate var comparedOperand: PredicateOperand? {
     switch self {
     case .comparison(let operand, _, _, _), .membership(let operand, _, _), .between(let operand, _, _):
       operand
-    case .constant, .quantified, .not, .and, .or: nil
+    case .and: operandOfRange
+    case .constant, .quantified, .not, .or: nil
     }
   }
 }

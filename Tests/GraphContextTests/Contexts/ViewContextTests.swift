@@ -93,7 +93,7 @@ import Testing
     await release.value
     try await other.value
     let view = try #require(try coordinator.engine.newestSource() as? StoreView)
-    #expect(try view.records(of: #require(coordinator.entity(of: Writer.self)))?.count == 1)
+    #expect(try view.records(of: #require(coordinator.models.entity(of: Writer.self)))?.count == 1)
   }
 
   @Test func changesMadeWhileASaveIsWaitedForAreNotLost() async throws {

@@ -134,7 +134,7 @@ struct EngineContractTests {
     try Self.fill(library)
     let (mine, theirs) = (try library.context(), try library.context())
     let policy = MergePolicy.custom { conflict in
-      conflict.settle(\Writer.rank) { base, mine, theirs in mine + theirs - (base ?? 0) }
+      conflict.resolve(\Writer.rank) { base, mine, theirs in mine + theirs - (base ?? 0) }
     }
     for context in [mine, mine.parent].compactMap(\.self) { context.mergePolicy = policy }
     try #require(try theirs.fetchOne(From<Writer>().where { $0.name == "w1" })).rank += 10

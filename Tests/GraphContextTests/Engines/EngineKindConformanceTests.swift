@@ -4,7 +4,7 @@ import Testing
 
 @testable import GraphContext
 
-/// Requirements on every source and every engine: lists with an order, hierarchies, and saves that settle new objects
+/// Requirements on every source and every engine: lists with an order, hierarchies, and saves that unify new objects
 /// with objects that other contexts have saved.
 struct EngineKindConformanceTests {
   // MARK: Ordered lists
@@ -171,7 +171,7 @@ struct EngineKindConformanceTests {
     #expect(stored.rank == 7 && stored.name == "Mine" && stored.email == "theirs")
   }
 
-  @Test(arguments: SourceUnderTest.allCases) func newObjectsSettleWithThoseOfTheirUniqueValues(
+  @Test(arguments: SourceUnderTest.allCases) func newObjectsAreUnifiedWithThoseOfTheirUniqueValues(
     _ source: SourceUnderTest
   ) throws {
     let library = try source.library(of: [

@@ -43,7 +43,7 @@ struct PlainSave {
     }
     for pairs in request.pairs { try apply(pairs) }
     try applyRules()
-    for (entity, owners) in zip(schema.entities, request.settledOwners) {
+    for (entity, owners) in zip(schema.entities, request.unifiedOwners) {
       for owner in owners where ruleChanges.objects[entity.number]?.deleted.contains(owner) == true {
         throw .conflict(id(owner, entity), "deleted")
       }

@@ -88,13 +88,13 @@ private final class ListenerRun {
       nextValue += 1
       acting.insert(Desk(nextValue))
     case 6:
-      // The save settles the new writer with an existing one.
+      // The save unifies the new writer with an existing one.
       nextValue += 1
       acting.insert(Writer("new", email: "\(generator.number(in: 0...3))@", rank: nextValue))
     case 7...9:
       do throws(ContextError) { try acting.save(ifExists: .merge) } catch {
         // A save refuses another save from within its hooks. Changes that listeners make again and again can't be saved.
-        if ![.saveNotAllowed, .unsettledChanges].contains(error.code) { throw error }
+        if ![.saveNotAllowed, .endlessChanges].contains(error.code) { throw error }
       }
     case 10: acting.rollback()
     default: try acting.refresh()

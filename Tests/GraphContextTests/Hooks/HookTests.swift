@@ -172,7 +172,7 @@ struct HookTests {
     #expect(try container.verify() == [])
   }
 
-  @Test func hooksThatDoNotSettleFailTheSave() throws {
+  @Test func hooksThatGoOnChangingFailTheSave() throws {
     try recording {
       var count = 0
       let trip = Trip("A")
@@ -187,7 +187,7 @@ struct HookTests {
       }
       chain("A")
       let error = #expect(throws: ContextError.self) { try context.save() }
-      #expect(error?.code == .unsettledChanges && count == SaveHooks.roundLimit)
+      #expect(error?.code == .endlessChanges && count == SaveHooks.roundLimit)
       context.rollback()
       calls.on("willSave B") { [context] _ in
         #expect(throws: ContextError.self) { try context.save() }

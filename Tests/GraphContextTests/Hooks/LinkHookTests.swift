@@ -110,7 +110,7 @@ struct LinkHookTests {
     #expect(stew.herbs == [new])
   }
 
-  /// A new object that a save settles with an existing one doesn't exist afterwards, and neither does one that
+  /// A new object that a save unifies with an existing one doesn't exist afterwards, and neither does one that
   /// another context has deleted.
   @Test func objectsThatAreGoneAreNotUpdated() async throws {
     let store = try await PersistentContainer("Photos", models: Photo.self, Caption.self, at: .inMemory)

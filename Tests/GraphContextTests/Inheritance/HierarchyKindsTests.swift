@@ -134,7 +134,7 @@ struct HierarchyKindsTests {
 
   // MARK: Unique values
 
-  @Test func anObjectIsSettledWithOneOfItsClassAlone() async throws {
+  @Test func anObjectIsUnifiedWithOneOfItsClassAlone() async throws {
     try run { (context: ManagedObjectContext) throws -> Void in
       let book = Media.Atlas(1)
       book.pages = 5

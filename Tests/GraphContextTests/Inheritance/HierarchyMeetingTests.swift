@@ -19,12 +19,12 @@ struct HierarchyMeetingTests {
     try theirs.existingObject(Cat.self, with: tom.objectID).age = 10
     try theirs.save()
     (puppy.age, tom.age) = (5, 5)
-    mine.mergePolicy = .custom { conflict in conflict.settle(\Dog.age) { max($1, $2) } }
+    mine.mergePolicy = .custom { conflict in conflict.resolve(\Dog.age) { max($1, $2) } }
     let error = #expect(throws: ContextError.self) { try mine.save() }
     #expect(error?.code == .conflict && error?.context.objectID == tom.objectID)
     mine.mergePolicy = .custom { conflict in
-      conflict.settle(\Dog.age) { max($1, $2) }
-      conflict.settle(\Cat.age) { min($1, $2) }
+      conflict.resolve(\Dog.age) { max($1, $2) }
+      conflict.resolve(\Cat.age) { min($1, $2) }
     }
     try mine.save()
     #expect(puppy.age == 10 && tom.age == 5)

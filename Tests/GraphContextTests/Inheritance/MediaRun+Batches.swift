@@ -9,7 +9,7 @@ import Testing
 
 extension MediaRun {
   func batchUpdate() async throws {
-    guard try settle() else { return }
+    guard try saveAll() else { return }
     let limit = generator.number(in: 0...9)
     let title = "B\(limit)"
     switch generator.number(in: 0...2) {
@@ -48,7 +48,7 @@ extension MediaRun {
   }
 
   func batchDelete() async throws {
-    guard try settle() else { return }
+    guard try saveAll() else { return }
     let (tag, year) = (generator.pick(Self.words), generator.number(in: 0...9))
     switch generator.number(in: 0...2) {
     case 0:
@@ -71,7 +71,7 @@ extension MediaRun {
   }
 
   func batchInsert() async throws {
-    guard try settle() else { return }
+    guard try saveAll() else { return }
     var rows: [PlainMedium] = []
     for _ in 0..<generator.number(in: 1...5) {
       var row = PlainMedium(.atlas, nextCode)
@@ -106,10 +106,10 @@ extension MediaRun {
     try follow()
   }
 
-  /// Inserts a new object with the code of an object in the store. The save settles the new object with the existing
+  /// Inserts a new object with the code of an object in the store. The save unifies the new object with the existing
   /// one if this one has its class or a class below it. Otherwise the save is refused.
   func insertExisting() throws {
-    guard try settle(), let code = anyCode(), let known = shown.items[code] else { return }
+    guard try saveAll(), let code = anyCode(), let known = shown.items[code] else { return }
     var plain = PlainMedium(generator.pick(PlainMedium.Kind.allCases), code)
     let item = plain.makeObject()
     plain.title = "E"
@@ -134,7 +134,7 @@ extension MediaRun {
 
   /// Changes different properties of one object in two contexts.
   func mergeDisjointChanges() throws {
-    guard try settle(), let code = anyCode() else { return }
+    guard try saveAll(), let code = anyCode() else { return }
     let other = contexts[1 - current]
     try other.refresh()
     let (mine, theirs) = (try item(code), try item(code, in: other))
@@ -166,7 +166,7 @@ extension MediaRun {
 
   /// Changes the title, the tags and the cover of one object in two contexts, and in one of them its year, too.
   func mergeConflictingChanges() throws {
-    guard try settle(), let code = anyCode(), var plain = shown.items[code] else { return }
+    guard try saveAll(), let code = anyCode(), var plain = shown.items[code] else { return }
     let policy = generator.pick([
       MergePolicy.error, .mergeByPropertyObjectTrump, .mergeByPropertyStoreTrump, .rollback,
     ])

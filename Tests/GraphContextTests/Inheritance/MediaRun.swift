@@ -300,7 +300,7 @@ final class MediaRun {
   }
 
   func save() throws {
-    guard try settle() else { return }
+    guard try saveAll() else { return }
     try compareStored()
     if generator.chance(1, in: 2) { try handOver() }
   }
@@ -345,7 +345,7 @@ final class MediaRun {
   }
 
   /// Saves, so that the store shows what the working context does.
-  func settle() throws -> Bool {
+  func saveAll() throws -> Bool {
     guard child == nil else { return false }
     try contexts[current].save()
     saved = shown
@@ -370,7 +370,7 @@ final class MediaRun {
   }
 
   func reopen() async throws {
-    guard try settle() else { return }
+    guard try saveAll() else { return }
     for context in contexts { context.end() }
     contexts = []
     try await container.close()

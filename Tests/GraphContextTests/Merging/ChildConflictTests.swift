@@ -30,7 +30,7 @@ struct ChildConflictTests {
   }
 
   private static let sum = MergePolicy.custom { conflict in
-    conflict.settle(\Writer.rank) { base, mine, theirs in mine + theirs - (base ?? 0) }
+    conflict.resolve(\Writer.rank) { base, mine, theirs in mine + theirs - (base ?? 0) }
   }
 
   /// The parent saves and merges between the child's change and the child's save.

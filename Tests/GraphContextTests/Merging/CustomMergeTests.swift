@@ -22,7 +22,7 @@ struct CustomMergeTests {
   }
 
   private static let sum = MergePolicy.custom { conflict in
-    conflict.settle(\Writer.rank) { base, mine, theirs in mine + theirs - (base ?? 0) }
+    conflict.resolve(\Writer.rank) { base, mine, theirs in mine + theirs - (base ?? 0) }
   }
 
   /// Changes the writer in another context.
@@ -79,7 +79,7 @@ struct CustomMergeTests {
     #expect(try stored() == ("T", 12) && writer.name == "T" && writer.rank == 12)
   }
 
-  @Test func whatIsNotSettledIsAConflict() throws {
+  @Test func whatIsNotResolvedIsAConflict() throws {
     mine.mergePolicy = Self.sum
     try changeElsewhere { ($0.rank, $0.name) = (11, "T") }
     (writer.rank, writer.name) = (12, "M")
@@ -106,14 +106,14 @@ struct CustomMergeTests {
     let policies: [(MergePolicy, ContextError.Code)] = [
       (
         .custom { conflict in
-          conflict.settle("rank", with: "twelve")
+          conflict.resolve("rank", with: "twelve")
           conflict.keepMine()
         }, .wrongValue
       ),
       (
         .custom { conflict in
-          conflict.settle("rank", with: Int?.none)
-          conflict.settle("nonsense", with: 5)
+          conflict.resolve("rank", with: Int?.none)
+          conflict.resolve("nonsense", with: 5)
           conflict.keepMine()
         }, .missingValue
       ),
@@ -146,7 +146,7 @@ struct CustomMergeTests {
         return $0
       }
       if call <= 3 { try Self.change(id, in: library) { $0.rank += 100 } }
-      conflict.settle(\Writer.rank) { $1 + $2 - ($0 ?? 0) }
+      conflict.resolve(\Writer.rank) { $1 + $2 - ($0 ?? 0) }
     }
     try changeElsewhere { $0.rank += 5 }
     writer.rank += 1
@@ -267,7 +267,7 @@ struct CustomMergeTests {
     let store = library.store
     let turns = Mutex<[TurnReservation]>([])
     context.mergePolicy = .custom { conflict in
-      conflict.settle(\Writer.rank) { base, mine, theirs in mine + theirs - (base ?? 0) }
+      conflict.resolve(\Writer.rank) { base, mine, theirs in mine + theirs - (base ?? 0) }
       // The save has to wait for another writer's turn after its first question.
       turns.withLock { turns in
         guard turns.isEmpty else { return }

@@ -190,13 +190,13 @@ struct LateLinkTests {
     request.baseCommit = theirs.source.commit
     let ordinal = try #require(request.entities.firstIndex { $0.entity.name == "Fan" })
     let key = ObjectKey(entity: ordinal, number: fan._$state.number)
-    var (validations, failures) = (SettledValidations(), SaveFailures())
-    let owners = try request.owners([key], in: theirs.source)
+    var (validations, failures) = (SaveValidations(), SaveFailures())
+    let owners = try request.validatedObjects([key], in: theirs.source)
     #expect(validations.unknown(among: owners, on: request.baseCommit, &failures).count == 1)
     try validations.validate(owners, savedBy: request, mine.coordinator)
     fan.name = "other"
     try theirs.save()
-    let later = try request.owners([key], in: theirs.source)
+    let later = try request.validatedObjects([key], in: theirs.source)
     #expect(validations.unknown(among: later, on: request.baseCommit, &failures).isEmpty)
     try mine.save()
     try theirs.refresh()

@@ -55,7 +55,7 @@ struct MergeDecisionTypeTests {
     try expectRefusal(
       "tags",
       .custom { conflict in
-        conflict.settle("tags", with: "x")
+        conflict.resolve("tags", with: "x")
         conflict.keepTheirs()
       }
     )
@@ -65,7 +65,7 @@ struct MergeDecisionTypeTests {
     try expectRefusal(
       "tags",
       .custom { conflict in
-        conflict.settle("tags", with: [1, 2])
+        conflict.resolve("tags", with: [1, 2])
         conflict.keepTheirs()
       }
     )
@@ -76,7 +76,7 @@ struct MergeDecisionTypeTests {
     try expectRefusal(
       "mood",
       .custom { conflict in
-        conflict.settle("mood", with: "nonsense")
+        conflict.resolve("mood", with: "nonsense")
         conflict.keepTheirs()
       }
     )

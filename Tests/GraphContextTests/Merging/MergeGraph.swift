@@ -96,7 +96,7 @@ enum MergeEdit {
 }
 
 extension MergePolicy {
-  /// Policies of the program's own that settle every property.
+  /// Policies of the program's own that resolve every property.
   static let keepMine = MergePolicy.custom { $0.keepMine() }
   static let keepTheirs = MergePolicy.custom { $0.keepTheirs() }
 }

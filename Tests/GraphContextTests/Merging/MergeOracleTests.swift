@@ -12,7 +12,7 @@ struct MergeOracleTests {
 
   /// Adds up what both have added to a rank, and keeps the context's name.
   private static let sum = MergePolicy.custom { conflict in
-    conflict.settle(\Writer.rank) { base, mine, theirs in mine + theirs - (base ?? -1_000_000) }
+    conflict.resolve(\Writer.rank) { base, mine, theirs in mine + theirs - (base ?? -1_000_000) }
     conflict.keepMine()
   }
 

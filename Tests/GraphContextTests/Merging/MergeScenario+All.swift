@@ -141,7 +141,7 @@ extension MergeScenario {
       }
     ),
     .init(
-      title: "a new object settled with one that was moved there below an object deleted here",
+      title: "a new object unified with one that was moved there below an object deleted here",
       mine: { cast in
         let book = Book("New", publisher: try #require(try cast.book()?.publisher))
         cast.context.insert(book)

@@ -156,9 +156,9 @@ struct MergedLinkValidationTests {
     #expect(new.plane == nil && plane.pilot === old)
   }
 
-  /// A new object is settled with an existing one. Its passport replaces the existing object's passport, which loses
+  /// A new object is unified with an existing one. Its passport replaces the existing object's passport, which loses
   /// its bearer.
-  @Test func anObjectThatLosesASettledPartnerIsValidated() async throws {
+  @Test func anObjectThatLosesAUnifiedPartnerIsValidated() async throws {
     let store = try await PersistentContainer("Users", models: Bearer.self, Passport.self, at: .inMemory)
     let context = try store.context()
     defer { context.end() }
@@ -173,8 +173,8 @@ struct MergedLinkValidationTests {
     #expect(error?.code == .validationFailed && error?.context.objectID == old.objectID)
   }
 
-  /// The merge drops the value that this context has set in the object, and the settlement changes the object again.
-  @Test func anObjectThatIsPutBackAndSettledIsValidated() async throws {
+  /// The merge drops the value that this context has set in the object, and the unification changes the object again.
+  @Test func anObjectThatIsPutBackAndUnifiedIsValidated() async throws {
     let store = try await PersistentContainer("Users", models: Bearer.self, Passport.self, at: .inMemory)
     let (mine, theirs) = (try store.context(), try store.context())
     let (ann, old) = (Bearer("Ann"), Passport(1))

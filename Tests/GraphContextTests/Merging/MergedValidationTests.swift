@@ -88,7 +88,7 @@ struct MergedValidationTests {
   }
 
   @Test func whatADecisionMakesIsValidated() throws {
-    mine.mergePolicy = .custom { $0.settle(\Shift.end) { _, mine, theirs in min(mine, theirs) - 5 } }
+    mine.mergePolicy = .custom { $0.resolve(\Shift.end) { _, mine, theirs in min(mine, theirs) - 5 } }
     (same.start, same.end) = (6, 12)
     try theirs.save()
     shift.end = 9
@@ -160,7 +160,7 @@ struct MergedValidationTests {
   /// A value of another kind is refused before any validation could read it.
   @Test func aDecisionOfAnotherKindIsRefused() throws {
     mine.mergePolicy = .custom { conflict in
-      for property in conflict.properties { conflict.settle(property.name, with: "x") }
+      for property in conflict.properties { conflict.resolve(property.name, with: "x") }
     }
     same.end = 12
     try theirs.save()

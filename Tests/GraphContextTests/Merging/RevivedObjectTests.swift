@@ -78,7 +78,7 @@ struct RevivedObjectTests {
     let error = #expect(throws: ContextError.self) { try mine.save() }
     #expect(error?.code == .conflict && error?.context.properties == ["rank"])
     mine.mergePolicy = .custom { conflict in
-      conflict.settle(\Writer.rank) { base, mine, theirs in mine + theirs - (base ?? 0) }
+      conflict.resolve(\Writer.rank) { base, mine, theirs in mine + theirs - (base ?? 0) }
     }
     try mine.save()
     #expect(writer.name == "A" && writer.rank == 13)

@@ -109,4 +109,39 @@ struct GivenUpStageTests {
     #expect(ids.withLock { $0.filter(given.contains).count } == 0)
     context.end()
   }
+
+  /// Links between objects that the stage doesn't rebuild, by a stage that fails afterwards.
+  @Test func aFailedStageLeavesTheLinksOfOtherEntities() throws {
+    let before = try Schema(entities: [
+      entity("Song", [attribute("code", .int64), link("tags", to: "Tag", .many, inverse: "songs")]),
+      entity("Tag", [attribute("code", .int64), link("songs", to: "Song", .many, inverse: "tags")]),
+      entity("Other", [attribute("code", .int64)]),
+    ])
+    let store = try Store.inMemory()
+    do {
+      let context = try openStaged(store, before).context()
+      let song = try context.make("Song", ["code": .int(1)])
+      try song.add(context.make("Tag", ["code": .int(2)]), to: "tags")
+      try context.make("Other", ["code": .int(3)])
+      try context.save()
+      context.end()
+    }
+    let error = #expect(throws: ContextError.self) {
+      try takeStage(
+        store,
+        to: before,
+        rebuilding: ["Other"],
+        .init(chunkByteCount: 500),
+        .once { batch in
+          let song = try #require(try batch.new.fetch(DynamicQuery("Song")).first)
+          try song.remove(try #require(try batch.new.fetch(DynamicQuery("Tag")).first), from: "tags")
+        },
+        .once { _ in throw StopsStage() }
+      )
+    }
+    #expect((error?.underlyingError as? ContextError)?.code == .saveNotAllowed)
+    let context = try openStaged(store, before).context()
+    #expect(try context.linked("Song", "tags", "code") == [[.int(2)]])
+    context.end()
+  }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import PageStore
 import Predicates
+import TestSupport
 import Testing
 
 @testable import GraphContext
@@ -39,6 +40,45 @@ struct HostileCatalogueTests {
     let count = try container.context().fetch(DynamicQuery("Item")).count
     #expect(count == Copying.count)
     #expect(try container.verify().map(\.description) == [])
+  }
+
+  @Test(arguments: 0..<6) func hostileRowsOfAChange(_ seed: Int) async {
+    await #expect(processExitsWith: .success) { [seed] in
+      for round in 0..<TestEffort.times(30) {
+        let store = try Store.inMemory()
+        try Copying.fill(store)
+        let stop = Reports(chunkByteCount: 100).monitor(cancellingAfter: 3)
+        let pass = MigrationPass.forEach("Item", inBatchesOf: 5, Copying.copy)
+        _ = try? takeStage(store, to: Copying.after(), stop, pass)
+        var row = try #require(try store.snapshot().tree(SchemaTree.name).value(for: SchemaTree.migrationKey))
+        var state = UInt64(seed * 1_000 + round) &* 0x9E37_79B9_7F4A_7C15 | 1
+        func next(_ n: Int) -> Int {
+          state ^= state << 13
+          state ^= state >> 7
+          state ^= state << 17
+          return Int(state % UInt64(n))
+        }
+        for _ in 0..<(1 + next(3)) {
+          let digits = row.indices.filter { (48...57).contains(row[$0]) }
+          let place = digits[next(digits.count)]
+          switch next(4) {
+          case 0: row[place] = UInt8(48 + next(10))
+          case 1: row.insert(contentsOf: Array("99999999999999999".utf8.prefix(1 + next(17))), at: place)
+          case 2: row.insert(UInt8(ascii: "-"), at: place)
+          default: row.remove(at: place)
+          }
+        }
+        let bytes = row
+        try store.write { try $0.tree(SchemaTree.name).put(SchemaTree.migrationKey, bytes) }
+        _ = try? stagedProblems(store)
+        let monitor = MigrationMonitor(chunkByteCount: 100)
+        monitor.begin(stage: 1 + next(2), of: 2, to: nil)
+        if round % 3 == 0 { _ = try? openStaged(store, Copying.before()) }
+        _ = try? takeStage(store, to: Copying.after(), monitor, pass)
+        _ = try? stagedProblems(store)
+        _ = try? openStaged(store, Copying.before())
+      }
+    }
   }
 
   @Test func aCatalogueOfTheLibraryIsSound() throws {

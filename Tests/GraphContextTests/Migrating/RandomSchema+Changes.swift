@@ -47,7 +47,7 @@ extension RandomSchema {
     case 27, 28: addEmbedded()
     case 29: removePart()
     case 30: renamePart()
-    case 31, 32: settlePart()
+    case 31, 32: requirePart()
     default: changeUniqueness()
     }
   }
@@ -69,7 +69,7 @@ extension RandomSchema {
     remove(key)
     if staysAlone {
       // If it also got a new inverse in the same step, it might lose its links, and the change would be refused.
-      settled.insert(inverse)
+      decided.insert(inverse)
       draft.changeRelationship(inverse) {
         $0.inverse = nil
         $0.isOrdered = false
@@ -115,7 +115,7 @@ extension RandomSchema {
   }
 
   private mutating func loosen() -> Bool {
-    guard let key = pickProperty(where: Self.isRequired), settled.insert(key).inserted else { return false }
+    guard let key = pickProperty(where: Self.isRequired), decided.insert(key).inserted else { return false }
     switch draft[property: key].content {
     case .attribute(var attribute):
       attribute.isOptional = true
@@ -135,7 +135,7 @@ extension RandomSchema {
       let key = pickProperty(where: { property in
         property.attribute.map { $0.isOptional && $0.role == nil }
           ?? (property.relationship?.cardinality == .optional)
-      }), settled.insert(key).inserted
+      }), decided.insert(key).inserted
     else { return false }
     guard case .attribute(var attribute) = draft[property: key].content else {
       draft.changeRelationship(key) { $0.cardinality = .required }
@@ -246,10 +246,10 @@ extension RandomSchema {
         guard let relationship = property.relationship, let inverse = relationship.inverse else {
           return false
         }
-        return relationship.isToMany && inverse != property.key && !known.settled.contains(property.key)
+        return relationship.isToMany && inverse != property.key && !known.decided.contains(property.key)
       })
     else { return false }
-    settled.insert(key)
+    decided.insert(key)
     setOrder(of: key, !draft.relationship(key).isOrdered)
     return true
   }
@@ -266,11 +266,11 @@ extension RandomSchema {
 
   /// Gives a relationship without an inverse one: to many, or to one where no two objects share a destination.
   private mutating func nameInverse() -> Bool {
-    let settled = settled
+    let decided = decided
     guard
       let key = pickProperty(where: { property in
         property.relationship.map { $0.inverse == nil && $0.cardinality != .required } ?? false
-          && !settled.contains(property.key)
+          && !decided.contains(property.key)
       })
     else { return false }
     let owner = draft.entities[draft.place(of: key).entity].key

@@ -18,7 +18,7 @@ extension RandomSchema {
     guard isFree(Self.embeddedName, in: place) else { return addPart(to: place) }
     let flag = Draft.Attribute(kind: .bool, isOptional: true, role: .flag)
     let key = draft.takeKey()
-    settled.insert(key)
+    decided.insert(key)
     draft.entities[place].properties.append(
       .init(key: key, name: Self.embeddedName, content: .attribute(flag), classKey: pickClass(of: place))
     )
@@ -37,7 +37,7 @@ extension RandomSchema {
     let value = value(part, nilOneIn: isRequired ? 1 << 30 : 2)
     part.defaultValue = value.isNull ? nil : value
     let key = draft.takeKey()
-    settled.insert(key)
+    decided.insert(key)
     draft.entities[place].properties.append(
       .init(key: key, name: name, content: .attribute(part), classKey: flag.classKey)
     )
@@ -78,8 +78,8 @@ extension RandomSchema {
   }
 
   /// Makes a part optional, or required with a default for the values that lack it.
-  mutating func settlePart() -> Bool {
-    guard let key = pickPart(), settled.insert(key).inserted, var part = draft[property: key].attribute else {
+  mutating func requirePart() -> Bool {
+    guard let key = pickPart(), decided.insert(key).inserted, var part = draft[property: key].attribute else {
       return false
     }
     if part.role == .part(isRequired: true) {

@@ -12,7 +12,7 @@ struct RandomSchema {
   /// The entities of the properties that the store has, by the properties' keys.
   private(set) var storedOwners: [Int: Int] = [:]
   /// Attributes whose optionality or default was changed since the last opening. The store doesn't see states in between.
-  var settled: Set<Int> = []
+  var decided: Set<Int> = []
   /// An attribute that every entity has and no change touches.
   static let serial = "serial"
 
@@ -100,7 +100,7 @@ struct RandomSchema {
     attribute.defaultValue = value.isNull ? nil : value
     guard !draft.entities[place].properties.contains(where: { $0.name == name }) else { return false }
     let key = draft.takeKey()
-    settled.insert(key)
+    decided.insert(key)
     draft.entities[place].properties.append(
       .init(key: key, name: name, content: .attribute(attribute), classKey: classKey)
     )
@@ -153,7 +153,7 @@ struct RandomSchema {
     let name = propertyName()
     guard isFree(name, in: place), let attribute = derivedAttribute(of: entity) else { return false }
     let key = draft.takeKey()
-    settled.insert(key)
+    decided.insert(key)
     draft.entities[place].properties.append(.init(key: key, name: name, content: .attribute(attribute)))
     return true
   }
@@ -311,7 +311,7 @@ struct RandomSchema {
   mutating func didStore() {
     storedNames = [:]
     storedOwners = [:]
-    settled = []
+    decided = []
     for place in draft.entities.indices {
       storedNames[draft.entities[place].key] = draft.entities[place].name
       if chance(1, in: 2) { draft.entities[place].originalName = nil }

@@ -102,7 +102,7 @@ struct ProvisionalIDTests {
 
   @Test func noObjectIsFoundByIt() async throws {
     let library = try await Library.open()
-    let records = try await PersistentContainer("Records", at: .inMemory)
+    let records = try await PersistentContainer("Records", schema: Schema(entities: []), at: .inMemory)
     try await library.performBackgroundTask { context throws in
       let desk = Desk(1)
       let id = desk.objectID

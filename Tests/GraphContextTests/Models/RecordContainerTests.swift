@@ -52,9 +52,28 @@ struct RecordContainerTests {
     try await again.close()
   }
 
+  /// With no entity at all, the opening would remove every entity of the store.
+  @Test func aContainerThatNamesNoEntityHasThoseOfTheStore() async throws {
+    let folder = try TemporaryFolder()
+    let schema = try Museum.schema()
+    try await PersistentContainer("Museum", schema: schema, at: url(folder)).close()
+    let located = try await PersistentContainer("Museum", at: .file(url(folder)))
+    #expect(located.schema == schema)
+    try await located.close()
+    let noModels: [any ManagedObject.Type] = []
+    let listed = try await PersistentContainer("Museum", models: noModels, at: url(folder))
+    #expect(listed.schema == schema)
+    try await listed.close()
+    let described = try await PersistentContainer("Museum", entities: .described([]), at: url(folder))
+    #expect(described.schema == schema)
+    try await described.close()
+    #expect(await error { try await PersistentContainer("Museum", at: .inMemory) }?.code == .schemaMismatch)
+  }
+
   @Test func whereThereIsNoStoreNoneIsMade() async throws {
     let folder = try TemporaryFolder()
     #expect(await error { try await PersistentContainer("Museum", at: url(folder)) }?.code == .store)
+    #expect(await error { try await PersistentContainer("Museum", at: .file(url(folder))) }?.code == .store)
     #expect(!FileManager.default.fileExists(atPath: url(folder).path))
     try await Store.open(at: url(folder).path).close()
     #expect(await error { try await PersistentContainer("Museum", at: url(folder)) }?.code == .schemaMismatch)

@@ -30,7 +30,7 @@ extension Poem {
   var bookNames: [String] { books.map(\.name) }
 }
 
-/// An ordered many-to-many relationship to objects that saves settle with existing ones.
+/// An ordered many-to-many relationship to objects that saves unify with existing ones.
 @Model final class Press {
   var name: String
   @Relationship(.ordered) var leaflets: [Leaflet] = []

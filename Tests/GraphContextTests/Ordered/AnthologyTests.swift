@@ -189,7 +189,7 @@ struct AnthologyTests {
     withExtendedLifetime((context, child)) {}
   }
 
-  @Test func aSettledMemberTakesThePlaceOfTheNewOne() async throws {
+  @Test func aUnifiedMemberTakesThePlaceOfTheNewOne() async throws {
     let store = try await PersistentContainer("Press", models: Press.self, Leaflet.self, at: .inMemory)
     let context = try store.context()
     defer { context.end() }
@@ -271,7 +271,7 @@ struct AnthologyTests {
     #expect(!context.hasChanges && !list.hasPersistentChanges)
   }
 
-  @Test(arguments: [false, true]) func settledMembersKeepTheOrderOfTheList(_ isChild: Bool) async throws {
+  @Test(arguments: [false, true]) func unifiedMembersKeepTheOrderOfTheList(_ isChild: Bool) async throws {
     let store = try await PersistentContainer("Press", models: Press.self, Leaflet.self, at: .inMemory)
     let outer = try store.context()
     defer { outer.end() }

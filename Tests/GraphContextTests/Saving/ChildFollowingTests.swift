@@ -170,7 +170,7 @@ struct ChildFollowingTests {
     #expect(try child.count(From<Book>()) == 0)
   }
 
-  @Test func batchesAreSettledAlsoWhereOtherObjectsAreUnsaved() throws {
+  @Test func batchesAreUnifiedAlsoWhereOtherObjectsAreUnsaved() throws {
     for number in 0..<40 {
       let added = Book("\(number)", publisher: book.publisher)
       root.insert(added)

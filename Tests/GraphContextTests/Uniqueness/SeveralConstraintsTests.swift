@@ -34,7 +34,7 @@ import Testing
 
 /// Objects with several unique values, of which a save replaces some.
 struct SeveralConstraintsTests {
-  /// A row replaces a unique value of the object that it is settled with, and the next row may have the old value.
+  /// A row replaces a unique value of the object that it is unified with, and the next row may have the old value.
   /// One commit has the same result as a commit for each row.
   @Test(arguments: [1, 10], [true, false])
   func aValueThatIsGivenUpIsFree(chunkSize: Int, isStored: Bool) async throws {

@@ -38,7 +38,7 @@ struct UniquePolicyTests {
     }
   }
 
-  /// References to settled objects cause a second pass. A key that an object has lost in the first pass is free.
+  /// References to unified objects cause a second pass. A key that an object has lost in the first pass is free.
   @Test func aKeyThatAnImportTakesAwayIsFreeForAnother() throws {
     let old = try stored("A")
     old.album = UniqueAlbum("X")
@@ -112,7 +112,7 @@ struct UniquePolicyTests {
     #expect(try shown() == ["A old 5 3"])
   }
 
-  @Test func newObjectsAreSettledWithEachOther() throws {
+  @Test func newObjectsAreUnifiedWithEachOther() throws {
     let first = insert(UniqueTrack("A", "first", plays: 1))
     let second = insert(UniqueTrack("A", "second", rating: 2))
     let third = insert(UniqueTrack("A", "", plays: 3))
@@ -146,7 +146,7 @@ struct UniquePolicyTests {
     #expect(old.plays == 9 && old.title == "new")
   }
 
-  @Test func storedObjectsAreNeverSettled() throws {
+  @Test func storedObjectsAreNeverUnified() throws {
     let (a, b) = (try stored("A"), try stored("B"))
     b.code = "A"
     let error = #expect(throws: ContextError.self) { try context.save(ifExists: .merge) }
@@ -233,7 +233,7 @@ struct UniquePolicyTests {
 
   // MARK: Other ways to save
 
-  @Test func aChildsObjectsAreSettledByItsParent() throws {
+  @Test func aChildsObjectsAreUnifiedByItsParent() throws {
     let old = try stored("A")
     let child = context.makeChild()
     let new = UniqueTrack("A", "child")
@@ -249,7 +249,7 @@ struct UniquePolicyTests {
 
   // MARK: Listeners
 
-  @Test func whatAListenerChangesWhenObjectsAreSettledIsUnsaved() throws {
+  @Test func whatAListenerChangesWhenObjectsAreUnifiedIsUnsaved() throws {
     let old = try stored("A")
     let album = UniqueAlbum("Blue")
     context.insert(album)
@@ -272,7 +272,7 @@ struct UniquePolicyTests {
     withExtendedLifetime(subscription) {}
   }
 
-  @Test func whatAChildsListenerChangesWhenObjectsAreSettledCanBeUndone() throws {
+  @Test func whatAChildsListenerChangesWhenObjectsAreUnifiedCanBeUndone() throws {
     _ = try stored("A")
     let album = UniqueAlbum("Blue")
     context.insert(album)
@@ -339,8 +339,8 @@ struct UniquePolicyTests {
     #expect(try store.verify().map(\.description) == [])
   }
 
-  /// Values that a child has set in an object that is settled meanwhile can't be stored.
-  @Test func aChildsOwnChangesOfASettledObjectAreAConflict() throws {
+  /// Values that a child has set in an object that is unified meanwhile can't be stored.
+  @Test func aChildsOwnChangesOfAUnifiedObjectAreAConflict() throws {
     _ = try stored("A")
     let new = insert(UniqueTrack("A", "new"))
     let child = context.makeChild()
@@ -354,7 +354,7 @@ struct UniquePolicyTests {
 
   // MARK: Undoing
 
-  @Test func groupsAfterTheSettledObjectStay() throws {
+  @Test func groupsAfterTheUnifiedObjectStay() throws {
     let old = try stored("A")
     let manager = ContextUndoManager()
     context.undoManager = manager
@@ -378,7 +378,7 @@ struct UniquePolicyTests {
     #expect(try store.verify().map(\.description) == [])
   }
 
-  @Test func groupsThatWouldLeadToTheSettledObjectGo() throws {
+  @Test func groupsThatWouldLeadToTheUnifiedObjectGo() throws {
     _ = try stored("A")
     let sleeve = UniqueSleeve("s")
     context.insert(sleeve)
@@ -400,7 +400,7 @@ struct UniquePolicyTests {
 
   @Test func aliasesOfEarlierSavesAreBounded() throws {
     _ = try stored("A")
-    var ids = SettledIDs()
+    var ids = UnifiedIDs()
     func id(_ number: Int) -> ManagedObjectID {
       ManagedObjectID(
         entity: EntityLabel(nil, name: "T"),
@@ -413,14 +413,14 @@ struct UniquePolicyTests {
     }
     save(2..<3)
     for start in stride(from: 10, to: 10_010, by: 1_000) { save(start..<start + 1_000) }
-    #expect(ids.aliases.count == SettledIDs.limit && ids.aliases[id(2)] == nil && ids.aliases[id(10)] != nil)
+    #expect(ids.aliases.count == UnifiedIDs.limit && ids.aliases[id(2)] == nil && ids.aliases[id(10)] != nil)
     save(20_000..<32_000)
     #expect(ids.aliases.count == 12_000 && ids.aliases[id(20_000)] != nil)
     save(40_000..<40_001)
-    #expect(ids.aliases.count == SettledIDs.limit && ids.aliases[id(40_000)] == id(1))
+    #expect(ids.aliases.count == UnifiedIDs.limit && ids.aliases[id(40_000)] == id(1))
   }
 
-  @Test func savingWithoutBlockingSettlesToo() async throws {
+  @Test func savingWithoutBlockingUnifiesToo() async throws {
     try await Self.run(on: store)
   }
 
@@ -456,7 +456,7 @@ struct UniquePolicyTests {
   }
 
   @Test(arguments: [nil, 2])
-  func rowsOfABatchAreSettled(_ chunkSize: Int?) async throws {
+  func rowsOfABatchAreUnified(_ chunkSize: Int?) async throws {
     let old = try stored("A")
     let rows = [("B", 1), ("A", 2), ("B", 0), ("C", 3), ("A", 0)]
     let ids = try await store.batchInsert(

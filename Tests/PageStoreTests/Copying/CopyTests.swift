@@ -23,7 +23,7 @@ struct CopyTests {
       for _ in 0..<12 { _ = try subject.commit(generator.pick(StoreWorkload.Shape.allCases)) }
       let store = try #require(subject.store)
       let path = folder.file("copy \(round)")
-      #expect(try store.copy(to: path, pageSize: pageSize))
+      #expect(try store.copy(to: path, pageSize: pageSize, keepsUUID: false))
       #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == round + 1)
 
       let copy = try Store.open(at: path)
@@ -144,7 +144,7 @@ struct CopyTests {
 
   @Test func anEmptyStoreIsCopied() throws {
     let store = try Store.inMemory()
-    try store.copy(to: path, keepsUUID: true)
+    try store.copy(to: path)
     let copy = try Store.open(at: path)
     #expect(copy.lastCommit == 0 && copy.uuid == store.uuid)
     #expect(try copy.snapshot().treeNames == [])

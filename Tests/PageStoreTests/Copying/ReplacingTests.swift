@@ -22,7 +22,7 @@ struct ReplacingTests {
   private func makeStoreAndBackup() throws -> UInt64 {
     let store = try Store.open(at: path)
     for number in 0..<300 { try store.put("k\(number)", "old", durability: .relaxed) }
-    try store.copy(to: backup, pageSize: 4_096, keepsUUID: true)
+    try store.copy(to: backup, pageSize: 4_096)
     let commit = store.lastCommit
     try store.put("later", "1")
     try store.close()

@@ -15,8 +15,10 @@ struct StandardStreamTests {
     let opened = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     try #require(opened >= 0)
     let descriptor = try PosixFile.aboveStandardStreams(opened, last: opened)
-    defer { _ = Glibc.close(descriptor) }
+    defer { for number in [opened, descriptor] { _ = Glibc.close(number) } }
     #expect(descriptor > opened)
+    #expect(fcntl(opened, F_GETFL) & O_ACCMODE == O_RDONLY)
+    #expect(Glibc.write(opened, "b", 1) < 0)
     #expect(fcntl(descriptor, F_GETFD) == FD_CLOEXEC)
     #expect(Glibc.write(descriptor, "a", 1) == 1)
     #expect(try PosixFile.open(path: path, isReadOnly: true, createsIfMissing: false).byteCount() == 1)

@@ -168,7 +168,7 @@ struct ExtentHeaderTests {
     var walk = try ExtentWalk(file, identity, from: FileLayout.firstExtentOffset(pageSize: 4_096))
     var givenUp: ExtentHeader?
     while givenUp == nil, let found = try walk.next() {
-      let isLast = found.header.extent.offset == store.committer.lastRecord.tailOffset
+      let isLast = found.header.extent.offset == store.committer.lastCheckpoint.record.tailOffset
       if found.header.kind == .pages, !isLast { givenUp = found.header }
     }
     var header = try #require(givenUp)

@@ -52,6 +52,6 @@ struct FailedShorteningTests {
     fixture.disk.setCapacity(fixture.disk.content.byteCount)
     #expect(throws: Never.self) { try store.close() }
     try expectSound(fixture.disk, "a full disk")
-    #expect(try fixture.open(fixture.disk.afterProcessDeath()).committer.wasClosed)
+    #expect(try fixture.open(fixture.disk.afterProcessDeath()).committer.found.wasClosed)
   }
 }

@@ -20,9 +20,9 @@ struct RestatingTests {
       try put(key, byteCount: 70_000)
       key += 1
     }
-    // A checkpoint that isn't concurrent continues the log before it settles the end.
+    // A checkpoint that isn't concurrent continues the log before it fixes the end.
     try store.checkpointConcurrently()
-    let record = store.committer.lastRecord
+    let record = store.committer.lastCheckpoint.record
     try #require(store.committer.log.tail.position.use.extent.offset >= record.end)
     #expect(try store.verify() == [])
     let reopened = try fixture.reopened(powerFailed: true)
@@ -71,9 +71,9 @@ struct RestatingTests {
       try store.checkpointConcurrently()
       try committer.state.withLock {
         let map = try #require(committer.space).map
-        try #require(committer.dirtyByteCount > 500_000)
-        #expect(map.ready.count * committer.pageSize >= committer.dirtyByteCount)
-        #expect(map.ready.room(for: committer.dirtyRuns).shortfall == 0)
+        try #require(committer.dirtyPages.byteCount > 500_000)
+        #expect(map.ready.count * committer.pageSize >= committer.dirtyPages.byteCount)
+        #expect(map.ready.room(for: committer.dirtyPages.runs).shortfall == 0)
       }
     }
     #expect(fixture.disk.content.byteCount < longest / 2)

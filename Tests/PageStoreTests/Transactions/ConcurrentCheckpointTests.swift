@@ -40,7 +40,7 @@ struct ConcurrentCheckpointTests {
     #expect(try reopened.verify().isEmpty)
   }
 
-  /// The pages that a checkpoint takes when it settles the pages in use are free again if that fails.
+  /// The pages that a checkpoint takes when it seals the record of the pages in use are free again if that fails.
   @Test func aCheckpointThatCannotReadTheRecordOfPagesLosesNone() throws {
     let fixture = StoreFixture()
     let held = Mutex<Store?>(nil)
@@ -55,7 +55,7 @@ struct ConcurrentCheckpointTests {
           }
         }
       }
-      committer.pool.cache.drop([committer.lastRecord.spaceTree.root.reference.location.number])
+      committer.pool.cache.drop([committer.lastCheckpoint.record.spaceTree.root.reference.location.number])
       fixture.disk.inject(DiskFault(.read, at: 0, .error(EIO)))
     }
     let store = try fixture.open(in: environment)
@@ -126,7 +126,7 @@ struct ConcurrentCheckpointTests {
     let store = try fixture.open(in: environment)
     for index in 0..<300 { try store.put("k\(index)", String(repeating: "x", count: 100)) }
     companion.store.withLock { $0 = store }
-    let before = store.committer.dirtyByteCount
+    let before = store.committer.dirtyPages.byteCount
     var failureCount = 0
     for _ in 0..<100 {
       fixture.disk.inject(DiskFault(.write, at: 0, .error(5)))
@@ -136,7 +136,7 @@ struct ConcurrentCheckpointTests {
     #expect(failureCount > 90)
     fixture.disk.clearFaults()
     // The concurrent commits have changed pages that were dirty anyway.
-    #expect(store.committer.dirtyByteCount <= before + 4 * 4_096)
+    #expect(store.committer.dirtyPages.byteCount <= before + 4 * 4_096)
     try store.checkpoint()
     #expect(try store.verify().isEmpty)
   }

@@ -164,7 +164,7 @@ struct TaskTests {
     #expect(try store.statistics.checkpointCommit == 1)
     #expect(try await store.compact().currentBytes == store.spaceLedger().totalBytes)
     #expect(try await !store.copy(to: folder.file("ended.cambium")) { _ in false })
-    #expect(try await store.copy(to: folder.file("copy.cambium"), keepsUUID: true))
+    #expect(try await store.copy(to: folder.file("copy.cambium")))
     #expect(try await store.verify(includingWarnings: true) == [])
     try await store.close()
     let makingDurable = await #expect(throws: StoreError.self) { try await store.makeDurable() }

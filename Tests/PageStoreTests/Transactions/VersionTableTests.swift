@@ -35,6 +35,22 @@ struct VersionTableTests {
     #expect(table.published.generation == 2)
   }
 
+  /// In a store that never syncs, a relaxed commit becomes durable with the next commit that isn't synced. Neither
+  /// waits for a sync then, so later syncs must not publish them again.
+  @Test func aSyncDoesNotPublishAVersionThatACompactionHasReplaced() {
+    let table = VersionTable(version(1, 1, .none))
+    table.append(version(2, 2, .relaxed))
+    let newest = version(3, 3, .none)
+    table.append(newest)
+    table.advance(written: 3, durable: 1)
+    #expect(table.published === newest)
+    let compacted = version(3, 4, .none)
+    #expect(table.supersede(newest, with: compacted))
+    table.advance(written: 3, durable: 3)
+    #expect(table.published === compacted)
+    #expect(table.holders.oldestUnheld == 4)
+  }
+
   /// Readers have never seen a version that waits for its sync.
   @Test func onlyVersionsThatReadersCouldSeeAreReportedAsTakenBack() {
     let count = Atomic(0)

@@ -11,11 +11,11 @@ struct DayReport {
   static let openBound = 2.1
   static let closedBound = 1.4
 
-  private var settled: [DayWorkload.Sample] { samples.filter { $0.hour >= DayPlan.warmUp } }
-  private var largestOpenRatio: Double { settled.filter(\.isOpen).map(\.ratio).max() ?? 0 }
+  private var afterWarmUp: [DayWorkload.Sample] { samples.filter { $0.hour >= DayPlan.warmUp } }
+  private var largestOpenRatio: Double { afterWarmUp.filter(\.isOpen).map(\.ratio).max() ?? 0 }
   /// Measured at the end of each step: the file gets short during the first step in which the store is closed.
   private var largestClosedRatio: Double {
-    settled.filter { !$0.isOpen }.map { Double($0.fileBytes) / Double($0.liveBytes) }.max() ?? 0
+    afterWarmUp.filter { !$0.isOpen }.map { Double($0.fileBytes) / Double($0.liveBytes) }.max() ?? 0
   }
 
   /// Throws unless the file stayed in its bounds.

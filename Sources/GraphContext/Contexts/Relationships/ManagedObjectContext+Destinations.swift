@@ -25,8 +25,8 @@ extension ManagedObjectContext {
     let (destination, found) = (destination(of: owner, property: property), entity(of: object))
     let (entity, name) = (entity(of: owner), owner._$objectModel.visitedNames[property])
     let number = object._$state.number
-    if destination === found, coordinator.canLead(entity, by: name, to: number, of: found),
-      coordinator.hasInverse(of: owner._$objectModel.visitedProperties[property], number, found)
+    if destination === found, coordinator.models.canLead(entity, by: name, to: number, of: found),
+      coordinator.models.hasInverse(of: owner._$objectModel.visitedProperties[property], number, found)
     {
       return
     }

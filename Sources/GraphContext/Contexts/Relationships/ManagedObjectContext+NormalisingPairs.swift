@@ -12,7 +12,7 @@ extension ManagedObjectContext {
         if entities[ordinal].pairs[position].isEmpty { continue }
         var pairs = entities[ordinal].pairs[position]
         deferringError(()) { () throws(ContextError) in
-          try pairs.normaliseLinks(keepsSettled: parent != nil) { owner, element throws(ContextError) in
+          try pairs.normaliseLinks(keepsAgreed: parent != nil) { owner, element throws(ContextError) in
             try source.isLinked(owner, element, in: relationship.links)
           }
         }

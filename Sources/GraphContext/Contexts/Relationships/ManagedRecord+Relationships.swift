@@ -214,8 +214,8 @@ extension ManagedObjectContext {
   ) throws(ContextError) -> StoredEntity {
     let destination = destination(of: record, property: property)
     let declared = record.entity.property(named: name)?.relationship?.destination ?? destination.name
-    guard coordinator.hasObjects(of: declared, destination, as: type) else {
-      let known = coordinator.types[destination.ordinal]
+    guard coordinator.models.hasObjects(of: declared, destination, as: type) else {
+      let known = coordinator.models.types[destination.ordinal]
       throw record.error(
         .wrongDestination,
         name,

@@ -32,7 +32,7 @@ struct PendingLinks {
     isLinked: Bool,
     to others: inout PendingLinks
   ) {
-    settle(owner, element, isLinked: isLinked)
+    forgetChange(owner, element, isLinked: isLinked)
     others.note(owner, element, isLinked: isLinked)
   }
 
@@ -44,7 +44,7 @@ struct PendingLinks {
   }
 
   /// Forgets a change that makes no difference any more, because the link exists, or doesn't.
-  mutating func settle(_ owner: ObjectNumber, _ element: ObjectNumber, isLinked: Bool) {
+  mutating func forgetChange(_ owner: ObjectNumber, _ element: ObjectNumber, isLinked: Bool) {
     if isLinked {
       _ = Self.take(element, of: owner, from: &added)
     } else {

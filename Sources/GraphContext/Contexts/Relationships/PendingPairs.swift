@@ -8,7 +8,7 @@ struct PendingPairs {
   private(set) var links = PendingLinks()
   /// Unsaved changes of links that the parent of a child has made as well. They are no differences between the child
   /// and its parent, until the parent takes its own change back. Empty in a context without a parent.
-  private(set) var settled = PendingLinks()
+  private(set) var agreed = PendingLinks()
   /// Unsaved places of links; empty for a relationship without an order.
   private(set) var places = PendingPlaces()
   /// Unsaved changes of the order. Nil before they are made.
@@ -17,7 +17,7 @@ struct PendingPairs {
   /// True if a link or its place has unsaved changes.
   @inline(__always) var hasChanges: Bool { !links.isEmpty || !places.isEmpty }
   /// True if there are no unsaved changes, and none that the parent has made as well.
-  @inline(__always) var isEmpty: Bool { !hasChanges && settled.isEmpty }
+  @inline(__always) var isEmpty: Bool { !hasChanges && agreed.isEmpty }
 
   /// Returns true if links of an owner, or their places, have unsaved changes.
   func haveChanges(of owner: ObjectNumber) -> Bool {
@@ -36,22 +36,22 @@ struct PendingPairs {
   /// Notes that a link was added or removed. Its place and the lists follow separately.
   mutating func note(_ owner: ObjectNumber, _ element: ObjectNumber, isLinked: Bool) {
     links.note(owner, element, isLinked: isLinked)
-    settled.settle(owner, element, isLinked: !isLinked)
+    agreed.forgetChange(owner, element, isLinked: !isLinked)
   }
 
   /// Notes that an unsaved change of a link was made below as well.
-  mutating func settle(_ owner: ObjectNumber, _ element: ObjectNumber, isLinked: Bool) {
-    links.hand(owner, element, isLinked: isLinked, to: &settled)
+  mutating func noteAgreed(_ owner: ObjectNumber, _ element: ObjectNumber, isLinked: Bool) {
+    links.hand(owner, element, isLinked: isLinked, to: &agreed)
   }
 
   /// Notes that the change below was taken back, so that the one here is a difference again.
-  mutating func unsettle(_ owner: ObjectNumber, _ element: ObjectNumber, isLinked: Bool) {
-    settled.hand(owner, element, isLinked: isLinked, to: &links)
+  mutating func noteDiffering(_ owner: ObjectNumber, _ element: ObjectNumber, isLinked: Bool) {
+    agreed.hand(owner, element, isLinked: isLinked, to: &links)
   }
 
   /// Forgets the changes that the parent has made as well and for which `isKept` returns false.
-  mutating func filterSettled(_ isKept: (_ owner: ObjectNumber, _ element: ObjectNumber) -> Bool) {
-    settled = settled.filter { owner, element, _ in isKept(owner, element) }
+  mutating func filterAgreed(_ isKept: (_ owner: ObjectNumber, _ element: ObjectNumber) -> Bool) {
+    agreed = agreed.filter { owner, element, _ in isKept(owner, element) }
   }
 
   // MARK: Places and lists
@@ -85,7 +85,7 @@ struct PendingPairs {
   /// Keeps the links for which `isKept` returns true, with their places. Forgets the lists.
   mutating func filter(_ isKept: (_ owner: ObjectNumber, _ element: ObjectNumber) -> Bool) {
     links = links.filter { owner, element, _ in isKept(owner, element) }
-    filterSettled(isKept)
+    filterAgreed(isKept)
     places.filter { owner, element, _ in isKept(owner, element) }
     forgetLists()
   }
@@ -94,22 +94,22 @@ struct PendingPairs {
   /// difference.
   ///
   /// - Parameters:
-  ///   - keepsSettled: true for a child, which keeps such a change aside: its parent may take its own change back.
+  ///   - keepsAgreed: true for a child, which keeps such a change aside: its parent may take its own change back.
   ///   - isStored: returns true if the source has a link.
   mutating func normaliseLinks(
-    keepsSettled: Bool,
+    keepsAgreed: Bool,
     _ isStored: (_ owner: ObjectNumber, _ element: ObjectNumber) throws(ContextError) -> Bool
   ) throws(ContextError) {
-    var all = settled
+    var all = agreed
     all.merge(links)
     if all.isEmpty { return }
-    var agreed = PendingLinks()
+    var same = PendingLinks()
     links = try all.filter { owner, element, isAdded throws(ContextError) in
       if try isStored(owner, element) != isAdded { return true }
-      if keepsSettled { agreed.note(owner, element, isLinked: isAdded) }
+      if keepsAgreed { same.note(owner, element, isLinked: isAdded) }
       return false
     }
-    settled = agreed
+    agreed = same
   }
 
   /// Forgets places of links that the source no longer has, and places that the source has too.

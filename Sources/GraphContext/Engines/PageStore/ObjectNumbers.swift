@@ -59,7 +59,7 @@ final class ObjectNumbers: Sendable {
   }
 
   /// Returns whether a commit that can still be lost has leased numbers of the entity.
-  func hasUnsettled(_ ordinal: Int) -> Bool {
+  func awaitsDurability(_ ordinal: Int) -> Bool {
     leases.withLock { $0[ordinal].end < $0[ordinal].committedEnd }
   }
 
@@ -84,14 +84,14 @@ final class ObjectNumbers: Sendable {
 
   /// Notes that leases were committed.
   ///
-  /// - Parameter isSettled: whether no failure can take the commit back, or no failure that the store's durability
+  /// - Parameter isDurable: whether no failure can take the commit back, or no failure that the store's durability
   ///   protects against.
-  func didLease(_ ends: [LeaseEnd], isSettled: Bool) {
+  func didLease(_ ends: [LeaseEnd], isDurable: Bool) {
     leases.withLock { leases in
       for (ordinal, end) in ends {
         leases[ordinal].blockCount = leases[ordinal].nextBlockCount
         leases[ordinal].committedEnd = max(leases[ordinal].committedEnd, end)
-        if isSettled { leases[ordinal].end = max(leases[ordinal].end, end) }
+        if isDurable { leases[ordinal].end = max(leases[ordinal].end, end) }
       }
     }
   }
@@ -111,7 +111,7 @@ final class ObjectNumbers: Sendable {
   var committedEnds: [UInt64] { leases.withLock { $0.map(\.committedEnd) } }
 
   /// Notes that no failure can take back the leases up to these ends, by the entity's ordinal.
-  func didSettle(_ ends: [UInt64]) {
+  func didMakeDurable(_ ends: [UInt64]) {
     leases.withLock { leases in
       for (ordinal, end) in ends.enumerated() { leases[ordinal].end = max(leases[ordinal].end, end) }
     }

@@ -27,19 +27,19 @@ extension PageStoreEngine {
 
   private func lease(_ entity: StoredEntity, _ timeout: Duration?) throws {
     if store.options.isReadOnly {
-      numbers.didLease([try endOfNextBlock(of: entity, stored: 0)], isSettled: true)
-    } else if numbers.hasUnsettled(entity.ordinal) {
-      try settleLeases()
+      numbers.didLease([try endOfNextBlock(of: entity, stored: 0)], isDurable: true)
+    } else if numbers.awaitsDurability(entity.ordinal) {
+      try makeLeasesDurable()
     } else {
       try leaseBlocks(including: entity, timeout)
     }
   }
 
   /// Makes all commits durable, and the leases with them.
-  func settleLeases() throws(StoreError) {
+  func makeLeasesDurable() throws(StoreError) {
     let ends = numbers.committedEnds
     try store.makeDurable()
-    numbers.didSettle(ends)
+    numbers.didMakeDurable(ends)
   }
 
   /// Leases a block for the entity, and for each other entity that has no number left, because objects of several
@@ -57,7 +57,7 @@ extension PageStoreEngine {
         }
         : []
     }
-    numbers.didLease(ends, isSettled: true)
+    numbers.didLease(ends, isDurable: true)
   }
 
   /// Leases a block for an entity; nil when no number is left, and the block isn't needed.

@@ -108,7 +108,7 @@ extension PageStoreEngine {
         if changes.isEmpty { return SaveOutcome() }
         return SaveOutcome(changes: changes, ruleChanges: save.ruleChanges)
       }
-      numbers.didLease(leased, isSettled: (durability ?? store.options.durability) != .relaxed)
+      numbers.didLease(leased, isDurable: (durability ?? store.options.durability) != .relaxed)
       return outcome
     } catch is SaveTransaction.Refusal {
       return SaveOutcome()
@@ -136,7 +136,7 @@ extension PageStoreEngine {
   /// Makes all saves so far durable. Waits on a thread of the global queue, not on the caller's thread.
   private func makeDurable() async throws(ContextError) {
     try await DispatchQueue.global().run { () throws(ContextError) in
-      try ContextError.mapping { () throws(StoreError) in try self.settleLeases() }
+      try ContextError.mapping { () throws(StoreError) in try self.makeLeasesDurable() }
     }
   }
 }

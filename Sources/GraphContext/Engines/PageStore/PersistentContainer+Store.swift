@@ -16,9 +16,11 @@ extension PersistentContainer {
   /// - Parameters:
   ///   - url: where to write the copy. No file may be there. The file's name may have 242 bytes where the file system
   ///     allows 255, because `.cambium-copy` is added to it until the copy is complete.
-  ///   - keepsObjectIDs: whether the copy's objects have the same IDs as in this store. A backup that may replace
-  ///     this file should have them. Otherwise the copy is a separate store, and an ID of one store names no object
-  ///     in the other.
+  ///   - keepsObjectIDs: whether the copy's objects have the same IDs as in this store, as a backup needs: when it
+  ///     replaces this file, IDs and history tokens that the program has kept stay valid. If false, the copy is a
+  ///     separate store, and an ID of one store names no object in the other. Pass false for a copy in which the
+  ///     program saves beside this store: otherwise both stores give the same ID to different new objects, and
+  ///     neither refuses an ID of the other.
   /// - Throws: `store` if there is a file at `url`, or it can't be written; nothing is left there then. Also if a
   ///   folder could not be synced, with the code `outcomeUnknown`: then a power failure may remove the copy.
   public func copy(to url: URL, keepsObjectIDs: Bool = true) async throws(ContextError) {

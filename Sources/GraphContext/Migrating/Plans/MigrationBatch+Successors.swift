@@ -115,7 +115,7 @@ extension MigrationBatch {
         context: .init(entity: name)
       )
     }
-    let successor = ManagedRecord(newOf: new.coordinator.models[entity.ordinal], named: name)
+    let successor = ManagedRecord(newOf: new.coordinator.models.descriptions[entity.ordinal], named: name)
     // Values that can't be read are found before there is an object without them.
     try successor.set(SuccessorValues(of: object, for: successor).values)
     // This leases numbers behind those of all successors, so that no later object gets this number.
@@ -131,7 +131,7 @@ extension MigrationBatch {
     in className: String
   ) throws(ContextError) -> (number: ObjectNumber, entity: StoredEntity)? {
     let entity = try new.recordEntity(named: className)
-    let tag = try new.coordinator.classTag(named: className, entity)
+    let tag = try new.coordinator.models.classTag(named: className, entity)
     let (known, name) = (object._$state.number, object.entity.name)
     if entityNames[name] == entity.name { return (known.tagged(tag), entity) }
     guard let offset = successors.offset(of: name, in: className, of: entity.name) else { return nil }

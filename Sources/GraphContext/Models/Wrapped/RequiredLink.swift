@@ -38,7 +38,7 @@ public struct RequiredLink<Target: ManagedObject> {
     )
   }
 
-  /// Declares a relationship that is its own inverse.
+  /// Declares a relationship that is its own inverse, or has none although there are relationships that could be it.
   ///
   /// - Parameters:
   ///   - deleteRule: what happens to the object at the other end when this one is deleted.

@@ -198,6 +198,7 @@ extension FormatParser {
     let tree = try condition(node)
     switch tree {
     case .comparison, .membership, .between: return .quantified(quantifier, tree)
+    case .and where tree.operandOfRange != nil: return .quantified(quantifier, tree)
     default:
       let message =
         "\(text(of: token)) goes before one comparison, such as \(quantifier.rawValue) songs.seconds > 60."

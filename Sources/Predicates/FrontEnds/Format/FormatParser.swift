@@ -3,11 +3,14 @@
 /// ```
 /// condition  := condition ("OR" | "||") condition | condition ("AND" | "&&") condition | ("NOT" | "!") condition
 ///             | [quantifier] value [operator ["[" options "]"] value] | "(" condition ")"
+///             | quantifier "(" condition "AND" condition ")"
 /// quantifier := "ANY" | "SOME" | "ALL" | "NONE"
 /// value      := value infix value | ("-" | "~") value | value "." name | value "." "@" name | value "[" index "]"
 ///             | literal | name | "$" name | placeholder | "{" values "}" | function "(" values ")" | "(" value ")"
 ///             | "SUBQUERY" "(" value "," "$" name "," condition ")" | "TERNARY" "(" condition "," value "," value ")"
 /// ```
+///
+/// The conditions behind a quantifier are a range, such as `a >= 1 AND a < 3`.
 ///
 /// A parenthesis may hold a condition or a value, and only its content shows which. So everything that is read is a
 /// ``Node``, and code that needs a condition or a value converts the node.

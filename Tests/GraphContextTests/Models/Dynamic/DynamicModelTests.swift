@@ -12,8 +12,8 @@ struct DynamicModelTests {
     return nil
   }
 
-  /// A save that settles a new record with an existing one leaves two IDs for it.
-  @Test func aSettledRecordIsFoundByEitherID() async throws {
+  /// A save that unifies a new record with an existing one leaves two IDs for it.
+  @Test func aUnifiedRecordIsFoundByEitherID() async throws {
     let archive = try await Archive.open()
     try await archive.performBackgroundTask { context in
       let sheet = Archive.Sheet()

@@ -189,14 +189,14 @@ struct NestedEmbeddedTests {
     #expect(trek.site.entrance.note == "theirs")
   }
 
-  @Test func aPolicySettlesAPart() async throws {
+  @Test func aPolicyResolvesAPart() async throws {
     let container = try await open()
     let (mine, theirs) = (
       try ManagedObjectContext(coordinator: container.coordinator),
       try ManagedObjectContext(coordinator: container.coordinator)
     )
     mine.mergePolicy = .custom { conflict in
-      conflict.settle(\Trek.site.exit.latitude) { base, mine, theirs in mine + theirs - (base ?? 0) }
+      conflict.resolve(\Trek.site.exit.latitude) { base, mine, theirs in mine + theirs - (base ?? 0) }
     }
     let trek = Trek("a", site: Self.kyoto)
     mine.insert(trek)

@@ -303,7 +303,7 @@ final class MixedRun {
   }
 
   /// Saves, so that the store shows what the working context does.
-  private func settle() throws -> Bool {
+  private func saveAll() throws -> Bool {
     guard child == nil else { return false }
     try contexts[current].save()
     saved = shown
@@ -319,7 +319,7 @@ final class MixedRun {
   }
 
   private func batchUpdate() async throws {
-    guard try settle() else { return }
+    guard try saveAll() else { return }
     let limit = generator.number(in: 0...9)
     let title = "b\(limit)"
     let isTagged = generator.chance(1, in: 2)
@@ -336,7 +336,7 @@ final class MixedRun {
   }
 
   private func batchDelete() async throws {
-    guard try settle() else { return }
+    guard try saveAll() else { return }
     let tag = generator.pick(Self.tagNames)
     let weight = generator.number(in: 0...9)
     let request = From<ChestItem>().where { $0.tags.contains(tag) && $0.weight == weight }
@@ -348,7 +348,7 @@ final class MixedRun {
   }
 
   private func batchInsert() async throws {
-    guard try settle() else { return }
+    guard try saveAll() else { return }
     var rows: [PlainItem] = []
     for _ in 0..<generator.number(in: 1...5) {
       if generator.chance(1, in: 2), let code = anyCode() {
@@ -387,9 +387,9 @@ final class MixedRun {
     shown.items[row.code] = item
   }
 
-  /// Inserts a new object with the code of an object in the store. The save settles them.
+  /// Inserts a new object with the code of an object in the store. The save unifies them.
   private func insertExisting() throws {
-    guard try settle(), let code = anyCode() else { return }
+    guard try saveAll(), let code = anyCode() else { return }
     let item = ChestItem(code)
     let plain = PlainItem(code: code, title: "e", tags: tags(), weight: 7, photo: photo(), notes: notes())
     item.title = plain.title
@@ -407,7 +407,7 @@ final class MixedRun {
 
   /// Changes different properties of one object in two contexts.
   private func mergeDisjointChanges() throws {
-    guard try settle(), let code = anyCode() else { return }
+    guard try saveAll(), let code = anyCode() else { return }
     let other = contexts[1 - current]
     try other.refresh()
     let (mine, theirs) = (try item(code), try item(code, in: other))

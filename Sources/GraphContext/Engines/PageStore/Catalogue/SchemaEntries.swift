@@ -5,25 +5,42 @@ import Predicates
 /// The entries of the tree `schema` in one snapshot, decoded.
 struct SchemaEntries {
   private let tree: TreeReader
+  /// The version of the store's format.
+  let formatVersion: UInt32
 
   /// Nil for a store that holds no models.
+  ///
+  /// - Throws: `schemaMismatch` for a format that this library doesn't read, `corrupt` if its version is missing or
+  ///   damaged.
   init?(_ snapshot: Snapshot) throws(ContextError) {
     let tree = try ContextError.mapping { () throws(StoreError) in
       try snapshot.treeIfPresent(SchemaTree.name)
     }
     guard let tree else { return nil }
     self.tree = tree
+    formatVersion = try Self.formatVersion(in: tree)
+  }
+
+  private static func formatVersion(in tree: TreeReader) throws(ContextError) -> UInt32 {
+    let format = try ContextError.mapping { () throws(StoreError) in
+      try tree.value(for: SchemaTree.formatKey)
+    }
+    guard let format, format.count == 4 else { throw ContextError.damaged("the format version") }
+    let version = UInt32(truncatingIfNeeded: SchemaTree.number(format))
+    let (oldest, newest) = (SchemaTree.formatVersion, SchemaTree.newestFormatVersion)
+    guard (oldest...newest).contains(version) else {
+      let writer = version < oldest ? "an earlier" : "a newer"
+      throw ContextError(
+        .schemaMismatch,
+        "the store was written by \(writer) library: its format is \(version),"
+          + " this one reads formats \(oldest) to \(newest)"
+      )
+    }
+    return version
   }
 
   func value(for key: [UInt8]) throws(ContextError) -> [UInt8]? {
     try ContextError.mapping { () throws(StoreError) in try tree.value(for: key) }
-  }
-
-  func formatVersion() throws(ContextError) -> UInt32 {
-    guard let format = try value(for: SchemaTree.formatKey), format.count == 4 else {
-      throw ContextError.damaged("the format version")
-    }
-    return UInt32(truncatingIfNeeded: SchemaTree.number(format))
   }
 
   func schema() throws(ContextError) -> CataloguedSchema {
@@ -47,8 +64,9 @@ struct SchemaEntries {
     if try value(for: SchemaTree.migrationKey) == nil { return nil }
     let what = "the change of the schema that is under way"
     let state: MigrationState = try decoded(SchemaTree.migrationKey, what)
-    let schema = try formatVersion() < 3 ? schemaOfEarlierFormat() : schema()
-    if let problem = state.unsoundness(in: schema) { throw ContextError.damaged("\(what) (\(problem))") }
+    if let problem = state.unsoundness(in: try schema()) {
+      throw ContextError.damaged("\(what) (\(problem))")
+    }
     return state
   }
 
@@ -68,41 +86,6 @@ struct SchemaEntries {
       return try JSONDecoder().decode(Value.self, from: Data(bytes))
     } catch {
       throw ContextError.damaged("\(what) (\(error))")
-    }
-  }
-}
-
-// MARK: - Earlier formats
-
-extension SchemaEntries {
-  /// Returns the key at which formats 1 and 2 have the lease of an entity's numbers.
-  static func earlierNumbersKey(_ entity: String) -> [UInt8] { Array("numbers/\(entity)".utf8) }
-
-  /// Returns the schema of formats 1 and 2, which have no numbers: trees are named by entities and properties, and
-  /// all records of an entity have one layout. It gets the numbers that it would have in a new store, and its trees
-  /// keep their names.
-  func schemaOfEarlierFormat() throws(ContextError) -> CataloguedSchema {
-    let described: Schema = try decoded(SchemaTree.modelKey, "the schema")
-    var schema = CataloguedSchema(described)
-    for place in schema.entities.indices { schema.nameTreesByNames(of: place) }
-    return schema
-  }
-}
-
-extension CataloguedSchema {
-  fileprivate mutating func nameTreesByNames(of place: Int) {
-    let entity = entities[place]
-    entities[place].tree = "e/\(entity.name)"
-    for (index, known) in entity.indexes.enumerated() {
-      let names = known.properties.compactMap { entity.property($0)?.name }
-      let name = IndexDescription(names, isUnique: known.isUnique, folding: known.folding).name
-      entities[place].indexes[index].tree = "i/\(entity.name)/\(name)"
-    }
-    for (property, known) in entity.properties.enumerated() {
-      guard case .relationship(var relationship) = known.content, relationship.tree != nil else { continue }
-      let kind: TreeKind = relationship.cardinality == .many ? .pairs : .references
-      relationship.tree = "\(kind.rawValue)/\(entity.name)/\(known.name)"
-      entities[place].properties[property].content = .relationship(relationship)
     }
   }
 }

@@ -29,7 +29,7 @@ package enum SchemaTree {
     Array("layout/\(entity.rawValue)/\(layout)".utf8)
   }
 
-  /// The version of a store that needs no newer one.
+  /// The version of a store that needs no newer one. The oldest that this library reads.
   package static let formatVersion: UInt32 = 3
   /// The version of a store that keeps a history, and needs no newer one.
   package static let historyFormatVersion: UInt32 = 4
@@ -89,34 +89,21 @@ package enum SchemaTree {
 // MARK: - Reading
 
 extension SchemaTree {
-  /// Returns the schema that a snapshot was written with, or nil for a store that holds no models yet. A store of
-  /// an earlier version of the library reads as this version would have written it.
+  /// Returns the schema that a snapshot was written with, or nil for a store that holds no models yet.
   ///
-  /// - Throws: `schemaMismatch` for a store of a newer version, `corrupt` for a tree with invalid contents.
+  /// - Throws: `schemaMismatch` for a format that this library doesn't read, `corrupt` for a tree with invalid
+  ///   contents.
   package static func schema(in snapshot: Snapshot) throws(ContextError) -> CataloguedSchema? {
     guard let entries = try SchemaEntries(snapshot) else { return nil }
-    let version = try entries.formatVersion()
-    guard version <= newestFormatVersion else {
-      throw ContextError(
-        .schemaMismatch,
-        "the store was written by a newer library: its format is \(version), this one reads up to \(newestFormatVersion)"
-      )
-    }
-    let schema = try version < 3 ? entries.schemaOfEarlierFormat() : entries.schema()
+    let schema = try entries.schema()
     if let problem = schema.unsoundness { throw ContextError.damaged("the schema (\(problem))") }
-    if schema.ordersClasses, version < hiddenInverseFormatVersion {
+    if schema.ordersClasses, entries.formatVersion < hiddenInverseFormatVersion {
       throw ContextError(
         .schemaMismatch,
         "the order of the store's relationships to objects of several classes has the form of an unreleased library"
       )
     }
     return schema
-  }
-
-  /// Returns whether a store with a schema has to be converted to this version's format before it is written.
-  static func isOfEarlierFormat(_ snapshot: Snapshot) throws(ContextError) -> Bool {
-    guard let entries = try SchemaEntries(snapshot) else { return false }
-    return try entries.formatVersion() < formatVersion
   }
 
   /// Returns whether the folded indexes of a snapshot were folded as this library folds strings: by the same rules,
@@ -142,11 +129,9 @@ extension SchemaTree {
     _ schema: ResolvedSchema
   ) throws(ContextError) -> [UInt64] {
     guard let entries = try SchemaEntries(snapshot) else { return schema.entities.map { _ in 0 } }
-    let isEarlier = try entries.formatVersion() < formatVersion
     var leased: [UInt64] = []
     for entity in schema.entities {
-      let key = isEarlier ? SchemaEntries.earlierNumbersKey(entity.name) : numbersKey(entity.number)
-      let bytes = try entries.value(for: key)
+      let bytes = try entries.value(for: numbersKey(entity.number))
       let end = number(bytes)
       guard bytes == nil || bytes?.count == 8, end <= ObjectNumbers.greatest else {
         throw ContextError.damaged("the number of the next \(entity.name)")
@@ -178,7 +163,7 @@ extension SchemaTree {
 
   /// Replaces the schema `old` in the catalogue by `schema`.
   ///
-  /// - Parameter old: nil for a store without one, or with one of an earlier format.
+  /// - Parameter old: nil for a store without one.
   static func store(
     _ schema: CataloguedSchema,
     replacing old: CataloguedSchema?,

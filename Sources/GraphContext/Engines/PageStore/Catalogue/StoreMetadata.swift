@@ -39,8 +39,8 @@ public struct StoreMetadata: Sendable, Hashable, Codable {
   /// Reads the metadata of the store in a file. O(size of the schema), and of the log if the store was not closed.
   ///
   /// - Throws: `store` when the store can't be opened: there is none, or a process has it open for writing
-  ///   (`storeInUse`), this process included; `schemaMismatch` for a store of a newer version of the library; `corrupt`
-  ///   for a schema with invalid contents; `invalidURL` for a URL that isn't a file's.
+  ///   (`storeInUse`), this process included; `schemaMismatch` for a store whose format this library doesn't read;
+  ///   `corrupt` for a schema with invalid contents; `invalidURL` for a URL that isn't a file's.
   public init(at url: URL) throws(ContextError) {
     do { try self.init(Store.openToRead(url)) } catch { throw ContextError(any: error) }
   }
@@ -49,7 +49,7 @@ public struct StoreMetadata: Sendable, Hashable, Codable {
     let snapshot = try store.snapshot()
     let catalogue = try SchemaTree.schema(in: snapshot) ?? CataloguedSchema()
     storeID = UUID(store.uuid)
-    formatVersion = try SchemaEntries(snapshot)?.formatVersion()
+    formatVersion = try SchemaEntries(snapshot)?.formatVersion
     schema = try ResolvedSchema(catalogue).schema
     schemaVersion = catalogue.version
     stableHash = schema.stableHash

@@ -35,6 +35,14 @@ struct HistoryEntry {
     var inserted: [ClosedRange<UInt64>] = []
     var updated: [Update] = []
     var deleted: [Deletion] = []
+
+    /// True if each run of inserted objects is of one class, and ends below `end`.
+    func hasInserted(below end: UInt64) -> Bool {
+      inserted.allSatisfy { run in
+        let (first, last) = (ObjectNumber(rawValue: run.lowerBound), ObjectNumber(rawValue: run.upperBound))
+        return first.classTag == last.classTag && last.sequence < end
+      }
+    }
   }
 
   struct Links {

@@ -5,6 +5,7 @@ import Predicates
 /// Reads the history of one state of a store.
 struct HistoryReader {
   private let tree: TreeReader
+  private let schemaTree: TreeReader?
   private let newestCommit: UInt64
   private let storeID: UUID
   private let entities: [EntityNumber: CataloguedEntity]
@@ -13,6 +14,7 @@ struct HistoryReader {
   init?(_ snapshot: Snapshot, _ catalogue: CataloguedSchema, _ storeID: UUID) throws {
     guard let tree = try snapshot.treeIfPresent(HistoryTree.name) else { return nil }
     self.tree = tree
+    schemaTree = try snapshot.treeIfPresent(SchemaTree.name)
     self.storeID = storeID
     newestCommit = snapshot.commit
     entities = catalogue.entities.dictionary(by: \.number)
@@ -78,6 +80,7 @@ struct HistoryReader {
     var query = query
     query.entities = query.entities.map(withSubclasses)
     var rest = query.limit ?? .max
+    var leased: [EntityNumber: UInt64] = [:]
     if let token = query.token { try check(token) }
     let range = query.token.map { HistoryTree.transactions(after: $0.commit) } ?? HistoryTree.transactions
     var cursor = tree.cursor(in: range)
@@ -88,10 +91,29 @@ struct HistoryReader {
         throw HistoryTree.damaged
       }
       guard query.includes(entry.header.date, entry.author) else { continue }
+      try checkInsertions(of: entry, &leased)
       guard let part = query.part(of: transaction(entry, commit)) else { continue }
       if try !body(part) { return }
       rest -= 1
     }
+  }
+
+  /// Checks that the store has given the numbers of the inserted objects. Otherwise a few damaged bytes could claim any
+  /// number of objects, each of which takes memory.
+  ///
+  /// - Parameter leased: the ends of the leases that were looked up before.
+  /// - Throws: `corrupt`.
+  private func checkInsertions(of entry: HistoryEntry, _ leased: inout [EntityNumber: UInt64]) throws {
+    for objects in entry.objects where entities[objects.entity] != nil && !objects.inserted.isEmpty {
+      let end = try leased[objects.entity] ?? leaseEnd(of: objects.entity)
+      leased[objects.entity] = end
+      guard objects.hasInserted(below: end) else { throw HistoryTree.damaged }
+    }
+  }
+
+  /// Returns the first sequence that was not leased of an entity.
+  private func leaseEnd(of entity: EntityNumber) throws -> UInt64 {
+    SchemaTree.number(try schemaTree?.value(for: SchemaTree.numbersKey(entity)))
   }
 
   /// Returns the names of entities and classes, with those of the classes below them.

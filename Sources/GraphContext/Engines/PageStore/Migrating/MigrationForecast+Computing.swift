@@ -16,16 +16,16 @@ extension MigrationForecast {
   ///   - models: the models that the store would be opened with.
   ///   - showsValues: whether the ``refusal`` shows values of the objects that break a rule, or only the names of
   ///     the properties.
-  /// - Throws: `schemaMismatch` when the models make no schema, or the store is of a newer version of the library;
-  ///   `store` when the store can't be opened: there is none, or a process has it open for writing (`storeInUse`),
-  ///   this process included; `corrupt` for a store that is damaged; `invalidURL` for a URL that isn't a file's. A
-  ///   refused change is no error here: ``refusal`` describes it.
+  /// - Throws: `schemaMismatch` when the models make no schema, or this library doesn't read the store's
+  ///   format; `store` when the store can't be opened: there is none, or a process has it open for writing
+  ///   (`storeInUse`), this process included; `corrupt` for a store that is damaged; `invalidURL` for a URL that
+  ///   isn't a file's. A refused change is no error here: ``refusal`` describes it.
   public init(
     at url: URL,
     to models: [any ManagedObject.Type],
     showsValues: Bool = true
   ) throws(ContextError) {
-    try self.init(at: url, to: ContainerModels(classes: models), showsValues)
+    try self.init(at: url, to: ContainerModels(classes: models, entities: []), showsValues)
   }
 
   /// Makes a forecast for a schema.
@@ -90,20 +90,17 @@ private struct ForecastBuilder {
   private func forecastOfSchema() throws -> MigrationForecast {
     let renaming = SchemaRenaming(from: change.old, to: change.target)
     let isInterrupted = try SchemaTree.migration(in: snapshot) != nil
-    let isCurrent =
-      try change.isEmpty && !isInterrupted && !change.old.entities.isEmpty
-      && !SchemaTree.isOfEarlierFormat(snapshot)
     return MigrationForecast(
       storeID: storeID,
       version: step.version,
-      formatVersion: try SchemaEntries(snapshot)?.formatVersion(),
+      formatVersion: try SchemaEntries(snapshot)?.formatVersion,
       newFormatVersion: SchemaTree.formatVersion(
         hasHistory: try hasHistory,
         ofSchema: SchemaTree.formatVersion(of: change.target)
       ),
       difference: SchemaDifference(from: try change.old.schema(), to: step.schema, renaming),
       isInterrupted: isInterrupted,
-      isCurrent: isCurrent
+      isCurrent: change.isEmpty && !isInterrupted && !change.old.entities.isEmpty
     )
   }
 

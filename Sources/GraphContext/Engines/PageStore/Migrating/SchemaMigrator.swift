@@ -49,12 +49,11 @@ struct SchemaMigrator {
   ///   an error of the latter three the store has the old schema, and everything that the change has stored is
   ///   removed.
   mutating func run() throws {
-    let leases = try EarlierLeases(change, in: try store.snapshot())
     do {
       while !state.isSwitched {
         try monitor.checkCancellation()
         try noteBeforePasses()
-        state = try next(leases)
+        state = try next()
         isNoted = true
         report()
       }
@@ -75,7 +74,7 @@ struct SchemaMigrator {
   }
 
   /// Runs one chunk, or one batch of a pass.
-  private func next(_ leases: EarlierLeases) throws -> MigrationState {
+  private func next() throws -> MigrationState {
     var next = state
     if let passes, case .pass(let place, let entity)? = state.nextStep {
       try passes.run(place, of: entity, &next)
@@ -86,7 +85,7 @@ struct SchemaMigrator {
     try store.write { transaction in
       try advance(&next, &transaction)
       if next.isBuilt && !mustCheck {
-        try switchOver(&next, leases, &transaction)
+        try switchOver(&next, &transaction)
       } else {
         try SchemaTree.store(next, in: &transaction)
       }
@@ -133,17 +132,8 @@ struct SchemaMigrator {
     }
   }
 
-  private func switchOver(
-    _ state: inout MigrationState,
-    _ leases: EarlierLeases,
-    _ transaction: inout WriteTransaction
-  ) throws {
-    try SchemaTree.store(
-      state.target,
-      replacing: leases.isEarlierFormat ? nil : change.old,
-      in: &transaction
-    )
-    try leases.rename(for: state.target, &transaction)
+  private func switchOver(_ state: inout MigrationState, _ transaction: inout WriteTransaction) throws {
+    try SchemaTree.store(state.target, replacing: change.old, in: &transaction)
     // The passes have changed objects, and the history doesn't say which.
     if passes != nil, let history = try transaction.treeIfPresent(HistoryTree.name) {
       try HistoryPruner(history).removeAll(before: transaction.commit)
@@ -153,30 +143,6 @@ struct SchemaMigrator {
       try SchemaTree.removeMigration(in: &transaction)
     } else {
       try SchemaTree.store(state, in: &transaction)
-    }
-  }
-}
-
-/// The leases of object numbers in a store of an earlier format, where they are kept by the names of entities.
-private struct EarlierLeases {
-  let isEarlierFormat: Bool
-  private var leases: [(EntityNumber, String, UInt64)] = []
-
-  init(_ change: SchemaChange, in snapshot: Snapshot) throws {
-    isEarlierFormat = try SchemaTree.isOfEarlierFormat(snapshot)
-    guard isEarlierFormat else { return }
-    let stored = try ResolvedSchema(change.old)
-    let leased = try SchemaTree.leasedNumbers(in: snapshot, stored)
-    leases = zip(stored.entities, leased).map { ($0.number, $0.name, $1) }
-  }
-
-  func rename(for target: CataloguedSchema, _ transaction: inout WriteTransaction) throws {
-    guard isEarlierFormat else { return }
-    let tree = try transaction.tree(SchemaTree.name)
-    for (number, name, end) in leases {
-      _ = try tree.remove(SchemaEntries.earlierNumbersKey(name))
-      guard end > 0, target.entity(number) != nil else { continue }
-      try tree.put(SchemaTree.numbersKey(number), SchemaTree.bytes(end))
     }
   }
 }

@@ -76,7 +76,7 @@ struct SchemaTransition {
       return try startingAfresh().run(monitor)
     }
     let schema = try ResolvedSchema(whole.target, as: step.schema)
-    if try isDone(whole) { return schema }
+    if whole.isEmpty && !whole.old.entities.isEmpty { return schema }
     var migrator = try SchemaMigrator(
       store,
       whole,
@@ -104,10 +104,6 @@ struct SchemaTransition {
     whole.fillNewInverses()
     whole.fillDerived()
     return whole
-  }
-
-  private func isDone(_ change: SchemaChange) throws -> Bool {
-    try change.isEmpty && !change.old.entities.isEmpty && !SchemaTree.isOfEarlierFormat(snapshot)
   }
 
   private func giveUp(_ interrupted: MigrationState, _ monitor: MigrationMonitor) throws {

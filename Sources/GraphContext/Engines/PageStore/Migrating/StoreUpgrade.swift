@@ -17,12 +17,7 @@ struct StoreUpgrade {
     self.showsValues = showsValues
     snapshot = try store.snapshot()
     known = try SchemaTree.schema(in: snapshot) ?? CataloguedSchema()
-    var steps = try models.steps(from: known)
-    // The entry of a change, and the data that passes write, have this format.
-    if try !store.options.isReadOnly && SchemaTree.isOfEarlierFormat(snapshot) {
-      steps.insert(UpgradeStep(schema: try ResolvedSchema(known).schema, version: known.version), at: 0)
-    }
-    self.steps = steps
+    steps = try models.steps(from: known)
   }
 
   /// Returns the schema for reading the store as it is. Nothing is written.

@@ -69,7 +69,7 @@ struct ContainerModels: Sendable {
 
   /// Returns whether an open store serves these models. It may be open with other models, or with the same ones.
   func areServed(by known: OpenedStore) throws(ContextError) -> Bool {
-    let knownClasses = known.coordinator.types.filter { $0 != ManagedRecord.self }
+    let knownClasses = known.coordinator.models.types.filter { $0 != ManagedRecord.self }
     // A coordinator serves one version, even where another one has the same schema.
     if let plan {
       let steps = try ResolvedPlan(plan).steps(from: known.engine.schema.catalogue)
@@ -79,18 +79,30 @@ struct ContainerModels: Sendable {
       return false
     }
     switch others {
-    case .none: return knownClasses.count == known.coordinator.types.count
+    case .none: return knownClasses.count == known.coordinator.models.types.count
     case .stored: return true
     case .schema, .described:
       let catalogue = known.engine.schema.catalogue
       // The catalogue has no subclasses: where a relationship leads to one, only the coordinator knows.
       return SchemaChange(from: catalogue, to: try schema(in: catalogue)).isEmpty
-        && known.coordinator.leads(as: described)
+        && known.coordinator.models.leads(as: described)
     }
   }
 }
 
 extension ContainerModels {
+  /// Makes the models of classes and of entities without classes. If there are none of either, the models are the
+  /// entities of the store: with no entity at all, the opening would remove all of the store's.
+  init(classes: [any ManagedObject.Type], entities: RecordEntities) {
+    let others: Others =
+      switch entities {
+      case .stored: .stored
+      case .described(let entities) where !entities.isEmpty: .described(entities)
+      case .described: classes.isEmpty ? .stored : .none
+      }
+    self.init(classes: classes, others: others)
+  }
+
   /// Makes the models of a plan: the classes of the newest version, or its schema.
   ///
   /// - Throws: `schemaMismatch` for a plan with mistakes.

@@ -13,3 +13,24 @@ struct ContainerOpening: Sendable {
   /// Runs the container's work in the background; nil for a queue of the system's.
   var queue: DispatchQueue?
 }
+
+extension ContainerOpening {
+  /// Makes the settings from the last parameters of an initialiser, in their order.
+  init(
+    _ options: StoreOptions,
+    _ showsValuesInErrors: Bool,
+    _ logger: Logger?,
+    _ monitor: MigrationMonitor,
+    _ takesOver: Bool,
+    _ queue: DispatchQueue?
+  ) {
+    self.init(
+      options: options,
+      showsValues: showsValuesInErrors,
+      logger: logger,
+      monitor: monitor,
+      takesOver: takesOver,
+      queue: queue
+    )
+  }
+}

@@ -15,8 +15,9 @@ public final class DynamicStore: Sendable {
 
   /// Opens the store's file for reading only.
   ///
-  /// - Throws: `ContextError`: `store` when the file can't be opened, `schemaMismatch` when it is newer than this
-  ///   library or holds no models, `corrupt` when its schema is damaged, `invalidURL` for a URL that isn't a file's.
+  /// - Throws: `ContextError`: `store` when the file can't be opened, `schemaMismatch` when it holds no models or
+  ///   this library doesn't read its format, `corrupt` when its schema is damaged, `invalidURL` for a URL that isn't
+  ///   a file's.
   public convenience init(at url: URL) throws(ContextError) { try self.init(Store.openToRead(url)) }
 
   /// Makes a dynamic store from an open store.

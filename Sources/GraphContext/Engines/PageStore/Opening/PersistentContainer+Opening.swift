@@ -4,22 +4,26 @@ import Logging
 import PageStore
 import Predicates
 
-/// The place where a container keeps its objects.
-public enum StoreLocation: Sendable, Hashable {
-  /// In a file, made if there is none.
-  case file(URL)
-  /// In memory, as long as the container lives.
-  case inMemory
-}
-
 extension PersistentContainer {
-  /// Opens a store in a file.
+  /// Opens a store with models.
+  ///
+  /// ```swift
+  /// let music = try await PersistentContainer("Music", models: Song.self, Album.self, at: url)
+  /// ```
+  ///
+  /// Without models and entities, the container has the entities of the store, which must exist. All objects are
+  /// ``ManagedRecord``s then:
+  ///
+  /// ```swift
+  /// let music = try await PersistentContainer("Music", at: url)
+  /// ```
   ///
   /// - Parameters:
   ///   - name: the container's name in messages.
   ///   - models: the classes of the store's objects.
   ///   - entities: the entities without classes, whose objects are records.
-  ///   - url: the store's file, which is made if there is none.
+  ///   - location: the store's place: the URL of a file, which is made if there is none, or a ``StoreLocation`` such as
+  ///     `.inMemory` or `.named("music")`.
   ///   - options: how the store is opened.
   ///   - showsValuesInErrors: whether errors (`notUnique`) show the values of properties, or their names alone, for
   ///     programs whose logs must not have them. Containers on the same file share this setting: if it is false for
@@ -34,38 +38,15 @@ extension PersistentContainer {
   ///     ``query(_:)`` and `write`; nil for one of the system's. Of the containers that a process has open on a
   ///     store, the first one's queue runs the blocks that write, one after the other. Code that runs on a serial
   ///     queue must not wait for such a block: that would be a deadlock.
+  /// - Throws: `schemaMismatch` when the models don't go together with each other, the store can't be migrated to
+  ///   them, or its own entities are asked for and it has none; `missingValue`, `notUnique`, `indexedValueTooLong`,
+  ///   `wrongValue` or `validationFailed` when objects in the store break a rule of the models; `invalidURL` for a URL
+  ///   that isn't a file's; `store` when the store can't be opened.
   public convenience init<each Model: ManagedObject>(
     _ name: String,
     models: repeat (each Model).Type,
     entities: RecordEntities = [],
-    at url: URL,
-    options: StoreOptions = StoreOptions(),
-    showsValuesInErrors: Bool = true,
-    logger: Logger? = nil,
-    monitor: MigrationMonitor = MigrationMonitor(),
-    takesOver: Bool = false,
-    queue: DispatchQueue? = nil
-  ) async throws(ContextError) {
-    try await self.init(
-      name,
-      models: repeat each models,
-      entities: entities,
-      at: .file(url),
-      options: options,
-      showsValuesInErrors: showsValuesInErrors,
-      logger: logger,
-      monitor: monitor,
-      takesOver: takesOver,
-      queue: queue
-    )
-  }
-
-  /// Opens a store in a file or in memory.
-  public convenience init<each Model: ManagedObject>(
-    _ name: String,
-    models: repeat (each Model).Type,
-    entities: RecordEntities = [],
-    at location: StoreLocation,
+    at location: some StoreLocationConvertible,
     options: StoreOptions = StoreOptions(),
     showsValuesInErrors: Bool = true,
     logger: Logger? = nil,
@@ -77,29 +58,19 @@ extension PersistentContainer {
     repeat list.append((each models).self)
     try await self.init(
       name,
-      models: list,
-      entities: entities,
-      at: location,
-      options: options,
-      showsValuesInErrors: showsValuesInErrors,
-      logger: logger,
-      monitor: monitor,
-      takesOver: takesOver,
-      queue: queue
+      ContainerModels(classes: list, entities: entities),
+      at: location.storeLocation,
+      ContainerOpening(options, showsValuesInErrors, logger, monitor, takesOver, queue)
     )
   }
 
-  /// Opens a store with a list of models.
-  ///
-  /// - Throws: `schemaMismatch` when the models don't go together with each other, or the store can't be migrated
-  ///   to them; `missingValue`, `notUnique`, `indexedValueTooLong`, `wrongValue` or `validationFailed` when objects
-  ///   in the store break a rule of the models; `invalidURL` for a URL that isn't a file's; `store` when the store
-  ///   can't be opened.
+  /// Opens a store with a list of models. The parameters and errors are those of the initializer whose models are
+  /// written one by one.
   public convenience init(
     _ name: String,
     models: [any ManagedObject.Type],
     entities: RecordEntities = [],
-    at location: StoreLocation,
+    at location: some StoreLocationConvertible,
     options: StoreOptions = StoreOptions(),
     showsValuesInErrors: Bool = true,
     logger: Logger? = nil,
@@ -107,20 +78,11 @@ extension PersistentContainer {
     takesOver: Bool = false,
     queue: DispatchQueue? = nil
   ) async throws(ContextError) {
-    var options = options
-    if case .stored = entities { options.createsIfMissing = false }
     try await self.init(
       name,
-      ContainerModels(classes: models, others: entities.others),
-      at: location,
-      ContainerOpening(
-        options: options,
-        showsValues: showsValuesInErrors,
-        logger: logger,
-        monitor: monitor,
-        takesOver: takesOver,
-        queue: queue
-      )
+      ContainerModels(classes: models, entities: entities),
+      at: location.storeLocation,
+      ContainerOpening(options, showsValuesInErrors, logger, monitor, takesOver, queue)
     )
   }
 
@@ -133,7 +95,7 @@ extension PersistentContainer {
     defer { opening.monitor.finish() }
     let queue = DispatchQueue(label: "cambium.\(name)", attributes: .concurrent, target: opening.queue)
     let handle = try await queue.run { () throws(ContextError) in
-      try StoreHandle(Self.open(location, opening), models, opening)
+      try StoreHandle(Self.open(location, models, opening), models, opening)
     }
     self.init(name, handle, on: queue)
   }
@@ -149,7 +111,7 @@ extension PersistentContainer {
     takesOver: Bool = false
   ) throws(ContextError) {
     let opening = ContainerOpening(monitor: monitor, takesOver: takesOver)
-    try self.init(name, ContainerModels(classes: models, others: .described(entities)), on: store, opening)
+    try self.init(name, ContainerModels(classes: models, entities: .described(entities)), on: store, opening)
   }
 
   convenience init(
@@ -164,14 +126,15 @@ extension PersistentContainer {
 
   private static func open(
     _ location: StoreLocation,
+    _ models: ContainerModels,
     _ opening: ContainerOpening
   ) throws(ContextError) -> Store {
+    var options = opening.options
+    // A store that is made now has no entities.
+    if case .stored = models.others { options.createsIfMissing = false }
     do {
-      switch location {
-      case .file(let url):
-        return try Store.open(at: path(of: url), options: opening.options, logger: opening.logger)
-      case .inMemory: return try Store.inMemory(options: opening.options)
-      }
+      guard let url = location.url else { return try Store.inMemory(options: options) }
+      return try Store.open(at: path(of: url), options: options, logger: opening.logger)
     } catch {
       throw ContextError(any: error)
     }

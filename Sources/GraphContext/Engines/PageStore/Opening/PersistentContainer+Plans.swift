@@ -1,13 +1,12 @@
 import Dispatch
-import Foundation
 import Logging
 import PageStore
 
 // Containers whose stores may be of earlier versions of the app.
 
 extension PersistentContainer {
-  /// Opens a store in a file, or makes one, and brings it to the newest version of a plan. The objects are
-  /// instances of that version's classes; if it has no classes, they are ``ManagedRecord``s.
+  /// Opens a store, or makes one, and brings it to the newest version of a plan. The objects are instances of that
+  /// version's classes; if it has no classes, they are ``ManagedRecord``s.
   ///
   /// ```swift
   /// let library = try await PersistentContainer("Library", plan: plan, at: url)
@@ -16,39 +15,14 @@ extension PersistentContainer {
   /// The stages up to the first custom one are checked before the first stage runs. If a stage is refused or fails,
   /// the store keeps the version before this stage.
   ///
-  /// - Parameters: As of the other initializers.
+  /// - Parameters: As of the initializer with models.
   /// - Throws: `schemaMismatch` for a plan with mistakes, or that doesn't lead from the store's version to its
   ///   newest; `stageFailed` when a pass of a custom stage throws, with the error as
   ///   ``ContextError/underlyingError``; the errors of opening with models.
   public convenience init(
     _ name: String,
     plan: MigrationPlan,
-    at url: URL,
-    options: StoreOptions = StoreOptions(),
-    showsValuesInErrors: Bool = true,
-    logger: Logger? = nil,
-    monitor: MigrationMonitor = MigrationMonitor(),
-    takesOver: Bool = false,
-    queue: DispatchQueue? = nil
-  ) async throws(ContextError) {
-    try await self.init(
-      name,
-      plan: plan,
-      at: .file(url),
-      options: options,
-      showsValuesInErrors: showsValuesInErrors,
-      logger: logger,
-      monitor: monitor,
-      takesOver: takesOver,
-      queue: queue
-    )
-  }
-
-  /// Opens a store with a plan, in a file or in memory.
-  public convenience init(
-    _ name: String,
-    plan: MigrationPlan,
-    at location: StoreLocation,
+    at location: some StoreLocationConvertible,
     options: StoreOptions = StoreOptions(),
     showsValuesInErrors: Bool = true,
     logger: Logger? = nil,
@@ -61,15 +35,8 @@ extension PersistentContainer {
     try await self.init(
       name,
       try ContainerModels(plan),
-      at: location,
-      ContainerOpening(
-        options: options,
-        showsValues: showsValuesInErrors,
-        logger: logger,
-        monitor: monitor,
-        takesOver: takesOver,
-        queue: queue
-      )
+      at: location.storeLocation,
+      ContainerOpening(options, showsValuesInErrors, logger, monitor, takesOver, queue)
     )
   }
 

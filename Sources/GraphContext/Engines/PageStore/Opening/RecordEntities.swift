@@ -8,7 +8,8 @@
 /// let music = try await PersistentContainer("Music", models: Song.self, entities: [note], at: url)
 /// ```
 public enum RecordEntities: Sendable {
-  /// The described entities. Relationships can lead from them to the models, and from the models to them.
+  /// The described entities. Relationships can lead from them to the models, and from the models to them. If there are
+  /// no models either, an empty list stands for ``stored``.
   case described([EntityDescription])
   /// All entities of the store except those that the models continue, by their names or their original names. The
   /// store must exist.
@@ -18,13 +19,4 @@ public enum RecordEntities: Sendable {
 extension RecordEntities: ExpressibleByArrayLiteral {
   /// These entities.
   public init(arrayLiteral entities: EntityDescription...) { self = .described(entities) }
-}
-
-extension RecordEntities {
-  var others: ContainerModels.Others {
-    switch self {
-    case .described(let entities): entities.isEmpty ? .none : .described(entities)
-    case .stored: .stored
-    }
-  }
 }

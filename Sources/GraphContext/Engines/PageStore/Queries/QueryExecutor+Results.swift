@@ -25,8 +25,8 @@ extension QueryExecutor {
   ///   - records: which rows come with records.
   func results(_ paths: inout RowPaths, records: RecordNeed) throws -> ResultRows {
     // Unsaved changes of other entities, which rows are tested by, may change before the last row is asked for.
-    let isSettled = records == .always || pending == nil
-    if isInOrder, isSettled { return try passingResults(&paths, needsRecords: records == .whilePassing) }
+    let mayWait = records == .always || pending == nil
+    if isInOrder, mayWait { return try passingResults(&paths, needsRecords: records == .whilePassing) }
     guard records == .always else { return ResultRows(listed: try foundRows(nil)) }
     let rows = try withRecords(listedRows(keep), keep).map { row in
       QueryRow(number: row.number, record: row.record ?? ownChanges?.record(row.number))

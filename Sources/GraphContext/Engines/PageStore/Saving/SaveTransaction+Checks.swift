@@ -65,9 +65,9 @@ extension SaveTransaction {
     }
   }
 
-  /// Checks that no delete rule has deleted an object that a new object was settled with.
-  mutating func checkSettledOwners() {
-    for (entity, owners) in zip(schema.entities, request.settledOwners) {
+  /// Checks that no delete rule has deleted an object that a new object was unified with.
+  mutating func checkUnifiedOwners() {
+    for (entity, owners) in zip(schema.entities, request.unifiedOwners) {
       for number in owners.sorted() where isDeletedByRule(number, entity) {
         let failure = ContextError(
           .conflict,

@@ -132,7 +132,7 @@ struct SaveTransaction: ~Copyable {
     for changes in changed { try storeKeys(changes.entity, &transaction) }
     try storePairs(&transaction)
     try applyDeleteRules(&transaction)
-    checkSettledOwners()
+    checkUnifiedOwners()
     try checkDestinations(&transaction)
     try checkCounts(&transaction)
     try checkUniqueness(&transaction)

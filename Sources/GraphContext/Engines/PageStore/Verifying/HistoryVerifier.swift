@@ -4,12 +4,16 @@ import PageStore
 struct HistoryVerifier {
   private let snapshot: Snapshot
   private(set) var problems: [IntegrityProblem] = []
+  /// The ends of the leases of each entity's numbers; nil if they are unknown.
+  private let leases: [EntityNumber: UInt64]?
   /// The transaction before the current one.
   private var last: (commit: UInt64, end: UInt64)?
 
-  /// - Parameter format: the version of the store's format.
-  init(_ snapshot: Snapshot, format: UInt64) {
-    self.snapshot = snapshot
+  /// - Parameters:
+  ///   - format: the version of the store's format.
+  ///   - leases: the ends of the leases of each entity's numbers; nil if they are unknown.
+  init(_ snapshot: Snapshot, format: UInt64, leases: [EntityNumber: UInt64]?) {
+    (self.snapshot, self.leases) = (snapshot, leases)
     do throws(StoreError) { try verify(format) } catch { report(error.message) }
   }
 
@@ -46,6 +50,7 @@ struct HistoryVerifier {
     guard let entry = HistoryEntry(value, of: commit) else {
       return report("the transaction \(commit) is damaged")
     }
+    verifyInsertions(of: entry, commit)
     if let last {
       if entry.header.previousCommit != last.commit {
         report(
@@ -60,5 +65,15 @@ struct HistoryVerifier {
       }
     }
     last = (commit, entry.header.position &+ UInt64(keyByteCount + value.count))
+  }
+
+  /// Checks what a reader of the history checks, too: that the store has given the numbers of the inserted objects.
+  private mutating func verifyInsertions(of entry: HistoryEntry, _ commit: UInt64) {
+    for objects in entry.objects {
+      guard let end = leases?[objects.entity] else { continue }
+      if !objects.hasInserted(below: end) {
+        report("the transaction \(commit) says that objects were inserted whose numbers were not leased")
+      }
+    }
   }
 }

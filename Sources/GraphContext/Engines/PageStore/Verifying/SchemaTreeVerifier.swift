@@ -42,12 +42,17 @@ struct SchemaTreeVerifier {
     }
     if let schema { verifyHead(entries, schema, isComplete: isComplete) }
     guard let known = schema ?? used else { return }
-    let migration = migrationUnderWay()
+    // A change is read together with the schema.
+    let migration = schema == nil ? nil : migrationUnderWay()
     verifyOthers(entries, known, migration, isComplete: isComplete)
     if let used, let schema, !used.isSame(as: schema) {
       report("the schema is not the one that the store is used with")
     }
-    problems += HistoryVerifier(snapshot, format: SchemaTree.number(entries[SchemaTree.formatKey])).problems
+    let ends = leases.map { leases in
+      Dictionary(uniqueKeysWithValues: known.entities.map { ($0.number, leases[$0.number] ?? 0) })
+    }
+    let format = SchemaTree.number(entries[SchemaTree.formatKey])
+    problems += HistoryVerifier(snapshot, format: format, leases: ends).problems
     var owned = ReservedTree.names.union(known.entities.flatMap(\.trees))
     if let migration { owned.formUnion(migration.trees(besides: known)) }
     for name in try snapshot.treeNames where !owned.contains(name) {
@@ -93,14 +98,11 @@ struct SchemaTreeVerifier {
       SchemaTree.spentKey,
     ]
     var others = entries.filter { !heads.contains($0.key) && !StagedBlobs.isKey($0.key) }
-    let isEarlier = SchemaTree.number(entries[SchemaTree.formatKey]) < SchemaTree.formatVersion
     for entity in schema.entities {
       for layout in entity.layouts {
         others[SchemaTree.layoutKey(layout.number, of: entity.number)] = nil
       }
-      let key =
-        isEarlier ? SchemaEntries.earlierNumbersKey(entity.name) : SchemaTree.numbersKey(entity.number)
-      guard let bytes = others.removeValue(forKey: key) else { continue }
+      guard let bytes = others.removeValue(forKey: SchemaTree.numbersKey(entity.number)) else { continue }
       let end = SchemaTree.number(bytes)
       let isSound = bytes.count == 8 && end <= ObjectNumbers.greatest
       if !isSound { report("the lease of numbers for \(entity.name) is damaged") }

@@ -1,0 +1,131 @@
+import Cambium
+import CambiumOperations
+import Foundation
+import Testing
+
+/// A getter that can't read returns a placeholder, and its context notes the error. No store operation succeeds with
+/// such values.
+struct PlaceholderOutputTests {
+  private final class Reading<Output: Sendable>: StoreOperation<Output>, @unchecked Sendable {
+    // Safety: the closure never changes.
+    private let body: @Sendable (Reading, ManagedObjectContext) throws -> Void
+
+    init(
+      _ depot: Depot,
+      retryStrategy: RetryStrategy = .none,
+      _ body: @escaping @Sendable (Reading, ManagedObjectContext) throws -> Void
+    ) {
+      self.body = body
+      super.init(depot.container, retryStrategy: retryStrategy)
+    }
+
+    override func performWork(in context: ManagedObjectContext) throws { try body(self, context) }
+  }
+
+  /// Returns a store, and the ID of an object that was deleted from it.
+  private func depotWithGap() async throws -> (Depot, ManagedObjectID) {
+    let depot = try await Depot()
+    let ids = try await depot.container.write { (context: ManagedObjectContext) throws -> [ManagedObjectID] in
+      let parcel = Parcel("gone", weight: 5)
+      context.insert(parcel)
+      return [parcel.objectID]
+    }
+    try await depot.container.batchDelete(From<Parcel>().where { $0.code == "gone" })
+    return (depot, ids[0])
+  }
+
+  /// Calls the closure on another thread, and waits until it has returned.
+  private static func onAnotherThread(_ body: @escaping @Sendable () -> Void) {
+    let done = DispatchSemaphore(value: 0)
+    Thread.detachNewThread {
+      body()
+      done.signal()
+    }
+    done.wait()
+  }
+
+  @Test func aPlaceholderIsNoSuccess() async throws {
+    let (depot, gone) = try await depotWithGap()
+    let operation = Reading<Int>(depot) { operation, context in
+      operation.finish(with: .success(try context.object(Parcel.self, with: gone).weight))
+    }
+    let error = await #expect(throws: ContextError.self) { try await operation.run() }
+    #expect(error?.code == .objectNotFound)
+    let set = Reading<Int>(depot) { operation, context in
+      operation.output = .success(try context.object(Parcel.self, with: gone).weight)
+      operation.finish()
+    }
+    await #expect(throws: ContextError.self) { try await set.run() }
+  }
+
+  @Test func workForVoidThatCouldNotReadHasFailed() async throws {
+    let (depot, gone) = try await depotWithGap()
+    let operation = Reading<Void>(depot) { operation, context in
+      _ = try context.object(Parcel.self, with: gone).weight
+      operation.finish()
+    }
+    let error = await #expect(throws: ContextError.self) { try await operation.run() }
+    #expect(error?.code == .objectNotFound)
+  }
+
+  @Test func aPlaceholderThatAnotherThreadGivesIsNoSuccess() async throws {
+    let (depot, gone) = try await depotWithGap()
+    let operation = Reading<Int>(depot) { operation, context in
+      let weight = try context.object(Parcel.self, with: gone).weight
+      Self.onAnotherThread { operation.finish(with: .success(weight)) }
+      #expect(!operation.isFinished)
+    }
+    let error = await #expect(throws: ContextError.self) { try await operation.run() }
+    #expect(error?.code == .objectNotFound)
+  }
+
+  /// The thread that cancels an operation may end it, but not with a placeholder.
+  @Test func aCancelledOperationDoesNotSucceedWithAPlaceholder() async throws {
+    let (depot, gone) = try await depotWithGap()
+    let operation = Reading<Int>(depot) { operation, context in
+      let weight = try context.object(Parcel.self, with: gone).weight
+      Self.onAnotherThread {
+        operation.cancel()
+        operation.finish(with: .success(weight))
+      }
+    }
+    await #expect(throws: ContextError.self) { try await operation.run() }
+    let empty = Reading<Int>(depot) { operation, context in
+      _ = try context.object(Parcel.self, with: gone).weight
+      Self.onAnotherThread {
+        operation.cancel()
+        operation.finish()
+      }
+      #expect(operation.isFinished)
+    }
+    await #expect(throws: CancellationError.self) { try await empty.run() }
+  }
+
+  @Test func whatWasReadIsTheOutput() async throws {
+    let (depot, _) = try await depotWithGap()
+    try await depot.container.write { $0.insert(Parcel("there", weight: 3)) }
+    let operation = Reading<Int>(depot) { operation, context in
+      let weight = try context.fetch(From<Parcel>())[0].weight
+      Self.onAnotherThread { operation.finish(with: .success(weight)) }
+    }
+    #expect(try await operation.run() == 3)
+    #expect(operation.operationContext == nil)
+  }
+
+  @Test func workThatCouldNotReadIsDoneAgain() async throws {
+    let (depot, gone) = try await depotWithGap()
+    for endsElsewhere in [false, true] {
+      let operation = Reading<Int>(depot, retryStrategy: .repeat(times: 1)) { operation, context in
+        let isFirst = operation.failureCount == 0
+        let weight = try isFirst ? context.object(Parcel.self, with: gone).weight : 7
+        if endsElsewhere {
+          Self.onAnotherThread { operation.finish(with: .success(weight)) }
+        } else {
+          operation.finish(with: .success(weight))
+        }
+      }
+      #expect(try await operation.run() == 7)
+      #expect(operation.failureCount == 1)
+    }
+  }
+}
