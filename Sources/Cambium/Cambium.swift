@@ -7,6 +7,7 @@
 // store itself imports PageStore.
 @_exported import struct Logging.Logger
 @_exported import struct PageStore.CompactionPolicy
+@_exported import struct PageStore.CompactionProgress
 @_exported import enum PageStore.Durability
 @_exported import struct PageStore.IntegrityProblem
 @_exported import enum PageStore.PageUse

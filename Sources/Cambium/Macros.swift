@@ -46,6 +46,9 @@
   named(_$visit),
   named(entityName),
   named(init),
+  named(_$class),
+  named(_$hierarchy),
+  named(_$own),
   named(Values)
 )
 @attached(memberAttribute)

@@ -30,6 +30,21 @@ extension ModelInheritance {
     return mistakes
   }
 
+  /// Returns the diagnostic for a class whose mark doesn't name its superclass, which is a model.
+  ///
+  /// - Parameter superclass: the type that the class inherits from.
+  static func mistake(
+    ofUnnamed superclass: TypeSyntax,
+    of model: ClassDeclSyntax,
+    marked mark: AttributeSyntax
+  ) -> Diagnostic {
+    let name = superclass.trimmedDescription
+    let fixed = mark.inserting(option: "superclass: \"\(name)\"")
+    // The order of other arguments matters, so the class's author writes it.
+    let fixIt = mark.arguments == nil ? FixIt.replacing(mark, by: fixed, "name the superclass") : nil
+    return ModelDiagnostic.unnamedSuperclass(model.name.text, name).at(superclass, fixIts: fixIt)
+  }
+
   /// `Animal` of `Zoo.Animal`.
   private static func lastName(of type: String) -> Substring {
     type.split { $0 == "." || $0 == "`" }.last ?? ""
@@ -38,5 +53,5 @@ extension ModelInheritance {
 
 extension ExprSyntax {
   /// The text of a string literal without interpolations; nil for anything else.
-  fileprivate var literalText: String? { self.as(StringLiteralExprSyntax.self)?.representedLiteralValue }
+  var literalText: String? { self.as(StringLiteralExprSyntax.self)?.representedLiteralValue }
 }

@@ -19,8 +19,8 @@ struct ModelDeclaration {
   /// The properties that stand for the objects behind links.
   let linked: [LinkedProperty]
   let diagnostics: [Diagnostic]
-  /// True if the macro can expand the class. It also expands a class with a mistaken property, so that the compiler
-  /// reports only that mistake, and none where the class is used.
+  /// True if the macro can expand the class. It also expands a class with a mistaken property, name or inheritance, so
+  /// that the compiler reports only that mistake, and none where the class is used.
   let canBeAModel: Bool
 
   /// Lines of an initializer that the class should declare. The missing initializer is reported as a mistake; the
@@ -49,17 +49,18 @@ struct ModelDeclaration {
     name = model.name.text
     plainName = model.name.plainText
     access = model.witnessAccess
-    inheritance = ModelInheritance(mark)
-    overridableHooks =
-      inheritance.map { $0.superclass == nil ? ModelHook.overridable(in: model) : [] } ?? []
-    hasValues = !Self.hasOwnValues(model)
-    var diagnostics = Self.mistakes(of: model, isAlone: inheritance == nil)
-    diagnostics += ModelInheritance.mistakes(of: model, marked: mark)
-    diagnostics += ModelPlace.mistakes(of: model, in: context)
-    canBeAModel = diagnostics.isEmpty
-    diagnostics += model.memberBlock.members.conditionMistakes
+    inheritance = ModelInheritance(mark, of: model)
     let isSubclass = inheritance?.superclass != nil
-    diagnostics += ModelHook.mistakes(in: model, isRoot: inheritance != nil && !isSubclass)
+    // The macro without arguments about inheritance can't write hooks.
+    let isRoot = inheritance?.isWritten == true && !isSubclass
+    overridableHooks = isRoot ? ModelHook.overridable(in: model) : []
+    hasValues = !Self.hasOwnValues(model)
+    let placeMistakes = ModelPlace.mistakes(of: model, in: context)
+    canBeAModel = placeMistakes.isEmpty && model.genericParameterClause == nil
+    var diagnostics = Self.mistakes(of: model, lacksFinal: inheritance?.isWritten == false)
+    diagnostics += ModelInheritance.mistakes(of: model, marked: mark) + placeMistakes
+    diagnostics += model.memberBlock.members.conditionMistakes
+    diagnostics += ModelHook.mistakes(in: model, isRoot: isRoot)
     diagnostics += Self.storageMistakes(in: model)
     originalName = mark.originalName(of: "model", &diagnostics)
     let variables = model.memberBlock.members.compactMap { $0.decl.as(VariableDeclSyntax.self) }
@@ -114,10 +115,10 @@ struct ModelDeclaration {
     return [ModelDiagnostic.tooMany(count, limit: maximumSlotCount).at(model.name)]
   }
 
-  /// - Parameter isAlone: True if no other class inherits from the model.
-  private static func mistakes(of model: ClassDeclSyntax, isAlone: Bool) -> [Diagnostic] {
+  /// - Parameter lacksFinal: True if the class should be final.
+  private static func mistakes(of model: ClassDeclSyntax, lacksFinal: Bool) -> [Diagnostic] {
     var mistakes: [Diagnostic] = []
-    if isAlone, !model.modifiers.contains(where: { $0.name.text == "final" }) {
+    if lacksFinal {
       let keyword = model.classKeyword
       let fixed = TokenSyntax.identifier("final class")
         .with(\.leadingTrivia, keyword.leadingTrivia).with(\.trailingTrivia, keyword.trailingTrivia)

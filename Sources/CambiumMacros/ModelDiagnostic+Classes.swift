@@ -50,6 +50,13 @@ extension ModelDiagnostic {
     )
   }
 
+  static func unnamedSuperclass(_ name: String, _ superclass: String) -> ModelDiagnostic {
+    ModelDiagnostic(
+      id: "unnamedSuperclass",
+      message: "'\(name)' inherits from a model and must name it: '@Model(superclass: \"\(superclass)\")'"
+    )
+  }
+
   static func noInitializer(_ name: String) -> ModelDiagnostic {
     ModelDiagnostic(
       id: "noInitializer",

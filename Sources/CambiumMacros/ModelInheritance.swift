@@ -1,4 +1,3 @@
-import SwiftParser
 import SwiftSyntax
 import SwiftSyntaxBuilder
 
@@ -6,23 +5,23 @@ import SwiftSyntaxBuilder
 struct ModelInheritance {
   /// The expression after `isAbstract:`, as written.
   let isAbstract: String
-  /// The name of the superclass; nil for a root.
+  /// The superclass, as the class names it; nil for a root. The name in the mark may be a mistake.
   let superclass: String?
+  /// Without those that are no string literals.
   let subclasses: [String]
+  /// False for a class that isn't final, and whose mark says nothing about inheritance. This is a mistake, and the
+  /// class is expanded as a root without subclasses.
+  let isWritten: Bool
 
-  /// Nil for a mark without arguments about inheritance.
-  init?(_ mark: AttributeSyntax) {
+  /// Nil for a final class whose mark has no arguments about inheritance.
+  init?(_ mark: AttributeSyntax, of model: ClassDeclSyntax) {
     let parent = mark.argument(labeled: "superclass")
     let children = mark.argument(labeled: "subclasses")
-    guard parent != nil || children != nil else { return nil }
+    isWritten = parent != nil || children != nil
+    guard isWritten || !model.isFinal else { return nil }
     isAbstract = mark.argument(labeled: "isAbstract")?.trimmedDescription ?? "false"
-    superclass = parent.map(Self.className)
-    subclasses = children?.as(ArrayExprSyntax.self)?.elements.map { Self.className($0.expression) } ?? []
-  }
-
-  /// `Dog` of `"Dog"`.
-  private static func className(_ expression: ExprSyntax) -> String {
-    expression.as(StringLiteralExprSyntax.self)?.representedLiteralValue ?? expression.trimmedDescription
+    superclass = parent == nil ? nil : model.inheritanceClause?.inheritedTypes.first?.type.trimmedDescription
+    subclasses = children?.as(ArrayExprSyntax.self)?.elements.compactMap(\.expression.literalText) ?? []
   }
 }
 

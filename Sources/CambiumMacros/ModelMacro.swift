@@ -63,21 +63,43 @@ extension ModelMacro: ExtensionMacro {
   ) throws -> [ExtensionDeclSyntax] {
     guard let model = declaration.as(ClassDeclSyntax.self) else { return [] }
     let declared = ModelDeclaration(model, marked: node, in: context.lexicalContext)
-    // A subclass has the conformances of its superclass.
-    guard declared.canBeAModel, declared.inheritance?.superclass == nil else { return [] }
-    // The inherited conformance would give a subclass no values type of its own.
-    let isAlone = declared.inheritance == nil
-    let conformances = ["ManagedObject"] + (declared.hasValues && isAlone ? ["ModelWithValues"] : [])
-    let list = conformances.map { "GraphContext.\($0)" }.joined(separator: ", ")
-    return [
-      try ExtensionDeclSyntax("nonisolated extension \(type.trimmed): \(raw: list) {}"),
-      try ExtensionDeclSyntax(
-        """
-        @available(*, unavailable, message: "an object stays with its context; send its objectID instead")
-        extension \(type.trimmed): Sendable {}
-        """
-      ),
-    ]
+    // The compiler crashes where it reads a subclass, without a message, if a conformance that the macro promises
+    // is missing here. So a class that can't be expanded has them, too, unless nothing can inherit from it.
+    guard declared.canBeAModel || !model.isFinal else { return [] }
+    // A subclass has the conformances of its superclass, and the compiler doesn't ask for them.
+    let asks = { (name: String) in protocols.contains { $0.trimmedDescription.hasSuffix(name) } }
+    let isSubclass = !asks("ManagedObject") && !asks("Sendable")
+    if isSubclass, declared.inheritance?.isWritten != true,
+      let superclass = model.inheritanceClause?.inheritedTypes.first?.type
+    {
+      context.diagnose(ModelInheritance.mistake(ofUnnamed: superclass, of: model, marked: node))
+    }
+    let conformances = declared.conformances.filter { !isSubclass || asks($0) }
+    var extensions: [ExtensionDeclSyntax] = []
+    if !conformances.isEmpty {
+      let list = conformances.map { "GraphContext.\($0)" }.joined(separator: ", ")
+      extensions.append(try ExtensionDeclSyntax("nonisolated extension \(type.trimmed): \(raw: list) {}"))
+    }
+    if !isSubclass {
+      extensions.append(
+        try ExtensionDeclSyntax(
+          """
+          @available(*, unavailable, message: "an object stays with its context; send its objectID instead")
+          extension \(type.trimmed): Sendable {}
+          """
+        )
+      )
+    }
+    return extensions
+  }
+}
+
+extension ModelDeclaration {
+  /// The names of the protocols. The inherited conformance would give a subclass no values type of its own, so only a
+  /// final class conforms to `ModelWithValues`; one that lacks `final` was promised the conformance all the same.
+  fileprivate var conformances: [String] {
+    let hasConformance = inheritance.map { !$0.isWritten } ?? hasValues
+    return ["ManagedObject"] + (hasConformance ? ["ModelWithValues"] : [])
   }
 }
 
@@ -101,7 +123,7 @@ extension ModelDeclaration {
   }
 
   /// The argument that tells the accessors of a subclass where its slots begin: the slots of a root are the first.
-  var classArgument: String { inheritance?.superclass == nil ? "" : ", of: \"\(plainName)\"" }
+  var classArgument: String { inheritance?.superclass == nil ? "" : ", of: \"\(name)\"" }
 
   fileprivate var description: DeclSyntax {
     """

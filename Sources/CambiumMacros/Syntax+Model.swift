@@ -37,6 +37,10 @@ extension VariableDeclSyntax {
   }
 }
 
+extension ClassDeclSyntax {
+  var isFinal: Bool { modifiers.contains { $0.name.text == "final" } }
+}
+
 extension AttributeListSyntax {
   /// The attribute of this name, whether or not a module stands before it.
   func first(named name: String) -> AttributeSyntax? {

@@ -14,14 +14,17 @@ struct Expansion {
   /// `line:column: message` for each mistake, each followed by `fix: what: the changed lines`.
   let mistakes: [String]
 
-  init(_ source: String) {
+  /// - Parameter inheritsFromModel: True if the compiler sees that the class in the text inherits from a model.
+  init(_ source: String, inheritsFromModel: Bool = false) {
+    let conformances: [TypeSyntax] =
+      inheritsFromModel ? ["ModelWithValues"] : ["ManagedObject", "ModelWithValues", "Sendable"]
     let file = Parser.parse(source: source)
     let context = BasicMacroExpansionContext(
       sourceFiles: [file: .init(moduleName: "Tests", fullFilePath: "Test.swift")])
     let specs: [String: MacroSpec] = [
       "Model": MacroSpec(
         type: ModelMacro.self,
-        conformances: ["ManagedObject", "ModelWithValues", "Sendable"]
+        conformances: conformances
       ),
       "Attribute": MacroSpec(type: AttributeMacro.self),
       "Relationship": MacroSpec(type: RelationshipMacro.self),

@@ -7,7 +7,8 @@ struct HierarchyTests {
   }
 
   private func subclass(_ members: String) -> Expansion {
-    Expansion("@Model(superclass: \"Animal\") final class Dog: Animal {\n\(members)\n}")
+    let source = "@Model(superclass: \"Animal\") final class Dog: Animal {\n\(members)\n}"
+    return Expansion(source, inheritsFromModel: true)
   }
 
   /// The root doesn't know which values insertions make for objects of its subclasses: the model does.

@@ -21,6 +21,7 @@ struct LimitsDocumentTests {
     "StoreLimits.keyByteCount": UInt64(StoreLimits.keyByteCount),
     "StoreLimits.logRecordByteCount": UInt64(StoreLimits.logRecordByteCount),
     "PredicateTree.maximumDepth": UInt64(PredicateTree.maximumDepth),
+    "Where.maximumJoinedCount": UInt64(Where<Int>.maximumJoinedCount),
     "IndexMatch.maximumRangeCount": UInt64(IndexMatch.maximumRangeCount),
     "RegexPattern.maximumLength": UInt64(RegexPattern.maximumLength),
     "LogRecordHeader.commitLimit": LogRecordHeader.commitLimit,

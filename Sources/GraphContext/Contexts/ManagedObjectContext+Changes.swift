@@ -4,7 +4,7 @@ import Predicates
 
 extension ManagedObjectContext {
   /// Puts a new object into the context, and every new object that its relationships lead to. It has its final ID from
-  /// now on. Does nothing for an object that is in the context.
+  /// now on. Does nothing for an object that is in the context and not deleted there.
   ///
   /// Numbers come in blocks that are leased in the store, most of them by saves. When a block is used up, and for the
   /// first object after the store was opened, this waits for its turn to write as ``save(ifExists:durability:)`` does,
@@ -16,8 +16,11 @@ extension ManagedObjectContext {
   /// gone (it was deleted, or its context was reset), `unknownEntity` for a model that the container was made without;
   /// `tooManyObjects` or what a save throws, when no number can be leased for the object. The same goes for a
   /// relationship that is set to such an object.
+  ///
+  /// It also throws `objectNotFound` for an object whose deletion in this context isn't saved: the object stays deleted.
+  /// To take the deletion back, call ``discardChanges(of:)`` instead.
   public func insert(_ object: some ManagedObject) {
-    adopt(object)
+    if adopt(object), object._$state.phase == .deleted { deferred.note(Self.isDeletedHere(object)) }
     awakeInserted()
   }
 
@@ -76,6 +79,17 @@ extension ManagedObjectContext {
       "\(number.isNone ? "a \(name)" : "\(name) \(number)") no longer exists: it was deleted,"
         + " or its context was reset; no relationship can lead to it",
       context: .init(entity: name, objectID: number.isNone ? nil : id)
+    )
+  }
+
+  /// Makes the error for the insertion of an object whose deletion in its context isn't saved.
+  private static func isDeletedHere(_ object: any ManagedObject) -> ContextError {
+    let id = object.objectID
+    return ContextError(
+      .objectNotFound,
+      "\(id.entityName) \(id.number) is deleted in this context and can't be inserted;"
+        + " discardChanges(of:) takes its deletion back",
+      context: .init(entity: id.entityName, objectID: id)
     )
   }
 

@@ -20,6 +20,10 @@ public struct OrderedToMany<Element: ManagedObject> {
   /// Makes a collection without members.
   public init() { members = ToMany() }
 
+  /// Makes a collection of objects in the order of the sequence. An object that the sequence has more than once is a
+  /// member once, at its first position. O(elements) on average.
+  public init(_ elements: some Sequence<Element>) { members = ToMany(elements) }
+
   /// The number of members. O(log n) in a context.
   public var count: Int { members.count }
 
@@ -132,10 +136,7 @@ extension OrderedToMany: Sequence {
 
 extension OrderedToMany: ExpressibleByArrayLiteral {
   /// Makes a collection of objects, each a member once however often it is listed.
-  public init(arrayLiteral elements: Element...) {
-    self.init()
-    append(contentsOf: elements)
-  }
+  public init(arrayLiteral elements: Element...) { self.init(elements) }
 }
 
 extension OrderedToMany: PredicateElements {}

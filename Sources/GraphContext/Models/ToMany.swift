@@ -22,6 +22,12 @@ public struct ToMany<Element: ManagedObject> {
   /// Makes a collection without members.
   public init() { storage = .members(nil) }
 
+  /// Makes a collection of objects, each a member once however often the sequence has it. O(elements) on average.
+  public init(_ elements: some Sequence<Element>) {
+    self.init()
+    append(contentsOf: elements)
+  }
+
   /// The number of members. O(log n) in a context.
   public var count: Int {
     switch storage {
@@ -74,6 +80,15 @@ public struct ToMany<Element: ManagedObject> {
       storage = .members(members.map { UnattachedMembers($0.list.filter { $0 !== element }) })
     }
   }
+
+  /// Removes all objects. O(members · log n) in a context.
+  public mutating func removeAll() {
+    switch storage {
+    case .relationship(let relationship):
+      for element in relationship.objects(as: Element.self) { relationship.remove(element) }
+    case .members: storage = .members(nil)
+    }
+  }
 }
 
 extension ToMany: Sequence {
@@ -110,10 +125,7 @@ extension ToMany: Sequence {
 
 extension ToMany: ExpressibleByArrayLiteral {
   /// Makes a collection of objects, each a member once however often it is listed.
-  public init(arrayLiteral elements: Element...) {
-    self.init()
-    append(contentsOf: elements)
-  }
+  public init(arrayLiteral elements: Element...) { self.init(elements) }
 }
 
 extension ToMany: PredicateElements {}

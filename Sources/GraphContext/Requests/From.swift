@@ -50,6 +50,12 @@ public struct From<Root: ManagedObject>: Sendable {
   /// Returns the query for only those objects for which the condition holds, written as text:
   /// `"seconds > %d AND title BEGINSWITH[c] %@", 180, "car"`. Conditions add up.
   public func `where`(format: String, _ arguments: (any PredicateArgument)?...) -> From {
+    self.where(format: format, arguments: arguments)
+  }
+
+  /// Returns the query for only those objects for which the condition holds, written as text, with its arguments in an
+  /// array. Conditions add up.
+  public func `where`(format: String, arguments: [(any PredicateArgument)?]) -> From {
     do throws(QueryError) {
       return self.where(try Where(format: format, arguments: arguments))
     } catch {
@@ -158,6 +164,22 @@ public struct From<Root: ManagedObject>: Sendable {
     var copy = self
     copy.untyped.offset = count
     return copy
+  }
+}
+
+// MARK: - Compiler messages
+
+extension From {
+  /// Unavailable: SwiftUI and SwiftData give the direction behind the key path; here it is a part of the key.
+  @available(*, unavailable, message: "the key has the direction: 'orderBy(.descending(\\.name))'")
+  public func orderBy(_ keyPath: KeyPath<Root, some AttributeType>, ascending isAscending: Bool) -> From {
+    fatalError("an order has no parameter for the direction")
+  }
+
+  /// Unavailable: SwiftUI and SwiftData give the direction behind the key path; here it is a part of the key.
+  @available(*, unavailable, message: "the key has the direction: 'orderBy(.descending(\\.name))'")
+  public func orderBy(_ keyPath: KeyPath<Root, some AttributeType>, order: SortOrder) -> From {
+    fatalError("an order has no parameter for the direction")
   }
 }
 

@@ -33,12 +33,17 @@ extension Store {
     options: StoreOptions,
     logger: Logger?
   ) throws(StoreError) -> Store? {
-    let file = try PosixFile.open(
-      path: path,
-      isReadOnly: options.isReadOnly,
-      createsIfMissing: options.createsIfMissing,
-      permissions: options.filePermissions
-    )
+    let file: PosixFile
+    do throws(StoreError) {
+      file = try PosixFile.open(
+        path: path,
+        isReadOnly: options.isReadOnly,
+        createsIfMissing: options.createsIfMissing,
+        permissions: options.filePermissions
+      )
+    } catch {
+      throw error.explained(forOpening: path, options)
+    }
     let identity = try file.identity()
     var isUsed = false
     defer { if !isUsed { file.close() } }

@@ -12,17 +12,22 @@ enum NearestName {
       .name
   }
 
-  /// Returns Levenshtein's distance between the two texts' bytes. O(n·m).
+  /// Returns the fewest edits from one text to the other: each inserts, removes or replaces a byte, or exchanges two
+  /// neighbours. O(n·m).
   private static func edits(from source: String, to target: String) -> Int {
-    let target = Array(target.utf8)
-    var row = Array(0...target.count)
-    for (i, byte) in source.utf8.enumerated() {
-      var diagonal = row[0]
+    let (source, target) = (Array(source.utf8), Array(target.utf8))
+    // The edits from the first bytes of the source to each beginning of the target, and the same for one byte and for
+    // two bytes less.
+    var (row, previous, earlier) = (Array(0...target.count), [Int](), [Int]())
+    for i in source.indices {
+      (previous, earlier) = (row, previous)
       row[0] = i + 1
       for j in target.indices {
-        let substitution = diagonal + (target[j] == byte ? 0 : 1)
-        diagonal = row[j + 1]
-        row[j + 1] = min(substitution, min(row[j], row[j + 1]) + 1)
+        let substitution = previous[j] + (target[j] == source[i] ? 0 : 1)
+        row[j + 1] = min(substitution, min(row[j], previous[j + 1]) + 1)
+        if i > 0, j > 0, source[i] == target[j - 1], source[i - 1] == target[j] {
+          row[j + 1] = min(row[j + 1], earlier[j - 1] + 1)
+        }
       }
     }
     return row[target.count]

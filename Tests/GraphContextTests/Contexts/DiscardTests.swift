@@ -255,6 +255,31 @@ struct DiscardTests {
     #expect(try await library.verify() == [])
   }
 
+  @Test func insertingADeletedObjectIsAFailureThatNamesTheWayBack() throws {
+    let context = try library.context()
+    defer { context.end() }
+    let dump = try LibraryDump(context)
+    let desk = try #require(try context.fetch(From<Desk>().where { $0.number == 9 }).first)
+    context.delete(desk)
+    context.insert(desk)
+    #expect(desk.isDeleted)
+    for _ in 0..<2 {
+      let error = #expect(throws: ContextError.self) { try context.save() }
+      #expect(error?.code == .objectNotFound && error?.context.objectID == desk.objectID)
+      #expect(error?.message.contains("discardChanges(of:)") == true)
+    }
+    let error = #expect(throws: ContextError.self) { try context.count(From<Desk>()) }
+    #expect(error?.code == .objectNotFound)
+    context.rollback()
+    #expect(!desk.isDeleted)
+    context.delete(desk)
+    context.discardChanges(of: desk)
+    context.insert(desk)
+    #expect(!desk.isDeleted)
+    #expect(try !hasAnythingToSave(context))
+    #expect(try LibraryDump(context) == dump)
+  }
+
   @Test func everyObjectOfAModelIsDeleted() async throws {
     #expect(try await library.deleteAll(Writer.self) == 4)
     #expect(try await library.query { try $0.count(From<Book>()) } == 0)

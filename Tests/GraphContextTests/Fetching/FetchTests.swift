@@ -34,6 +34,45 @@ struct FetchTests {
     }
   }
 
+  @Test func aFormatTakesItsArgumentsInAnArray() async throws {
+    try await withShelves(20) { context throws in
+      let format = "height == %d AND code > %@"
+      let found = try context.fetch(From<Shelf>().where(format: format, arguments: [3, "00005"]))
+      #expect(found.map(\.code) == ["00013"])
+      let both = From<Shelf>().where(format: format, 3, "00000").where(
+        format: "code < %@",
+        arguments: ["00010"]
+      )
+      #expect(try context.fetch(both).map(\.code) == ["00003"])
+      let mistake = expectMistake {
+        try context.fetch(From<Shelf>().where(format: format, arguments: [3]))
+      }
+      #expect(mistake?.code == .arguments)
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func tiesAreInTheDirectionOfTheLastKey(_ isSaved: Bool) async throws {
+    try await withShelves(30) { context throws in
+      for shelf in try context.fetch(From<Shelf>()) { shelf.notes = "equal" }
+      if isSaved { try context.save() }
+      func codes(_ order: [OrderBy<Shelf>]) throws -> [String] {
+        try context.fetch(From<Shelf>().orderBy(order)).prefix(6).map(\.code)
+      }
+      #expect(try codes([]) == ["00000", "00001", "00002", "00003", "00004", "00005"])
+      #expect(
+        try codes([.ascending(\.height)]) == ["00000", "00010", "00020", "00001", "00011", "00021"]
+      )
+      #expect(
+        try codes([.descending(\.height)]) == ["00029", "00019", "00009", "00028", "00018", "00008"]
+      )
+      #expect(
+        try codes([.ascending(\.height), .descending(\.notes)])
+          == ["00020", "00010", "00000", "00021", "00011", "00001"]
+      )
+    }
+  }
+
   @Test func aDeepOffsetIsFoundByRank() async throws {
     try await withShelves(2_000) { context throws in
       let request = From<Shelf>().orderBy(.descending(\.code)).limit(3).offset(1_500)

@@ -307,6 +307,11 @@ struct AccessorTests {
       setting.context.delete(badge)
       setting.context.insert(badge)
       setting.context.refresh(badge)
+      // Refused, unless the badge was never saved.
+      try? setting.context.save()
+      for reader in Self.readers { _ = reader(badge) }
+      setting.context.rollback()
+      setting.context.delete(badge)
       try? setting.context.save()
       for reader in Self.readers { _ = reader(badge) }
     }

@@ -167,7 +167,3 @@ private struct ListRun {
     try handOver()
   }
 }
-
-extension OrderedToMany {
-  fileprivate init(_ elements: [Element]) { self.init(_relatedObjects: elements) }
-}

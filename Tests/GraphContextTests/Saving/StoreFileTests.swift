@@ -6,7 +6,7 @@ import Testing
 
 @testable import GraphContext
 
-/// Stores that are destroyed, or replaced by a backup.
+/// Stores that are destroyed, replaced by a backup, or made smaller.
 struct StoreFileTests {
   private let folder: TemporaryFolder
   private var url: URL { URL(fileURLWithPath: folder.file("library.cambium")) }
@@ -61,5 +61,34 @@ struct StoreFileTests {
       try await PersistentContainer.destroyStore(at: web)
     }
     #expect(error?.code == .invalidURL)
+  }
+
+  /// Begins a compaction, with the variant that blocks its thread, and ends it at its first report. Returns the number
+  /// of reports.
+  private func reportsOfAnEndedCompaction(_ library: PersistentContainer) throws -> Int {
+    var count = 0
+    _ = try library.compact { _ in
+      count += 1
+      return false
+    }
+    return count
+  }
+
+  @Test func compactingMakesTheFileOfAnOpenStoreShorter() async throws {
+    let library = try await Library.open(at: url.path)
+    try await library.write { context in
+      context.insert(Writer("kept"))
+      for number in 1...20_000 { context.insert(Writer("the writer of number \(number)", rank: number)) }
+    }
+    _ = try await library.batchDelete(From<Writer>().where { $0.rank > 0 })
+    let before = try library.spaceLedger().totalBytes
+    #expect(try reportsOfAnEndedCompaction(library) == 1)
+    let end = try await library.compact()
+    #expect(end.currentBytes < before / 2, "\(end.currentBytes) after \(before)")
+    #expect(try library.spaceLedger().totalBytes < before / 2)
+    #expect(try await library.query { try $0.fetch(From<Writer>()).map(\.name) } == ["kept"])
+    #expect(try await library.verify() == [])
+    try await library.close()
+    await #expect(throws: ContextError.self) { try await library.compact() }
   }
 }

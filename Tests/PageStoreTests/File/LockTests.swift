@@ -148,6 +148,37 @@ struct LockTests {
     #expect(code { _ = try Store.open(at: "/nowhere/at/all") } == .inputOutput)
   }
 
+  @Test func aMissingFolderIsNamed() throws {
+    func message(_ path: String, _ options: StoreOptions) throws -> String {
+      let thrown = #expect(throws: StoreError.self) { try Store.open(at: path, options: options) }
+      let error = try #require(thrown)
+      #expect(error.code == .inputOutput && error.context.path == path)
+      #expect(error.systemError == .init(call: "open", errno: ENOENT))
+      return error.message
+    }
+    let missing = folder.file("missing")
+    #expect(symlink(missing + "/target", folder.file("link")) == 0)
+    for options in [StoreOptions(), .reading] {
+      for path in [missing + "/store", folder.file("link")] {
+        #expect(try message(path, options).hasSuffix("the folder \(missing) is missing"))
+      }
+    }
+    #expect(try !message(folder.file("store"), .reading).contains("folder"))
+  }
+
+  /// Root may write any file, so the system's error is made here.
+  @Test func aFileThatMayNotBeWrittenCanBeRead() throws {
+    let path = folder.file("store")
+    let refused = StoreError.system("open", EACCES).adding { $0.path = path }
+    #expect(refused.explained(forOpening: path, StoreOptions()).message == refused.message)
+    try Store.open(at: path).close()
+    let error = refused.explained(forOpening: path, StoreOptions())
+    #expect(error.message.hasPrefix(refused.message) && error.message.contains("StoreOptions.isReadOnly"))
+    #expect(error.code == .inputOutput && error.context.path == path)
+    #expect(error.systemError == refused.systemError)
+    #expect(refused.explained(forOpening: path, .reading).message == refused.message)
+  }
+
   @Test func anOptionOutOfItsLimitsIsRefused() {
     var options = StoreOptions()
     options.pageSize = 5_000

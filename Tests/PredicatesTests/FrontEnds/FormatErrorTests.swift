@@ -46,6 +46,8 @@ struct FormatErrorTests {
     Row("a == 1e999999999", "     ^", "out of range"),
     Row("a ? 1", "  ^", "Unexpected character “?”"),
     Row("größe == ; 1", "         ^", "Unexpected character “;”"),
+    Row("a == “x”", "     ^", "quotation mark “: use ' or \" around"),
+    Row("a == ’x’", "     ^", "quotation mark ’: use ' or \" around"),
     Row("🎉 == 1", "^", "Unexpected character “🎉”"),
     Row("'🎉🎉' == ; 1", "        ^", "Unexpected character “;”"),
     Row("a IN {1, 2", "          ^", "in the list"),

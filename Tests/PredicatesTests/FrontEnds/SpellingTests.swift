@@ -108,6 +108,10 @@ struct SpellingTests {
 
   static let stringConditions: [Spelling] = [
     Spelling("title BEGINSWITH 'Ca'", keyPath: (\Flight.title).hasPrefix("Ca")) { $0.title.hasPrefix("Ca") },
+    Spelling("tailnum BEGINSWITH[c] 'n'") { $0.tailnum.starts(with: "n", .caseInsensitive) },
+    Spelling("SUBQUERY(legs, $e1, $e1.flight.title BEGINSWITH 'Ca').@count > 0") {
+      $0.legs.any { $0.flight.title.starts(with: "Ca") }
+    },
     Spelling("tailnum ENDSWITH[c] 'x'", keyPath: (\Flight.tailnum).hasSuffix("x", .caseInsensitive)) {
       $0.tailnum.hasSuffix("x", .caseInsensitive)
     },
@@ -173,6 +177,13 @@ struct SpellingTests {
     let condition = Where<Flight> { $0.month == 1 && $0.notes == "" }
     #expect(throws: QueryError.self) { try condition.tree }
     #expect(performing { () throws(QueryError) in _ = try condition.tree }?.code == .keyPath)
+  }
+
+  @Test func integersOfDifferentTypesAreComparedAsInts() throws {
+    let product = Where<Flight> { $0.month * 3 > $0.day.int }
+    #expect(try product.tree == PredicateTree(format: "month * 3 > day"))
+    let large = Where<Flight> { $0.seats.int != $0.day.int * 60 }
+    #expect(try large.tree == PredicateTree(format: "seats != day * 60"))
   }
 
   @Test func anObjectWithoutAnIdentityIsRefused() {

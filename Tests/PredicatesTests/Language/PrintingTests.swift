@@ -65,9 +65,27 @@ struct PrintingTests {
     #expect(try PredicateTree(format: tree.description) == tree)
   }
 
+  @Test func aConditionIsArchivedAsItsText() throws {
+    let condition = Where<Flight> { $0.month == 1 && $0.origin == Airport(number: 7) }
+    let data = try JSONEncoder().encode([condition])
+    #expect(try JSONDecoder().decode([String].self, from: data) == [condition.description])
+    let copy = try #require(try JSONDecoder().decode([Where<Flight>].self, from: data).first)
+    #expect(try copy.tree == condition.tree)
+  }
+
+  @Test func aMistakeIsNotArchived() {
+    let condition = Where<Flight> { $0.notes == "" }
+    #expect(throws: EncodingError.self) { try JSONEncoder().encode([condition]) }
+  }
+
   @Test func aDamagedArchiveIsAnError() {
-    #expect(throws: DecodingError.self) {
-      try JSONDecoder().decode(PredicateTree.self, from: Data("\"month == \"".utf8))
+    for text in ["\"month == \"", "1"] {
+      #expect(throws: DecodingError.self) {
+        try JSONDecoder().decode(PredicateTree.self, from: Data(text.utf8))
+      }
+      #expect(throws: DecodingError.self) {
+        try JSONDecoder().decode(Where<Flight>.self, from: Data(text.utf8))
+      }
     }
   }
 

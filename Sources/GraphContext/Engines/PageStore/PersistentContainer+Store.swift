@@ -10,6 +10,26 @@ extension PersistentContainer {
     try ContextError.mapping { () throws(StoreError) in try handle.store.checkpoint() }
   }
 
+  /// Makes the store's file as short as its contents allow, while other tasks read and save: packs half-empty pages,
+  /// moves pages from the end of the file to free room before them, and gives the rest back to the file system.
+  /// O(size of the store).
+  ///
+  /// Pages that contexts at older commits and pinned commits read are not moved, and keep the file from being cut
+  /// before them. A crash at any moment leaves the file as it was, or shorter. A store that is in use makes its file
+  /// shorter by itself as well, and so does `close()`, but neither packs pages.
+  ///
+  /// - Parameter progress: called repeatedly, on the thread that does the work. The work ends when it returns false.
+  ///   What was done stays.
+  /// - Returns: the progress at the end.
+  /// - Throws: `store` if something can't be written, with the code `diskFull` also if there is no room for the next
+  ///   checkpoint, and `readOnly` for a store that was opened for reading only.
+  @discardableResult
+  public func compact(
+    progress: (CompactionProgress) -> Bool = { _ in true }
+  ) throws(ContextError) -> CompactionProgress {
+    try ContextError.mapping { try handle.store.compact(progress: progress) }
+  }
+
   /// Writes a backup: the complete state of the newest commit in a new file, as small as it can be, while other
   /// tasks read and save. The file appears at `url` when it is complete and durable. O(size of the store).
   ///

@@ -12,6 +12,19 @@ extension PersistentContainer {
     try await queue.run { () throws(ContextError) in try self.checkpoint() }
   }
 
+  /// Makes the store's file as short as its contents allow, without blocking the task's thread: see the synchronous
+  /// variant for details and errors.
+  ///
+  /// - Parameter progress: called repeatedly, on the thread that does the work. The work ends when it returns false.
+  ///   What was done stays.
+  /// - Returns: the progress at the end.
+  @discardableResult
+  public func compact(
+    progress: @escaping @Sendable (CompactionProgress) -> Bool = { _ in true }
+  ) async throws(ContextError) -> CompactionProgress {
+    try await queue.run { () throws(ContextError) in try self.compact(progress: progress) }
+  }
+
   /// Closes the container without blocking the task's thread: see the synchronous variant for details and errors.
   /// The synchronous variant closes at once.
   ///

@@ -53,8 +53,22 @@ struct FormatLexer {
     default:
       if let word = scanIdentifier() { return .word(scanSelector(after: hyphenated(word))) }
       if let symbol = scanSymbol() { return .symbol(symbol) }
-      throw error("Unexpected character “\(character(at: position))”.", at: position)
+      throw unexpected(character(at: position))
     }
+  }
+
+  /// The quotation marks of text programs, which stand around pasted strings.
+  private static let typographicQuotes: Set<Character> = [
+    "“", "”", "„", "‟", "‘", "’", "‚", "‛", "«", "»", "‹", "›",
+  ]
+
+  /// Returns the error for a character with which no token begins.
+  private func unexpected(_ character: Character) -> QueryError {
+    let message =
+      Self.typographicQuotes.contains(character)
+      ? "Unexpected quotation mark \(character): use ' or \" around a string."
+      : "Unexpected character “\(character)”."
+    return error(message, at: position)
   }
 
   static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }

@@ -68,6 +68,12 @@ extension ValueExpression where Value: AttributeType & BinaryInteger {
   public static func % (left: Self, right: Value) -> Self { left.call(.modulus, right.operand) }
   /// Returns the remainder, with the sign of the left side. Nil for a division by 0.
   public static func % (left: Self, right: Self) -> Self { call(.modulus, left, right) }
+
+  // No function converts the value: conditions compare integers of any type, and calculate with them, by value.
+
+  /// The integer as an Int, beside integers of another type: `$0.seconds > $0.minutes.int * 60`. An integer beyond the
+  /// range of Int keeps its value.
+  public var int: ValueExpression<Root, Int> { ValueExpression<Root, Int>(operand) }
 }
 
 extension ValueExpression where Value: AttributeType & BinaryFloatingPoint {

@@ -69,6 +69,11 @@ extension ValueExpression where Value == String {
     compare(.beginsWith, prefix.operand, options)
   }
 
+  /// Returns the condition of ``hasPrefix(_:_:)``; this is the function's name in `#Predicate`.
+  public func starts(with prefix: String?, _ options: StringOptions = []) -> Where<Root> {
+    hasPrefix(prefix, options)
+  }
+
   /// Returns the condition that the string ends with another. False where one of the two is missing.
   public func hasSuffix(_ suffix: String?, _ options: StringOptions = []) -> Where<Root> {
     compare(.endsWith, suffix.operand, options)

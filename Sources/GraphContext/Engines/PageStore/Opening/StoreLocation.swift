@@ -1,17 +1,17 @@
 import Foundation
 
-/// A value that says where a container keeps its objects: the `URL` of a file, or a ``StoreLocation``.
+/// The place where a container keeps its objects: the `URL` of a file, or a ``StoreLocation``.
 ///
 /// ```swift
 /// let music = try await PersistentContainer("Music", models: Song.self, at: url)
 /// let draft = try await PersistentContainer("Draft", models: Song.self, at: .inMemory)
 /// ```
 public protocol StoreLocationConvertible: Sendable {
-  /// The place that the value says.
+  /// The location that the value stands for.
   var storeLocation: StoreLocation { get }
 }
 
-/// The place where a container keeps its objects: ``StoreLocationConvertible/file(_:)``,
+/// A place where a container keeps its objects: ``StoreLocationConvertible/file(_:)``,
 /// ``StoreLocationConvertible/named(_:)`` or ``StoreLocationConvertible/inMemory``.
 public struct StoreLocation: StoreLocationConvertible, Hashable {
   /// The store's file; nil for a store in memory.
