@@ -74,7 +74,8 @@ extension ModelMacro: ExtensionMacro {
     {
       context.diagnose(ModelInheritance.mistake(ofUnnamed: superclass, of: model, marked: node))
     }
-    let conformances = declared.conformances.filter { !isSubclass || asks($0) }
+    // A conformance that the class has, or inherits, isn't asked for.
+    let conformances = declared.conformances.filter(asks)
     var extensions: [ExtensionDeclSyntax] = []
     if !conformances.isEmpty {
       let list = conformances.map { "GraphContext.\($0)" }.joined(separator: ", ")

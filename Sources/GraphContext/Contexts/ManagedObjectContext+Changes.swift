@@ -87,8 +87,8 @@ extension ManagedObjectContext {
     let id = object.objectID
     return ContextError(
       .objectNotFound,
-      "\(id.entityName) \(id.number) is deleted in this context and can't be inserted;"
-        + " discardChanges(of:) takes its deletion back",
+      "\(id.entityName) \(id.number) is deleted in this context and can't be inserted: roll back, and call"
+        + " discardChanges(of:) instead, which takes a deletion back",
       context: .init(entity: id.entityName, objectID: id)
     )
   }

@@ -97,7 +97,8 @@ public struct OrderedToMany<Element: ManagedObject> {
       return
     }
     let others = count - elements.count { relationship.contains($0) }
-    guard position >= 0, position <= others || relationship.host.hasFailed else {
+    let mayBeAnywhere = relationship.host.hasFailed || !relationship.isThere
+    guard position >= 0, position <= others || mayBeAnywhere else {
       fatalError("the position \(position) is not among 0 to \(others)")
     }
     relationship.insert(elements, at: position)

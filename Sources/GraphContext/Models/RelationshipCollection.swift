@@ -88,7 +88,7 @@ public struct ToManyRelationship {
 
   /// True if the owner is still in the context that it was in when the view was made. The owner may leave that context
   /// while the view exists.
-  private var isThere: Bool { owner._$state.host === host }
+  var isThere: Bool { owner._$state.host === host }
 
   /// Tells the context that the members are read: the code that reads a view may not be the code that got it.
   private func noteReading() { owner.noteReading(.toMany(ordinal)) }

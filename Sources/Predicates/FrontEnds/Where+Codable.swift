@@ -1,6 +1,6 @@
 extension Where: Codable {
   /// Encodes the condition as the text of its ``tree``. Throws `EncodingError` for a mistake that was made while the
-  /// condition was built.
+  /// condition was built. An object in it is archived as the name of its entity and its number, without its store.
   public func encode(to encoder: any Encoder) throws {
     switch condition.content {
     case .success(let tree): try tree.encode(to: encoder)

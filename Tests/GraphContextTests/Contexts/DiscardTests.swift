@@ -270,6 +270,8 @@ struct DiscardTests {
     }
     let error = #expect(throws: ContextError.self) { try context.count(From<Desk>()) }
     #expect(error?.code == .objectNotFound)
+    context.discardChanges(of: desk)
+    #expect(throws: ContextError.self) { try context.save() }
     context.rollback()
     #expect(!desk.isDeleted)
     context.delete(desk)

@@ -92,4 +92,31 @@ struct OrderedArrayTests {
     if isInContext { try context.save() }
     #expect(try await container.verify().map(\.description) == [])
   }
+
+  /// A list that was taken from an object before another context deleted the object: an insertion doesn't trap at a
+  /// position that was valid, and is a failure.
+  @Test func insertingIntoTheListOfAGoneOwnerIsAFailure() async throws {
+    let container = try await PersistentContainer(
+      "Books",
+      models: Anthology.self,
+      Poem.self,
+      at: .inMemory
+    )
+    let context = try container.context()
+    let book = Anthology("A")
+    context.insert(book)
+    book.poems = OrderedToMany(["a", "b"].map(Poem.init))
+    try context.save()
+    var list = book.poems
+    let position = list.count
+    let id = book.objectID
+    try await container.write { context in
+      context.delete(try context.existingObject(Anthology.self, with: id))
+    }
+    try context.refresh()
+    #expect(book.isDeleted && position == 2)
+    list.insert(Poem("c"), at: position)
+    let error = #expect(throws: ContextError.self) { try context.save() }
+    #expect(error?.code == .objectNotFound)
+  }
 }

@@ -30,7 +30,6 @@ struct ResolutionTests {
 
   static let unknownPaths: [(String, QueryError.Code, Int, String)] = [
     ("moth == 1", .unknownName, 0, "Did you mean “month”?"),
-    ("mnoth == 1", .unknownName, 0, "Did you mean “month”?"),
     ("origin.nmae == 'x'", .unknownName, 7, "Did you mean “name”?"),
     ("month == 1 AND origin.nam == 'x'", .unknownName, 22, "Airport has no property named “nam”"),
     ("title.length == 1", .typeMismatch, 6, "title is a string: it has no property “length”"),
