@@ -2,8 +2,8 @@ import Predicates
 
 /// An attempt of a save to commit the changes of its context in one turn to write.
 ///
-/// Where code of the program has to run first, a custom merge policy or a validation, the attempt commits nothing:
-/// others could not write meanwhile.
+/// If the program's merge policy or one of its validations has to run first, the attempt commits nothing. Otherwise
+/// other writers would wait for the program's code.
 struct SaveAttempt {
   let context: ManagedObjectContext
   let hooks: SaveHooks.Outcome

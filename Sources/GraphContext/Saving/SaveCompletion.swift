@@ -38,7 +38,7 @@ struct SaveCompletion {
   /// there. These are properties that others have saved meanwhile, derived values, and links: links to objects that
   /// others have deleted aren't stored, and a deletion removes links that others have added. If the save may have
   /// stored something else than the context shows, all observed properties are included. Returns nil and no properties
-  /// where nothing is observed.
+  /// if no object is observed.
   private func observedState() -> ((any ObjectSource)?, ShownValues) {
     if !context.hasObservers { return (nil, ShownValues()) }
     let newest = context.deferringError(nil) { () throws(ContextError) in try context.newestSource() }

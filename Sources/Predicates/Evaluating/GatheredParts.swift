@@ -14,7 +14,7 @@ struct GatheredParts {
     let folding: StringOptions
   }
 
-  /// The parts; of those that are gathered the first stands for all.
+  /// The parts. The first part of each list is among them, and the others of the list are not.
   private(set) var parts: [NormalPredicate] = []
   private var lists: [NormalPredicate: List] = [:]
 
@@ -47,6 +47,6 @@ struct GatheredParts {
     }
   }
 
-  /// Returns the list that a part stands for; nil for a part that stands for itself.
+  /// Returns the list of which a part is the first; nil for a part without a list.
   func list(for part: NormalPredicate) -> List? { lists.isEmpty ? nil : lists[part] }
 }

@@ -16,8 +16,8 @@ enum NearestName {
   /// neighbours. O(n·m).
   private static func edits(from source: String, to target: String) -> Int {
     let (source, target) = (Array(source.utf8), Array(target.utf8))
-    // The edits from the first bytes of the source to each beginning of the target, and the same for one byte and for
-    // two bytes less.
+    // `row[j]` is the distance of the bytes of the source that were read to the first `j` bytes of the target. The two
+    // rows before it are those of one and of two bytes less.
     var (row, previous, earlier) = (Array(0...target.count), [Int](), [Int]())
     for i in source.indices {
       (previous, earlier) = (row, previous)
