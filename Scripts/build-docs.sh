@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Builds the documentation of the library modules into .build/docs, one site with links between them. A warning fails the build.
+# Arguments are flags of `swift build`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -7,8 +8,8 @@ work=.build/documentation
 output=.build/docs
 rm -rf "$work" "$output"
 mkdir -p "$work"
-for module in CambiumCSV CambiumOperations CambiumFlow; do swift build --target "$module"; done
-binaries=$(swift build --show-bin-path)
+for module in CambiumCSV CambiumOperations CambiumFlow; do swift build "$@" --target "$module"; done
+binaries=$(swift build "$@" --show-bin-path)
 
 # Swift 6.3's extractor says this of the `isolated deinit` of a public actor, and goes on: no symbol is left out.
 without_false_alarm() { grep -vx '<unknown>:0: error: circular reference' >&2 || true; }

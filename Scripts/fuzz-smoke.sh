@@ -1,17 +1,19 @@
 #!/usr/bin/env bash
-# Runs every libFuzzer target of Fuzz/ for a few seconds each: fuzz-smoke.sh [SECONDS]
+# Runs every libFuzzer target of Fuzz/ for a few seconds each: fuzz-smoke.sh [SECONDS [release|debug]]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 seconds=${1:-20}
+configuration=${2:-release}
 scratch=Fuzz/.build-fuzzer
 # Without it the package holds the crash rig alone.
 export CAMBIUM_FUZZERS=1
 # A crash must end the process at once instead of waiting for the backtracer.
 export SWIFT_BACKTRACE=enable=no
 
-swift build --package-path Fuzz --scratch-path "$scratch" -c release --sanitize fuzzer
-binaries=$(swift build --package-path Fuzz --scratch-path "$scratch" -c release --sanitize fuzzer --show-bin-path)
+build=(swift build --package-path Fuzz --scratch-path "$scratch" -c "$configuration" --sanitize fuzzer)
+"${build[@]}"
+binaries=$("${build[@]}" --show-bin-path)
 status=0
 for target in "$binaries"/fuzz-*; do
   [[ -f $target && -x $target ]] || continue

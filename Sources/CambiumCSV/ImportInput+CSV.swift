@@ -11,38 +11,46 @@ extension ImportInput where Record == CSVRow {
   /// - Parameters:
   ///   - url: the file, in UTF-8.
   ///   - delimiter: what stands between two fields, an ASCII character.
+  ///   - shortRows: the treatment of rows with fewer fields than there are columns.
   ///   - recordByteLimit: the length of a row, in bytes, beyond which it is refused (`ImportError.Code.recordTooLong`).
   public static func csvRows(
     at url: URL,
     delimiter: Character = ",",
+    shortRows: CSVShortRows = .padded,
     recordByteLimit: Int = ImportOptions.defaultRecordByteLimit
   ) -> ImportInput {
-    rows(.file(at: url), delimiter, recordByteLimit)
+    rows(.file(at: url), delimiter, shortRows, recordByteLimit)
   }
 
   /// Reads CSV rows from a stream that can be read once.
   ///
   /// - Parameters:
   ///   - delimiter: what stands between two fields, an ASCII character.
+  ///   - shortRows: the treatment of rows with fewer fields than there are columns.
   ///   - recordByteLimit: the length of a row, in bytes, beyond which it is refused (`ImportError.Code.recordTooLong`).
   ///   - chunks: returns the next bytes, of any length, in UTF-8; nil at the end.
   public static func csvRows(
     delimiter: Character = ",",
+    shortRows: CSVShortRows = .padded,
     recordByteLimit: Int = ImportOptions.defaultRecordByteLimit,
     from chunks: @escaping @Sendable () throws -> Data?
   ) -> ImportInput {
-    rows(.stream(chunks), delimiter, recordByteLimit)
+    rows(.stream(chunks), delimiter, shortRows, recordByteLimit)
   }
 
   private static func rows(
     _ bytes: ByteChunks,
     _ delimiter: Character,
+    _ shortRows: CSVShortRows,
     _ recordByteLimit: Int
   ) -> ImportInput {
-    ImportInput(isRepeatable: bytes.isRepeatable) {
-      var reader = try CSVReader(bytes.open(), delimiter, recordByteLimit)
-      return { try reader.next() }
-    }
+    ImportInput(
+      noting: { notes in
+        var reader = try CSVReader(bytes.open(), delimiter, recordByteLimit, shortRows, notes)
+        return { try reader.next() }
+      },
+      isRepeatable: bytes.isRepeatable
+    )
   }
 }
 
@@ -56,46 +64,61 @@ extension ImportInput where Record: Decodable {
   /// - Parameters:
   ///   - url: the file, in UTF-8.
   ///   - delimiter: what stands between two fields, an ASCII character.
+  ///   - shortRows: the treatment of rows with fewer fields than there are columns.
   ///   - recordByteLimit: the length of a row, in bytes, beyond which it is refused (`ImportError.Code.recordTooLong`).
   public static func csv(
     at url: URL,
     delimiter: Character = ",",
+    shortRows: CSVShortRows = .padded,
     recordByteLimit: Int = ImportOptions.defaultRecordByteLimit
   ) -> ImportInput {
-    decoded(.csvRows(at: url, delimiter: delimiter, recordByteLimit: recordByteLimit))
+    decoded(
+      .csvRows(at: url, delimiter: delimiter, shortRows: shortRows, recordByteLimit: recordByteLimit)
+    )
   }
 
-  /// Decodes CSV rows from a stream that can be read once, as ``csv(at:delimiter:recordByteLimit:)`` does those of
-  /// a file.
+  /// Decodes CSV rows from a stream that can be read once, as ``csv(at:delimiter:shortRows:recordByteLimit:)`` does
+  /// those of a file.
   public static func csv(
     delimiter: Character = ",",
+    shortRows: CSVShortRows = .padded,
     recordByteLimit: Int = ImportOptions.defaultRecordByteLimit,
     from chunks: @escaping @Sendable () throws -> Data?
   ) -> ImportInput {
-    decoded(.csvRows(delimiter: delimiter, recordByteLimit: recordByteLimit, from: chunks))
+    decoded(
+      .csvRows(
+        delimiter: delimiter,
+        shortRows: shortRows,
+        recordByteLimit: recordByteLimit,
+        from: chunks
+      )
+    )
   }
 
   private static func decoded(_ rows: ImportInput<CSVRow>) -> ImportInput {
-    ImportInput(isRepeatable: rows.isRepeatable) {
-      let next = try rows.makeReader()
-      var number = 0
-      var knownPositions: CSVColumnPositions?
-      return {
-        guard let row = try next() else { return nil }
-        number += 1
-        let positions = knownPositions ?? CSVColumnPositions(row.columns)
-        knownPositions = positions
-        do {
-          return try Record(from: CSVRowDecoder(row, positions))
-        } catch {
-          throw ImportError(
-            .malformedRecord,
-            "the row can't be decoded",
-            record: number,
-            underlyingError: error
-          )
+    ImportInput(
+      noting: { notes in
+        let next = try rows.openReader(notes)
+        var number = 0
+        var knownPositions: CSVColumnPositions?
+        return {
+          guard let row = try next() else { return nil }
+          number += 1
+          let positions = knownPositions ?? CSVColumnPositions(row.columns)
+          knownPositions = positions
+          do {
+            return try Record(from: CSVRowDecoder(row, positions))
+          } catch {
+            throw ImportError(
+              .malformedRecord,
+              "the row can't be decoded",
+              record: number,
+              underlyingError: error
+            )
+          }
         }
-      }
-    }
+      },
+      isRepeatable: rows.isRepeatable
+    )
   }
 }

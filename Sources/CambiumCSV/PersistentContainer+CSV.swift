@@ -4,15 +4,22 @@ import CambiumImport
 extension PersistentContainer {
   /// Imports the rows of a CSV file, as one commit unless the options say otherwise.
   ///
+  /// - Parameter shortRows: the treatment of rows with fewer fields than there are columns. The report counts rows that
+  ///   are padded.
   /// - Throws: As `importRecords(_:with:options:)`; then an import of one commit has changed nothing.
   @discardableResult
   public func importCSV<Source: ManagedObjectUpdatable & Decodable>(
     at url: URL,
     as type: Source.Type,
     delimiter: Character = ",",
+    shortRows: CSVShortRows = .padded,
     options: ImportOptions = ImportOptions()
   ) async throws -> ImportReport {
-    try await importRecords(.csv(at: url, delimiter: delimiter), with: Source.objectImport, options: options)
+    try await importRecords(
+      .csv(at: url, delimiter: delimiter, shortRows: shortRows),
+      with: Source.objectImport,
+      options: options
+    )
   }
 
   /// Writes the stored objects that a query describes as CSV, with a row of the columns' names:

@@ -167,14 +167,14 @@ package struct SplitReader<Splitter: RecordSplitter> {
 }
 
 /// Records that are lines; empty lines are no records.
-package struct LineSplitter: RecordSplitter {
-  package typealias Record = Data
+struct LineSplitter: RecordSplitter {
+  typealias Record = Data
 
-  package var start: Int?
+  var start: Int?
 
-  package init() {}
+  init() {}
 
-  package mutating func next(
+  mutating func next(
     in bytes: UnsafeRawBufferPointer,
     _ position: inout Int,
     isAtEnd: Bool
@@ -197,21 +197,21 @@ package struct LineSplitter: RecordSplitter {
 
 /// The elements of a JSON array, found by brackets, strings and commas; the decoder reads the content of an
 /// element.
-package struct ArraySplitter: RecordSplitter {
-  package typealias Record = Data
+struct ArraySplitter: RecordSplitter {
+  typealias Record = Data
 
   private enum State { case beforeArray, beforeElement, inElement, afterArray }
 
-  package var start: Int?
+  var start: Int?
   private var state = State.beforeArray
   private var depth = 0
   private var isInString = false
   private var isEscaped = false
   private var hasElements = false
 
-  package init() {}
+  init() {}
 
-  package mutating func next(
+  mutating func next(
     in bytes: UnsafeRawBufferPointer,
     _ position: inout Int,
     isAtEnd: Bool
@@ -279,5 +279,5 @@ package struct ArraySplitter: RecordSplitter {
 }
 
 extension UInt8 {
-  package var isJSONSpace: Bool { self == 0x20 || self == 0x09 || self == 0x0A || self == 0x0D }
+  var isJSONSpace: Bool { self == 0x20 || self == 0x09 || self == 0x0A || self == 0x0D }
 }

@@ -33,7 +33,7 @@ public struct ImportError: Error, Sendable, CustomStringConvertible {
   }
 
   /// Returns the error with the number of a record, unless it has one.
-  package func of(record number: Int?) -> ImportError {
+  func of(record number: Int?) -> ImportError {
     ImportError(code, message, record: record ?? number, underlyingError: underlyingError)
   }
 

@@ -8,8 +8,8 @@ public struct ImportInput<Record: SendableMetatype>: Sendable {
   /// Returns the next record; nil after the last.
   public typealias Reader = () throws -> Record?
 
-  /// Begins to read.
-  package let makeReader: @Sendable () throws -> Reader
+  /// Begins to read, and notes what the report says of the records.
+  package let openReader: @Sendable (ImportNotes) throws -> Reader
   /// True if the records can be read a second time.
   public let isRepeatable: Bool
   /// The number of records; nil where it isn't known before they are read.
@@ -19,7 +19,7 @@ public struct ImportInput<Record: SendableMetatype>: Sendable {
 
   /// Reads the elements of a collection.
   public init(_ records: some Collection<Record> & Sendable) {
-    self.init(isRepeatable: true, count: records.count, isCollection: true) {
+    self.init(isRepeatable: true, count: records.count, isCollection: true) { _ in
       var iterator = records.makeIterator()
       return { iterator.next() }
     }
@@ -38,20 +38,30 @@ public struct ImportInput<Record: SendableMetatype>: Sendable {
     count: Int? = nil,
     makeReader: @escaping @Sendable () throws -> Reader
   ) {
-    self.init(isRepeatable: isRepeatable, count: count, isCollection: false, makeReader)
+    self.init(isRepeatable: isRepeatable, count: count, isCollection: false) { _ in try makeReader() }
+  }
+
+  /// Reads what a closure returns, as the public initialiser does.
+  ///
+  /// - Parameter openReader: begins to read, and notes what the report says of the records.
+  package init(noting openReader: @escaping @Sendable (ImportNotes) throws -> Reader, isRepeatable: Bool) {
+    self.init(isRepeatable: isRepeatable, count: nil, isCollection: false, openReader)
   }
 
   private init(
     isRepeatable: Bool,
     count: Int?,
     isCollection: Bool,
-    _ makeReader: @escaping @Sendable () throws -> Reader
+    _ openReader: @escaping @Sendable (ImportNotes) throws -> Reader
   ) {
-    self.makeReader = makeReader
+    self.openReader = openReader
     self.isRepeatable = isRepeatable
     self.count = count
     self.isCollection = isCollection
   }
+
+  /// Begins to read, without a report.
+  package func makeReader() throws -> Reader { try openReader(ImportNotes()) }
 }
 
 extension ImportInput where Record: Decodable {

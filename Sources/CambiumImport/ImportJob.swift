@@ -74,7 +74,8 @@ struct ImportJob<Record: Sendable, Object: ManagedObject>: Sendable {
     var outcome = Outcome(report: ImportReport(run.counts))
     var changes = ImportChanges()
     var commitCount = 0
-    try runPasses(&run, context) { ids in
+    let notes = ImportNotes()
+    try runPasses(&run, context, notes) { ids in
       // A later batch, or the second pass, may have deleted an object.
       let kept = ids.filter { (try? context.existingObject(Object.self, with: $0)) != nil }
       changes = try context.commitImport(options, cache, monitor)
@@ -85,6 +86,7 @@ struct ImportJob<Record: Sendable, Object: ManagedObject>: Sendable {
     }
     outcome.report = ImportReport(run.counts)
     outcome.report.commitCount = commitCount
+    (outcome.report.paddedCount, outcome.report.firstPadded) = (notes.paddedCount, notes.firstPadded)
     outcome.report.changes = options.commits == .once ? changes : nil
     monitor.finish(run.counts.records * description.passCount)
     return outcome
@@ -94,10 +96,13 @@ struct ImportJob<Record: Sendable, Object: ManagedObject>: Sendable {
   /// An import without a key, or without uniquing, is made batch by batch as well, because a second pass couldn't
   /// find the object of a record again.
   ///
-  /// - Parameter commit: saves, and receives the IDs of the objects since the commit before, if they are kept.
+  /// - Parameters:
+  ///   - notes: receives the notes of the first reading.
+  ///   - commit: saves, and receives the IDs of the objects since the commit before, if they are kept.
   private func runPasses(
     _ run: inout ImportRun<Record, Object>,
     _ context: ManagedObjectContext,
+    _ notes: ImportNotes,
     _ commit: ([ManagedObjectID]) throws -> Void
   ) throws {
     // The first pass inserts objects, also where it writes nothing into them.
@@ -109,7 +114,7 @@ struct ImportJob<Record: Sendable, Object: ManagedObject>: Sendable {
     var ids: [ManagedObjectID] = []
     var firstCount: Int?
     for passes in isSplit ? [.properties, .relationships] : [.both] as [ImportRun<Record, Object>.Passes] {
-      var records = try source.makeReader()
+      var records = try source.openReader(firstCount == nil ? notes : ImportNotes())
       var recordCount = 0
       while true {
         let batch = try nextBatch(of: &records, after: recordCount)

@@ -25,6 +25,19 @@ public struct ImportReport: Sendable {
   /// ``ImportOptions/didCommit``.
   public internal(set) var changes: ImportChanges?
 
+  /// The count of records with fewer fields than their source has columns. Their missing fields were read as empty.
+  public internal(set) var paddedCount = 0
+  /// The first of these records; nil for none.
+  public internal(set) var firstPadded: PaddedRecord?
+
+  /// A record with fewer fields than its source has columns.
+  public struct PaddedRecord: Sendable, Hashable {
+    /// The number of the record, from 1.
+    public let record: Int
+    /// The columns that the record has no fields for.
+    public let missingColumns: [String]
+  }
+
   init(_ counts: ImportCounts) {
     recordCount = counts.records
     insertedCount = counts.inserted

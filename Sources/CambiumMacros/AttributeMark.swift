@@ -32,7 +32,7 @@ struct AttributeMark {
     for argument in arguments where argument.label?.text != "originalName" {
       read(argument.expression, of: mark, storedType, &diagnostics)
     }
-    diagnostics += AttributeOptions.mistakes(in: mark, storedType)
+    diagnostics += AttributeMistakes.mistakes(in: mark, storedType)
   }
 
   /// Mistakes in giving the declaration an initial value.

@@ -69,10 +69,11 @@ open class StoreOperation<Output: Sendable>: RetryingOperation<Output>, @uncheck
   /// the method throws is the operation's output, and ends the operation.
   ///
   /// A getter that can't read returns a placeholder, and its context notes the error. Where the method ends the
-  /// operation then, the error is the output. If another thread ends the operation with a success while the method
-  /// runs, the operation ends when the method has returned. So a method that waits for the end of its operation waits
-  /// for ever. Work that continues later ends the operation after its last block, with what the block has returned or
-  /// thrown.
+  /// operation then, the error is the output. The same holds for a block of ``operationContext`` that ends the
+  /// operation. If another thread ends the operation with a success while the method runs, the operation ends when the
+  /// method has returned. So a method that waits for the end of its operation waits for ever. Work that continues later
+  /// ends the operation after its last block, with what the block has returned or thrown. A block may also end it as its
+  /// last step.
   ///
   /// Save by ``saveAndFinish()`` or ``saveOperationContext()``: they drop errors that hooks and listeners cause after
   /// the commit. After `context.save()` such an error is the output, and another attempt would do again what is stored.
@@ -114,8 +115,9 @@ open class StoreOperation<Output: Sendable>: RetryingOperation<Output>, @uncheck
       defer { (work.thread, work.endsAfterwards) = (nil, false) }
       // If the work has ended the operation, or this attempt, the result is set already.
       guard work.context === context else { return nil }
-      // Another thread may have set a success, and be about to call `finish()`.
-      work.failure = failure
+      // Another thread may have set a success, and be about to call `finish()`. Without an error, a later block's
+      // failure stays.
+      work.failure = failure ?? work.failure
       return work.endsAfterwards
     }
     guard let endsAfterwards else { return }
@@ -161,21 +163,28 @@ open class StoreOperation<Output: Sendable>: RetryingOperation<Output>, @uncheck
     // An operation for `Void` succeeds without setting an output.
     let maySucceed = !hasFailed && (hasResult || !isCancelled)
     guard maySucceed else { return end() }
-    let (waits, context) = work.withLock { work -> (Bool, BackgroundContext?) in
-      guard let thread = work.thread, let context = work.context else { return (false, nil) }
-      if thread == currentThread { return (false, context) }
+    if let context = operationContext, context.isCurrent { noteUnreadValue(in: context) }
+    let waits = work.withLock { work -> Bool in
+      guard let thread = work.thread, work.context != nil, thread != currentThread else { return false }
       // Whether the work could read its values is known once its block has returned.
       work.endsAfterwards = true
-      return (true, nil)
+      return true
     }
-    if waits { return }
+    if !waits { end() }
+  }
+
+  /// Notes the error of a getter as the failure of the work. Called in a block of the context: in that of
+  /// ``performWork(in:)``, or in one that code has enqueued on the context.
+  private func noteUnreadValue(in context: BackgroundContext) {
     do {
-      // On the thread of the work, this is a part of its block.
-      try context?.performAndWait { try $0.checkUsable() }
+      // The thread has the context already, so this is a part of its block.
+      try context.performAndWait { try $0.checkUsable() }
     } catch {
-      output = .failure(error)
+      work.withLock { work in
+        // Another thread may have ended this attempt meanwhile.
+        if work.context === context { work.failure = error }
+      }
     }
-    end()
   }
 
   private func end() {

@@ -86,7 +86,7 @@ extension StoreError {
   }
 
   /// Returns a copy of the failure with the context that `fill` has changed.
-  package func adding(_ fill: (inout Context) -> Void) -> StoreError {
+  func adding(_ fill: (inout Context) -> Void) -> StoreError {
     var context = self.context
     fill(&context)
     return StoreError(

@@ -101,6 +101,75 @@ struct PlaceholderOutputTests {
     await #expect(throws: CancellationError.self) { try await empty.run() }
   }
 
+  /// A block that the work has enqueued runs after `performWork(in:)`, and ends the operation inside itself.
+  @Test func aPlaceholderOfALaterBlockIsNoSuccess() async throws {
+    let (depot, gone) = try await depotWithGap()
+    for isAsynchronous in [false, true] {
+      let operation = Reading<Int>(depot) { operation, _ in
+        Self.later(in: operation.operationContext, isAsynchronous) { context in
+          operation.finish(with: .success(try context.object(Parcel.self, with: gone).weight))
+        }
+      }
+      let error = await #expect(throws: ContextError.self) { try await operation.run() }
+      #expect(error?.code == .objectNotFound)
+      let void = Reading<Void>(depot) { operation, _ in
+        Self.later(in: operation.operationContext, isAsynchronous) { context in
+          _ = try context.object(Parcel.self, with: gone).weight
+          operation.finish()
+        }
+      }
+      await #expect(throws: ContextError.self) { try await void.run() }
+    }
+  }
+
+  /// The work was over long before.
+  @Test func aPlaceholderOfABlockAfterTheWorkIsNoSuccess() async throws {
+    let (depot, gone) = try await depotWithGap()
+    let operation = Reading<Int>(depot) { _, _ in }
+    operation.enqueue()
+    while operation.operationContext == nil { try await Task.sleep(for: .milliseconds(1)) }
+    try await Task.sleep(for: .milliseconds(50))
+    let context = try #require(operation.operationContext)
+    await #expect(throws: ContextError.self) {
+      try await context.perform { context in
+        operation.finish(with: .success(try context.object(Parcel.self, with: gone).weight))
+      }
+    }
+    let error = await #expect(throws: ContextError.self) { try await operation.result() }
+    #expect(error?.code == .objectNotFound)
+  }
+
+  @Test func aLaterBlockEndsTheOperation() async throws {
+    let (depot, gone) = try await depotWithGap()
+    for isAsynchronous in [false, true] {
+      let operation = Reading<Int>(depot, retryStrategy: .repeat(times: 1)) { operation, _ in
+        let isFirst = operation.failureCount == 0
+        Self.later(in: operation.operationContext, isAsynchronous) { context in
+          let weight = try isFirst ? context.object(Parcel.self, with: gone).weight : 7
+          context.insert(Parcel("later \(isAsynchronous)"))
+          operation.output = .success(weight)
+          operation.saveAndFinish()
+        }
+      }
+      #expect(try await operation.run() == 7)
+      #expect(operation.failureCount == 1 && operation.operationContext == nil)
+    }
+    #expect(try await depot.codes() == ["later false", "later true"])
+  }
+
+  /// Enqueues a block on a context, and returns.
+  private static func later(
+    in context: BackgroundContext?,
+    _ isAsynchronous: Bool,
+    _ body: @escaping @Sendable (ManagedObjectContext) throws -> Void
+  ) {
+    if isAsynchronous {
+      Task { try await context?.perform(body) }
+    } else {
+      DispatchQueue.global().async { _ = try? context?.performAndWait(body) }
+    }
+  }
+
   @Test func whatWasReadIsTheOutput() async throws {
     let (depot, _) = try await depotWithGap()
     try await depot.container.write { $0.insert(Parcel("there", weight: 3)) }

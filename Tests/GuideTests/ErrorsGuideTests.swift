@@ -66,6 +66,12 @@ func openUsers(at url: URL) async throws -> PersistentContainer? {
 }
 // End of quotation
 
+// Quoted in Docs/Errors.md
+func isCancellation(_ error: any Error) -> Bool {
+  error is CancellationError || (error as? ContextError)?.code == .cancelled
+}
+// End of quotation
+
 private enum Numbered {
   @Model final class User {
     var email: Int
@@ -143,6 +149,31 @@ private enum Numbered {
     let refusal = await #expect(throws: ContextError.self) { try await openUsers(at: letter) }
     #expect(refusal?.code == .store)
     #expect(try String(contentsOf: letter, encoding: .utf8) == "Dear Ada,\n")
+  }
+
+  @Test(arguments: [true, false]) func aCancellationIsRecognised(_ checks: Bool) async throws {
+    let users = try await PersistentContainer("Users", models: User.self, at: .inMemory)
+    let context = try users.newBackgroundContext()
+    try await context.perform { context in
+      for number in 0..<3 { context.insert(User(email: "\(number)@example.org", name: "Ada")) }
+      try context.save()
+    }
+    let task = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      try await context.perform { context in
+        if checks { try Task.checkCancellation() }
+        try context.forEach(From<User>(), inBatchesOf: 1) { _ in }
+      }
+    }
+    do {
+      try await task.value
+      Issue.record("the query went on")
+    } catch {
+      #expect(isCancellation(error), "\(error)")
+      #expect((error is CancellationError) == checks)
+    }
+    #expect(!isCancellation(CocoaError(.fileNoSuchFile)))
+    try await users.close()
   }
 
   /// Every code that the library can throw has a row, and no other.

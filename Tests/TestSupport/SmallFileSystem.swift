@@ -29,15 +29,35 @@ public struct SmallFileSystem: Sendable, CustomStringConvertible {
   /// Mounts it, calls `body` with the path of its root, and unmounts it whatever happens. Throws if it can't be
   /// mounted.
   public func mounted(_ body: (_ path: String) throws -> Void) throws {
-    let folder = try TemporaryFolder()
-    let mountPoint = folder.file("mounted")
-    try FileManager.default.createDirectory(atPath: mountPoint, withIntermediateDirectories: false)
-    guard try prepare(folder, mountPoint) else { throw NotMounted() }
-    // If it is in use, it is unmounted when that ends.
-    defer {
-      if (try? Self.run("umount", mountPoint)) != true { _ = try? Self.run("umount", "-l", mountPoint) }
+    let place = try mount()
+    defer { place.unmount() }
+    try body(place.path)
+  }
+
+  /// Does what ``mounted(_:)`` does, for an asynchronous `body`.
+  public func mounted(_ body: (_ path: String) async throws -> Void) async throws {
+    let place = try mount()
+    defer { place.unmount() }
+    try await body(place.path)
+  }
+
+  private struct Place {
+    /// Removed when it is no longer referred to.
+    let folder: TemporaryFolder
+    var path: String { folder.file("mounted") }
+
+    func unmount() {
+      if (try? SmallFileSystem.run("umount", path)) == true { return }
+      // If it is in use, it is unmounted when that ends.
+      _ = try? SmallFileSystem.run("umount", "-l", path)
     }
-    try body(mountPoint)
+  }
+
+  private func mount() throws -> Place {
+    let place = Place(folder: try TemporaryFolder())
+    try FileManager.default.createDirectory(atPath: place.path, withIntermediateDirectories: false)
+    guard try prepare(place.folder, place.path) else { throw NotMounted() }
+    return place
   }
 
   /// Runs a command and waits for it; true if it succeeded, false if it failed or isn't there.

@@ -37,48 +37,26 @@ struct BatchInsertion<Row> {
     _ failures: inout SaveFailures
   ) throws(ContextError) -> EntityChanges {
     let changes = EntityChanges(entity)
-    var sample: (any ManagedObject)?
-    defer { sample?._$state.leaveTracer() }
+    let given = SlotSet(columns.keys)
+    var samples = AttributeSamples(coordinator, entity)
+    defer { samples.end() }
     while changes.inserted.count < count, let row = rows.next() {
       let number = try coordinator.engine.takeNumber(of: entity, timeout: nil).tagged(classTag)
-      let object = sample ?? makeSample(number)
-      sample = object
       changes.encoder.begin()
       var refused: Int?
       for slot in entity.slotsByPlace {
         let value = try value(of: row, at: slot)
-        if !changes.encoder.set(value, at: slot) {
-          refused = refused ?? slot
-        } else if columns[slot] != nil, !canRead(value, at: slot, of: object) {
-          let (name, id) = (entity.schema.stored[slot].name, entity.objectID(number, in: coordinator.storeID))
-          let context = ContextError.Context(entity: entity.name, objectID: id, properties: [name])
-          failures.note(.unreadableValue(of: "\(entity.name).\(name)", context))
-        }
+        if !changes.encoder.set(value, at: slot) { refused = refused ?? slot }
       }
       let bytes = changes.encoder.finish()
       let record = RecordView(validated: UnsafeRawBufferPointer(bytes), layout: entity.layout)
-      checks.check(record, refused: refused, number, entity, &failures)
+      let unreadable = samples.unreadableSlots(of: record, in: given, number)
+      failures.noteUnreadable(unreadable, number, entity, in: coordinator.storeID)
+      let isOverfull = changes.encoder.isOverfull
+      checks.check(record, refused: refused, isOverfull: isOverfull, number, entity, &failures)
       changes.inserted.append(.init(number: number, bytes: bytes))
     }
     return changes
-  }
-
-  /// Makes an object of the class: only an object knows the types of its attributes.
-  private func makeSample(_ number: ObjectNumber) -> any ManagedObject {
-    func make<Object: ManagedObject>(_ type: Object.Type) -> any ManagedObject {
-      coordinator.models.makeObject(type, .sample, number: number, entity.ordinal)
-    }
-    return make(coordinator.models.type(of: number, entity.ordinal))
-  }
-
-  /// Returns false for a value that the attribute's type can't read back: a raw value, say, that the failable
-  /// initialiser refuses.
-  private func canRead(_ value: AttributeValue, at slot: Int, of sample: any ManagedObject) -> Bool {
-    if value.isNull { return true }
-    var trial = AttributeSetter(value, isTrial: true)
-    sample._$visit(slot, &trial)
-    // A relationship, or an attribute of another class, is no attribute of the sample.
-    return trial.isAccepted || !trial.isVisited
   }
 
   private func value(of row: Row, at slot: Int) throws(ContextError) -> AttributeValue {

@@ -66,6 +66,8 @@ struct StoreBatch {
       (source, rows, request) throws(ContextError) in
       let changes = request.entities[entity.ordinal]
       var reader = source.reader(of: program.paths)
+      var samples = AttributeSamples(coordinator, entity)
+      defer { samples.end() }
       for row in rows {
         guard let record = row.record, !record.isEmpty else {
           throw .damagedRecord(row.number, of: entity.name)
@@ -81,9 +83,20 @@ struct StoreBatch {
         }
         let patch = UnsafeRawBufferPointer(changes.encoder.finish())
         let new = RecordView(validated: patch, layout: entity.layout)
-        checks.check(new, refused: refused, row.number, entity, in: slots, &request.failures)
+        let isOverfull = changes.encoder.isOverfull
+        checks.check(
+          new,
+          refused: refused,
+          isOverfull: isOverfull,
+          row.number,
+          entity,
+          in: slots,
+          &request.failures
+        )
         let stored = RecordView(validated: record, layout: entity.layout)
         let changed = source.slots(in: slots, of: new, thatDifferFrom: stored, entity)
+        let unreadable = samples.unreadableSlots(of: new, in: changed, row.number)
+        request.failures.noteUnreadable(unreadable, row.number, entity, in: coordinator.storeID)
         if !changed.isEmpty {
           changes.updated.append(.init(number: row.number, bytes: patch, slots: changed))
         }

@@ -116,6 +116,7 @@ extension ObjectSource {
         encoder.copy(slot, from: record)
       }
     }
+    try encoder.checkComplete(of: entity.name)
     return UnsafeRawBufferPointer(encoder.finish())
   }
 }

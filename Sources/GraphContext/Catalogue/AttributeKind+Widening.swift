@@ -6,7 +6,7 @@ import Predicates
 
 extension AttributeKind {
   /// Returns whether every value of this kind is one of `other`, exactly.
-  package func canWiden(to other: AttributeKind) -> Bool {
+  func canWiden(to other: AttributeKind) -> Bool {
     if self == other { return true }
     if other == .decimal { return isInteger }
     if self == .float { return other == .double }

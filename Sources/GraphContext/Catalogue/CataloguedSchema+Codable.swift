@@ -55,7 +55,7 @@ extension CataloguedProperty: Codable {
       inverse, deleteRule, tree, orderTree, derivation, isRequiredPart
   }
 
-  package init(from decoder: any Decoder) throws {
+  init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     number = try container.decode(PropertyNumber.self, forKey: .number)
     name = try container.decode(String.self, forKey: .name)
@@ -81,7 +81,7 @@ extension CataloguedProperty: Codable {
     }
   }
 
-  package func encode(to encoder: any Encoder) throws {
+  func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(number, forKey: .number)
     try container.encode(name, forKey: .name)

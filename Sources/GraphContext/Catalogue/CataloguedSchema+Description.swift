@@ -4,14 +4,14 @@ import Predicates
 
 extension CataloguedSchema {
   /// Makes a catalogue for a store without objects: numbers in the order of the description.
-  package init(_ schema: Schema) {
+  init(_ schema: Schema) {
     self = SchemaChange(from: CataloguedSchema(), to: schema).target
   }
 
   /// Returns the description, without numbers.
   ///
   /// - Throws: `SchemaError` if the catalogue holds something that can't be declared.
-  package func schema() throws(SchemaError) -> Schema {
+  func schema() throws(SchemaError) -> Schema {
     try Schema(entities: descriptions)
   }
 

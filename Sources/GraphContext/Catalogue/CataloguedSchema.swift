@@ -4,16 +4,16 @@ import Predicates
 /// trees, and every layout that records of the store may have.
 package struct CataloguedSchema: Sendable, Hashable {
   /// The number that is given next. One counter serves all kinds of subjects and the trees.
-  package var nextNumber: UInt32 = 1
+  var nextNumber: UInt32 = 1
   /// The version of the schema, if the app declares one.
   package var version: Schema.Version?
   /// The entities, sorted by name.
-  package var entities: [CataloguedEntity] = []
+  var entities: [CataloguedEntity] = []
 
   package init() {}
 
   /// Returns the entity of this number. O(entities).
-  package func entity(_ number: EntityNumber) -> CataloguedEntity? { entities.first { $0.number == number } }
+  func entity(_ number: EntityNumber) -> CataloguedEntity? { entities.first { $0.number == number } }
 
   package func entity(named name: String) -> CataloguedEntity? { entities.first { $0.name == name } }
 
@@ -73,18 +73,18 @@ package struct CataloguedEntity: Sendable, Hashable {
   static let maximumLayoutCount: UInt32 = 1 << 12
 
   package let number: EntityNumber
-  package var name: String
-  package var firstName: String?
+  var name: String
+  var firstName: String?
   /// The tree of the records.
-  package var tree: String
+  var tree: String
   /// The properties, in the order of their declaration when the newest layout was made.
-  package var properties: [CataloguedProperty]
-  package var indexes: [CataloguedIndex]
+  var properties: [CataloguedProperty]
+  var indexes: [CataloguedIndex]
   /// Every layout that the entity's records have had, by number: `layouts[i].number == i`. New records have the last.
-  package var layouts: [CataloguedLayout]
+  var layouts: [CataloguedLayout]
   /// The classes of the objects, by tag: `classes[i].tag == i`, the root first. Empty where no class inherits from
   /// another.
-  package var classes: [CataloguedClass] = []
+  var classes: [CataloguedClass] = []
 
   var identity: EntityIdentity { EntityIdentity(number: number.rawValue, nameTag: NameTags.tag(of: name)) }
 
@@ -96,8 +96,8 @@ package struct CataloguedEntity: Sendable, Hashable {
     return EntityIdentity(number: number.rawValue, nameTag: NameTags.tag(of: classes[tag].name))
   }
 
-  package func property(named name: String) -> CataloguedProperty? { properties.first { $0.name == name } }
-  package func property(_ number: PropertyNumber) -> CataloguedProperty? {
+  func property(named name: String) -> CataloguedProperty? { properties.first { $0.name == name } }
+  func property(_ number: PropertyNumber) -> CataloguedProperty? {
     properties.first { $0.number == number }
   }
 
@@ -124,7 +124,7 @@ package struct CataloguedEntity: Sendable, Hashable {
   }
 
   /// Returns the name of an index, as ``IndexDescription/name`` forms it. O(properties).
-  package func name(of index: CataloguedIndex) -> String {
+  func name(of index: CataloguedIndex) -> String {
     IndexDescription(index.properties.compactMap { property($0)?.name }, folding: index.folding).name
   }
 
@@ -133,52 +133,52 @@ package struct CataloguedEntity: Sendable, Hashable {
 }
 
 /// A class of a ``CataloguedEntity``.
-package struct CataloguedClass: Sendable, Hashable, Codable {
+struct CataloguedClass: Sendable, Hashable, Codable {
   /// The class tag in the numbers of its objects: 0 is the root's.
-  package let tag: UInt16
-  package var name: String
+  let tag: UInt16
+  var name: String
   /// The first name of the class; nil for the root: the entity has the root's first name.
-  package var firstName: String?
+  var firstName: String?
   /// The tag of the class that it inherits from, which is less than its own; nil for the root.
-  package var parent: UInt16?
-  package var isAbstract: Bool
+  var parent: UInt16?
+  var isAbstract: Bool
   /// The properties that the class itself declares.
-  package var properties: [PropertyNumber]
+  var properties: [PropertyNumber]
   /// Those of ``properties`` for which objects of a subclass need a value.
-  package var required: [PropertyNumber]
+  var required: [PropertyNumber]
 }
 
 /// An attribute or a relationship of a ``CataloguedEntity``.
-package struct CataloguedProperty: Sendable, Hashable {
-  package let number: PropertyNumber
-  package var name: String
-  package var firstName: String?
-  package var content: Content
+struct CataloguedProperty: Sendable, Hashable {
+  let number: PropertyNumber
+  var name: String
+  var firstName: String?
+  var content: Content
   /// The kind in which each element of a list is stored; nil if the attribute is no list.
-  package var elementKind: AttributeKind?
+  var elementKind: AttributeKind?
   /// True for a part of an optional embedded value that is nil only if the whole value is nil.
-  package var isRequiredPart = false
+  var isRequiredPart = false
   /// The value of objects whose records were stored before the property was added; for a part of an embedded value
   /// that may be nil, only of objects whose embedded value isn't nil.
-  package var absentValue: AttributeValue = .null
+  var absentValue: AttributeValue = .null
   /// The tree of the long values of an attribute that is stored externally; nil for any other property.
-  package var blobTree: String?
+  var blobTree: String?
   /// The rule by which the store derives the value; nil for a property that programs set.
-  package var derivation: CataloguedDerivation?
+  var derivation: CataloguedDerivation?
 
-  package enum Content: Sendable, Hashable {
+  enum Content: Sendable, Hashable {
     case attribute(AttributeKind, isOptional: Bool)
     case relationship(CataloguedRelationship)
   }
 
-  package var relationship: CataloguedRelationship? {
+  var relationship: CataloguedRelationship? {
     if case .relationship(let relationship) = content { relationship } else { nil }
   }
 
   /// The trees that the property owns.
   var trees: [String] { [relationship?.tree, relationship?.orderTree, blobTree].compactMap(\.self) }
 
-  package var isToMany: Bool { relationship?.cardinality == .many }
+  var isToMany: Bool { relationship?.cardinality == .many }
 
   /// True if the property is the hidden inverse of a to-many relationship.
   var isHiddenInverse: Bool { isToMany && name.hasSuffix(RelationshipDescription.hiddenInverse) }
@@ -201,7 +201,7 @@ package struct CataloguedProperty: Sendable, Hashable {
 }
 
 /// The entry of a derived attribute in the catalogue.
-package struct CataloguedDerivation: Sendable, Hashable, Codable {
+struct CataloguedDerivation: Sendable, Hashable, Codable {
   /// The aggregate function; nil for a count, and for a folded copy.
   var function: AttributeDerivation.Function?
   /// The to-many relationship of the entity; nil for a folded copy.
@@ -213,43 +213,43 @@ package struct CataloguedDerivation: Sendable, Hashable, Codable {
 }
 
 /// The entry of a relationship in the catalogue.
-package struct CataloguedRelationship: Sendable, Hashable {
-  package var destination: EntityNumber
-  package var cardinality: RelationshipDescription.Cardinality
+struct CataloguedRelationship: Sendable, Hashable {
+  var destination: EntityNumber
+  var cardinality: RelationshipDescription.Cardinality
   /// The property of the destination that leads back.
-  package var inverse: PropertyNumber?
-  package var deleteRule: DeleteRule
+  var inverse: PropertyNumber?
+  var deleteRule: DeleteRule
   /// For a to-one relationship, the tree from destinations to objects. For a many-to-many relationship, the tree
   /// from objects to elements. Nil for a to-many relationship whose inverse is to one: the inverse's tree has the
   /// elements.
-  package var tree: String?
+  var tree: String?
   /// For a many-to-many relationship whose elements have an order, the tree from objects and places to elements.
   /// Nil if there is no order, and if the inverse is to one: then an index of the inverse's entity has the order.
-  package var orderTree: String?
+  var orderTree: String?
 }
 
 /// An index of a ``CataloguedEntity``.
-package struct CataloguedIndex: Sendable, Hashable, Codable {
-  package let number: IndexNumber
-  package var tree: String
-  package var properties: [PropertyNumber]
-  package var isUnique: Bool
-  package var folding: IndexFolding
+struct CataloguedIndex: Sendable, Hashable, Codable {
+  let number: IndexNumber
+  var tree: String
+  var properties: [PropertyNumber]
+  var isUnique: Bool
+  var folding: IndexFolding
 }
 
 /// A form that records of an entity have or had.
-package struct CataloguedLayout: Sendable, Hashable, Codable {
+struct CataloguedLayout: Sendable, Hashable, Codable {
   /// The layout's number, which the records have in bytes 4 to 7.
-  package let number: UInt32
+  let number: UInt32
   /// The fields, in the order in which a record has the values.
-  package var fields: [Field]
+  var fields: [Field]
 
-  package struct Field: Sendable, Hashable, Codable {
-    package let property: PropertyNumber
-    package let kind: AttributeKind
+  struct Field: Sendable, Hashable, Codable {
+    let property: PropertyNumber
+    let kind: AttributeKind
     /// The value that is read where a record of this layout has nil: the attribute got a default when it lost its
     /// optionality. Nil if nil is read.
-    package var nilValue: AttributeValue?
+    var nilValue: AttributeValue?
   }
 }
 

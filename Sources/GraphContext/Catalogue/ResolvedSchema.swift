@@ -4,7 +4,7 @@ import Predicates
 package final class ResolvedSchema: Sendable {
   package let schema: Schema
   /// The schema with its numbers, as the store has it.
-  package let catalogue: CataloguedSchema
+  let catalogue: CataloguedSchema
   /// The entities, in the schema's order; `entities[i].ordinal == i`.
   package let entities: [StoredEntity]
   /// The derived attributes that the objects of each entity take part in, by the entity's ordinal.
@@ -18,7 +18,7 @@ package final class ResolvedSchema: Sendable {
   ///   - catalogue: the store's catalogue.
   ///   - schema: the same entities and properties in the order of the models that use the store.
   /// - Throws: `unknownEntity` when the two differ.
-  package init(_ catalogue: CataloguedSchema, as schema: Schema) throws(ContextError) {
+  init(_ catalogue: CataloguedSchema, as schema: Schema) throws(ContextError) {
     let placed = schema.placed(in: catalogue)
     let builder = ResolvedSchemaBuilder(placed, catalogue)
     self.schema = placed
@@ -44,12 +44,12 @@ package final class ResolvedSchema: Sendable {
   }
 
   /// Makes the schema that a new store gets.
-  package convenience init(_ schema: Schema) throws(ContextError) {
+  convenience init(_ schema: Schema) throws(ContextError) {
     try self.init(CataloguedSchema(schema), as: schema)
   }
 
   /// Returns the schema without folded indexes: for a reader that folds strings in another way.
-  package func withoutFoldedIndexes() throws(ContextError) -> ResolvedSchema {
+  func withoutFoldedIndexes() throws(ContextError) -> ResolvedSchema {
     try ResolvedSchema(catalogue, as: schema.withoutFoldedIndexes)
   }
 
@@ -80,7 +80,7 @@ package final class ResolvedSchema: Sendable {
   }
 
   /// Returns the entity of this name, or that of the objects of the class of this name. O(1), of a class O(entities).
-  package func entity(named name: String) -> StoredEntity? {
+  func entity(named name: String) -> StoredEntity? {
     ordinals[name].map { entities[$0] } ?? entities.first { $0.storedClass(named: name) != nil }
   }
 
@@ -93,50 +93,50 @@ package final class ResolvedSchema: Sendable {
   }
 
   /// Returns the tree of an index of any entity.
-  package func treeName(of index: IndexID) -> String { self[index.entity].treeName(of: index) }
+  func treeName(of index: IndexID) -> String { self[index.entity].treeName(of: index) }
 }
 
 /// One entity: its records' layout, its trees, its relationships in both directions.
 package final class StoredEntity: Sendable {
-  package let ordinal: Int
-  package let number: EntityNumber
-  package let name: String
+  let ordinal: Int
+  let number: EntityNumber
+  let name: String
   /// The label of the entity in the IDs of its objects.
-  package let label: EntityLabel
-  package let schema: EntitySchema
-  package let layout: RecordLayout
+  let label: EntityLabel
+  let schema: EntitySchema
+  let layout: RecordLayout
   /// The translations of records of the layouts before ``layout``, by the layout's number.
   private let translations: [LayoutTranslation?]
   /// The values from which ``translations`` were made: the layouts before ``layout``, and the properties of the
   /// slots.
   private let (earlierLayouts, slots): ([CataloguedLayout], [CataloguedProperty])
   /// The slots in the order in which a record is written.
-  package let slotsByPlace: [Int]
+  let slotsByPlace: [Int]
   /// The tree of the records: object number → record.
-  package let treeName: String
+  let treeName: String
   /// The declared indexes: components and object number → nothing.
-  package let declaredIndexes: [ResolvedIndex]
+  let declaredIndexes: [ResolvedIndex]
   /// The trees of all indexes, by their ordinals: the declared ones first, then those of the to-one relationships.
-  package let indexTreeNames: [String]
+  let indexTreeNames: [String]
   /// To-one relationships, in slot order.
-  package let toOnes: [StoredToOne]
+  let toOnes: [StoredToOne]
   /// To-many relationships, in the order of their declaration.
-  package let toManys: [StoredToMany]
+  let toManys: [StoredToMany]
   /// To-one relationships of every entity that lead to this entity.
-  package let incoming: [IncomingToOne]
+  let incoming: [IncomingToOne]
   /// True if relationships in the store can lead to an object of the entity: to-one relationships, of this entity
   /// or of others, or links of many-to-many relationships.
-  package let canBeReferredTo: Bool
+  let canBeReferredTo: Bool
   /// The slots that must not be nil.
-  package let requiredSlots: SlotSet
+  let requiredSlots: SlotSet
   /// The slots of to-one relationships.
-  package let referenceSlots: SlotSet
+  let referenceSlots: SlotSet
   /// The slots with the places of the object in ordered relationships.
   let placeSlots: SlotSet
   /// The slots of attributes that are stored externally.
-  package let externalSlots: SlotSet
+  let externalSlots: SlotSet
   /// The classes of the objects, by tag; empty where no class inherits from another.
-  package let classes: [StoredClass]
+  let classes: [StoredClass]
   /// The derived attributes, in slot order.
   let derivations: [StoredDerivation]
   /// The slots of the derived attributes.
@@ -189,7 +189,7 @@ package final class StoredEntity: Sendable {
   package var id: EntityID { schema.id }
 
   /// Returns the tree of one of the entity's indexes. O(1).
-  package func treeName(of index: IndexID) -> String { indexTreeNames[index.ordinal] }
+  func treeName(of index: IndexID) -> String { indexTreeNames[index.ordinal] }
 
   /// True if there may be records of other layouts than ``layout``.
   var hasEarlierLayouts: Bool { !translations.isEmpty }
@@ -221,27 +221,27 @@ package final class StoredEntity: Sendable {
   func blobTreeName(at slot: Int) -> String { slots[slot].blobTree ?? "" }
 
   /// Returns the to-one relationship at this slot. O(relationships).
-  package func toOne(slot: Int) -> StoredToOne? { toOnes.first { $0.slot == slot } }
+  func toOne(slot: Int) -> StoredToOne? { toOnes.first { $0.slot == slot } }
 }
 
 /// A to-one relationship, and the tree with the objects that refer to a destination: destination and object number
 /// → nothing.
-package struct StoredToOne: Sendable {
-  package let name: String
-  package let slot: Int
+struct StoredToOne: Sendable {
+  let name: String
+  let slot: Int
   /// Ordinal of the entity at the other end.
-  package let destination: Int
+  let destination: Int
   /// Links from the destination to the object.
-  package let links: LinkTable
-  package let deleteRule: DeleteRule
-  package let inverse: Inverse
+  let links: LinkTable
+  let deleteRule: DeleteRule
+  let inverse: Inverse
   /// The order of the objects that refer to one destination; nil if they have no order.
   let list: ReferenceList?
 
-  package var treeName: String { links.treeName }
+  var treeName: String { links.treeName }
 
   /// The relationship that leads back.
-  package enum Inverse: Sendable, Equatable {
+  enum Inverse: Sendable, Equatable {
     case none
     /// A to-one relationship: its slot.
     case toOne(Int)
@@ -262,18 +262,18 @@ extension StoredEntity {
 
 /// A to-many relationship: where its elements are found.
 package struct StoredToMany: Sendable {
-  package let name: String
-  package let ordinal: Int
+  let name: String
+  let ordinal: Int
   /// Ordinal of the entity at the other end.
-  package let destination: Int
-  package let deleteRule: DeleteRule
-  package let storage: Storage
+  let destination: Int
+  let deleteRule: DeleteRule
+  let storage: Storage
   /// True if the relationship is a hidden inverse, which no class has.
   let isHidden: Bool
   /// True if its inverse is hidden.
   let hasHiddenInverse: Bool
 
-  package enum Storage: Sendable {
+  enum Storage: Sendable {
     /// The other end is the to-one relationship at this slot: its tree has the elements.
     case references(slot: Int, treeName: String)
     /// Pairs of numbers, kept from both ends: owner and element, element and owner. A pair has no value, or its
@@ -289,22 +289,22 @@ package struct StoredToMany: Sendable {
 
 /// The two trees of a many-to-many relationship, seen from one end, and the position of the relationship at the other
 /// end.
-package struct PairTrees: Sendable {
+struct PairTrees: Sendable {
   /// The relationship of the forward tree.
   let relationship: ChangeSet.Relationship
-  package let forward: String
-  package let backward: String
-  package let inverse: Int?
+  let forward: String
+  let backward: String
+  let inverse: Int?
   /// The trees of the orders at either end; nil where the end has none.
-  package let forwardOrder: String?
-  package let backwardOrder: String?
+  let forwardOrder: String?
+  let backwardOrder: String?
 }
 
 /// A to-one relationship, seen from its destination.
-package struct IncomingToOne: Sendable {
+struct IncomingToOne: Sendable {
   /// Ordinal of the entity that has the relationship.
-  package let source: Int
-  package let toOne: StoredToOne
+  let source: Int
+  let toOne: StoredToOne
   /// The effect of deleting a destination on the objects that refer to it: the rule of the inverse, or nullify.
-  package let rule: DeleteRule
+  let rule: DeleteRule
 }

@@ -11,5 +11,5 @@ package struct StableNumber<Subject>: RawRepresentable, Sendable, Hashable, Comp
 }
 
 package typealias EntityNumber = StableNumber<CataloguedEntity>
-package typealias PropertyNumber = StableNumber<CataloguedProperty>
-package typealias IndexNumber = StableNumber<CataloguedIndex>
+typealias PropertyNumber = StableNumber<CataloguedProperty>
+typealias IndexNumber = StableNumber<CataloguedIndex>

@@ -1,19 +1,19 @@
 import Predicates
 
 /// A class of the objects of an entity that has several.
-package struct StoredClass: Sendable {
+struct StoredClass: Sendable {
   /// The class tag in the numbers of its objects.
-  package let tag: UInt16
-  package let name: String
-  package let isAbstract: Bool
+  let tag: UInt16
+  let name: String
+  let isAbstract: Bool
   /// The label of the entity in the IDs of its objects.
-  package let label: EntityLabel
+  let label: EntityLabel
   /// Its own tag and those of the classes below it, ascending.
-  package let tags: [UInt16]
+  let tags: [UInt16]
   /// The slots for which its objects need values, and which other objects may lack.
-  package let requiredSlots: SlotSet
+  let requiredSlots: SlotSet
   /// The slots of other classes' properties, in which its objects have nil.
-  package let foreignSlots: SlotSet
+  let foreignSlots: SlotSet
   /// The to-many relationships of other classes, of which its objects have none.
   let foreignToManys: Set<String>
 }
@@ -67,16 +67,16 @@ extension StoredClass {
 extension StoredEntity {
   /// Returns the class of the object with this number; nil if no class inherits from another, or no class has the
   /// tag. O(1).
-  package func storedClass(of number: ObjectNumber) -> StoredClass? {
+  func storedClass(of number: ObjectNumber) -> StoredClass? {
     let tag = Int(number.classTag)
     return tag < classes.count ? classes[tag] : nil
   }
 
   /// Returns the class of this name. O(classes).
-  package func storedClass(named name: String) -> StoredClass? { classes.first { $0.name == name } }
+  func storedClass(named name: String) -> StoredClass? { classes.first { $0.name == name } }
 
   /// Returns whether the number can be that of an object of the entity. O(1).
-  package func isSound(_ number: ObjectNumber) -> Bool {
+  func isSound(_ number: ObjectNumber) -> Bool {
     guard number.isSound else { return false }
     return classes.isEmpty
       ? number.classTag == 0 : storedClass(of: number).map { !$0.isAbstract } ?? false
@@ -101,10 +101,10 @@ extension StoredEntity {
   }
 
   /// Returns the label of the entity in the ID of an object of this number. O(1).
-  package func label(of number: ObjectNumber) -> EntityLabel { storedClass(of: number)?.label ?? label }
+  func label(of number: ObjectNumber) -> EntityLabel { storedClass(of: number)?.label ?? label }
 
   /// Returns the slots that must not be nil in an object of this number. O(1).
-  package func requiredSlots(of number: ObjectNumber) -> SlotSet {
+  func requiredSlots(of number: ObjectNumber) -> SlotSet {
     classes.isEmpty ? requiredSlots : requiredSlots.union(storedClass(of: number)?.requiredSlots ?? .empty)
   }
 }

@@ -6,7 +6,7 @@ import Predicates
 /// kinds of entries are skipped: an entry that no longer fits its object's phase, the second entry of an object that
 /// left and came back, and the entry of an object whose insertion was taken back before a save and that is in another
 /// context now.
-package struct ChangedObjects {
+struct ChangedObjects {
   /// The context.
   private let host: ObjectIdentifier
   private var insertedEntries: [any ManagedObject] = []
@@ -15,10 +15,10 @@ package struct ChangedObjects {
 
   init(in host: ObjectHost) { self.host = ObjectIdentifier(host) }
 
-  package var isEmpty: Bool { insertedEntries.isEmpty && updatedEntries.isEmpty && deletedEntries.isEmpty }
+  var isEmpty: Bool { insertedEntries.isEmpty && updatedEntries.isEmpty && deletedEntries.isEmpty }
 
   /// True if any object is inserted, updated or deleted. O(entries), and O(1) where the first entry is one.
-  package var hasAny: Bool {
+  var hasAny: Bool {
     insertedEntries.contains { isInserted($0._$state) }
       || updatedEntries.contains { isUpdated($0._$state) }
       || deletedEntries.contains { isDeleted($0._$state) }
@@ -37,11 +37,11 @@ package struct ChangedObjects {
   mutating func noteDeleted(_ object: any ManagedObject) { deletedEntries.append(object) }
 
   /// The objects that were inserted and not deleted since, by number, which is the order of insertion.
-  package var inserted: [any ManagedObject] { entries(insertedEntries, where: isInserted) }
+  var inserted: [any ManagedObject] { entries(insertedEntries, where: isInserted) }
   /// The objects that were changed and not deleted since, by number.
-  package var updated: [any ManagedObject] { entries(updatedEntries, where: isUpdated) }
+  var updated: [any ManagedObject] { entries(updatedEntries, where: isUpdated) }
   /// The deleted objects, without those that were never saved, by number.
-  package var deleted: [any ManagedObject] { entries(deletedEntries, where: isDeleted) }
+  var deleted: [any ManagedObject] { entries(deletedEntries, where: isDeleted) }
 
   /// Returns the objects that were inserted since an earlier call and not deleted since, in the order in which they
   /// were noted. O(objects noted since).

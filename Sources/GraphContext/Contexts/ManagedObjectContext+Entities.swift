@@ -4,13 +4,13 @@ import Predicates
 
 extension ManagedObjectContext {
   /// Returns the entity of an object in this context.
-  package func entity(of object: any ManagedObject) -> StoredEntity {
+  func entity(of object: any ManagedObject) -> StoredEntity {
     guard let entity = knownEntity(object.entityKey) else { fatalError(Self.unknown(object).message) }
     return entity
   }
 
   /// Returns the entity of the class of an object in this context.
-  package func entity(of type: any ManagedObject.Type) -> StoredEntity {
+  func entity(of type: any ManagedObject.Type) -> StoredEntity {
     guard let entity = knownEntity(ObjectIdentifier(type)) else { fatalError(Self.unknown(type).message) }
     return entity
   }

@@ -46,7 +46,7 @@ extension ManagedObjectContext {
   }
 
   /// Returns the one object of this number: the object that is already here, or a fault. O(1).
-  package func object<Object: ManagedObject>(_ type: Object.Type, number: ObjectNumber) -> Object {
+  func object<Object: ManagedObject>(_ type: Object.Type, number: ObjectNumber) -> Object {
     object(type, number: number, entity(of: type).ordinal)
   }
 

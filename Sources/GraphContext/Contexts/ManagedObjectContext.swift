@@ -20,7 +20,7 @@ import Predicates
 ///    reference was set after it: then the save fails.
 /// 4. Pending links are differences to what `source` shows.
 public final class ManagedObjectContext: ObjectHost {
-  package let coordinator: StoreCoordinator
+  let coordinator: StoreCoordinator
   /// A copy of the coordinator's store ID: each object ID has it.
   private let ownStoreID: UUID
   /// The context that this one saves to; nil for one that saves to the store.
@@ -128,7 +128,7 @@ public final class ManagedObjectContext: ObjectHost {
   /// one class.
   @exclusivity(unchecked) final var lastEntity: (key: ObjectIdentifier, ordinal: Int, label: EntityLabel?)?
 
-  package convenience init(coordinator: StoreCoordinator) throws(ContextError) {
+  convenience init(coordinator: StoreCoordinator) throws(ContextError) {
     self.init(coordinator, showing: try coordinator.engine.newestSource())
   }
 
@@ -154,9 +154,9 @@ public final class ManagedObjectContext: ObjectHost {
 
   // MARK: Calls by objects
 
-  package override var storeID: UUID { ownStoreID }
+  override var storeID: UUID { ownStoreID }
 
-  package override func entityLabel(of object: any ManagedObject) -> EntityLabel? {
+  override func entityLabel(of object: any ManagedObject) -> EntityLabel? {
     entity(of: object).label(of: object._$state.number)
   }
 
@@ -168,9 +168,9 @@ public final class ManagedObjectContext: ObjectHost {
     return entity(of: object).objectID(number, in: ownStoreID)
   }
 
-  package override func layout(of object: any ManagedObject) -> RecordLayout { entity(of: object).layout }
+  override func layout(of object: any ManagedObject) -> RecordLayout { entity(of: object).layout }
 
-  package override func record(of object: any ManagedObject) -> UnsafeRawBufferPointer? {
+  override func record(of object: any ManagedObject) -> UnsafeRawBufferPointer? {
     let entity = entity(of: object)
     let number = object._$state.number
     releaseKeptIfMany()
@@ -182,7 +182,7 @@ public final class ManagedObjectContext: ObjectHost {
     }
   }
 
-  package override func externalValue(of object: any ManagedObject, slot: Int) -> AttributeValue? {
+  override func externalValue(of object: any ManagedObject, slot: Int) -> AttributeValue? {
     guard let record = object.findRecord() else { return nil }
     let entity = entity(of: object)
     return deferringError(nil) { () throws(ContextError) in
@@ -190,7 +190,7 @@ public final class ManagedObjectContext: ObjectHost {
     }
   }
 
-  package override func unreadableValue(of object: any ManagedObject, slot: Int) {
+  override func unreadableValue(of object: any ManagedObject, slot: Int) {
     let entity = entity(of: object)
     let property = entity.schema.stored[slot].name
     deferred.note(
@@ -206,12 +206,12 @@ public final class ManagedObjectContext: ObjectHost {
     )
   }
 
-  package override func object(of type: any ManagedObject.Type, number: ObjectNumber) -> any ManagedObject {
+  override func object(of type: any ManagedObject.Type, number: ObjectNumber) -> any ManagedObject {
     guard let ordinal = knownOrdinal(ObjectIdentifier(type)) else { fatalError(Self.unknown(type).message) }
     return object(type, number: number, ordinal)
   }
 
-  package override func record(
+  override func record(
     _ number: ObjectNumber,
     of owner: any ManagedObject,
     property: Int
@@ -219,7 +219,7 @@ public final class ManagedObjectContext: ObjectHost {
     object(ManagedRecord.self, number: number, destination(of: owner, property: property).ordinal)
   }
 
-  package override func canLead(
+  override func canLead(
     _ owner: any ManagedObject,
     by property: Int,
     to record: ManagedRecord
@@ -231,7 +231,7 @@ public final class ManagedObjectContext: ObjectHost {
   }
 
   /// Prepares for a change of an object: each change of one with unsaved changes, and the first of one without them.
-  package override func willChange(_ object: any ManagedObject, slots: SlotSet) {
+  override func willChange(_ object: any ManagedObject, slots: SlotSet) {
     checkWritable()
     noteChange(of: object, slots: slots)
     if !object._$state.hasChanges { entities[entity(of: object).ordinal].changes.noteUpdated(object) }
@@ -256,14 +256,14 @@ public final class ManagedObjectContext: ObjectHost {
     tellObservers(of: object, willSet: slots)
   }
 
-  package override func noteLeft(_ object: any ManagedObject) { deferred.note(Self.isGone(object)) }
+  override func noteLeft(_ object: any ManagedObject) { deferred.note(Self.isGone(object)) }
 
   // MARK: Insertion
 
   @discardableResult
-  package override func adopt(_ object: any ManagedObject) -> Bool { adopt(object, numbered: nil) }
+  override func adopt(_ object: any ManagedObject) -> Bool { adopt(object, numbered: nil) }
 
-  package override func awakeInserted() {
+  override func awakeInserted() {
     if asleep.isEmpty { return }
     // A hook may insert and save: then the nested call continues from here, and leaves nothing to do.
     while firstAsleep < asleep.count {
@@ -275,7 +275,7 @@ public final class ManagedObjectContext: ObjectHost {
     firstAsleep = 0
   }
 
-  package override func reach(_ object: any ManagedObject, by property: Int) {
+  override func reach(_ object: any ManagedObject, by property: Int) {
     guard object._$state.phase == .new, let entity = coordinator.models.entity(withKey: object.entityKey)
     else { return }
     if entity.hasInverse(property) { adopt(object) }
@@ -285,11 +285,11 @@ public final class ManagedObjectContext: ObjectHost {
 
   var relationships: RelationshipKeeper { RelationshipKeeper(self) }
 
-  package override func elements(of object: any ManagedObject, toMany: Int) -> [ObjectNumber] {
+  override func elements(of object: any ManagedObject, toMany: Int) -> [ObjectNumber] {
     relationships.elements(of: object, toMany: toMany)
   }
 
-  package override func elements(
+  override func elements(
     of object: any ManagedObject,
     toMany: Int,
     at range: Range<Int>
@@ -298,7 +298,7 @@ public final class ManagedObjectContext: ObjectHost {
       ?? super.elements(of: object, toMany: toMany, at: range)
   }
 
-  package override func position(
+  override func position(
     of number: ObjectNumber,
     in object: any ManagedObject,
     toMany: Int
@@ -308,9 +308,9 @@ public final class ManagedObjectContext: ObjectHost {
       : relationships.position(of: number, in: object, toMany: toMany)
   }
 
-  package override var hasFailed: Bool { deferred.error != nil }
+  override var hasFailed: Bool { deferred.error != nil }
 
-  package override func move(
+  override func move(
     _ elements: [any ManagedObject],
     to position: Int,
     of object: any ManagedObject,
@@ -320,20 +320,20 @@ public final class ManagedObjectContext: ObjectHost {
     relationships.move(elements, to: position, of: object, toMany: toMany)
   }
 
-  package override func arrange(_ numbers: [ObjectNumber], of object: any ManagedObject, toMany: Int) {
+  override func arrange(_ numbers: [ObjectNumber], of object: any ManagedObject, toMany: Int) {
     guard checkWritable() else { return }
     relationships.arrange(numbers, of: object, toMany: toMany)
   }
 
-  package override func elementCount(of object: any ManagedObject, toMany: Int) -> Int {
+  override func elementCount(of object: any ManagedObject, toMany: Int) -> Int {
     relationships.elementCount(of: object, toMany: toMany)
   }
 
-  package override func isElement(_ number: ObjectNumber, of object: any ManagedObject, toMany: Int) -> Bool {
+  override func isElement(_ number: ObjectNumber, of object: any ManagedObject, toMany: Int) -> Bool {
     relationships.isElement(number, of: object, toMany: toMany)
   }
 
-  package override func didSetToOne(
+  override func didSetToOne(
     of object: any ManagedObject,
     slot: Int,
     from old: ObjectNumber,
@@ -342,12 +342,12 @@ public final class ManagedObjectContext: ObjectHost {
     relationships.didSetToOne(of: object, slot: slot, from: old, to: new)
   }
 
-  package override func add(_ element: any ManagedObject, to object: any ManagedObject, toMany: Int) {
+  override func add(_ element: any ManagedObject, to object: any ManagedObject, toMany: Int) {
     guard checkWritable() else { return }
     relationships.add(element, to: object, toMany: toMany)
   }
 
-  package override func remove(_ element: any ManagedObject, from object: any ManagedObject, toMany: Int) {
+  override func remove(_ element: any ManagedObject, from object: any ManagedObject, toMany: Int) {
     guard checkWritable() else { return }
     relationships.remove(element, from: object, toMany: toMany)
   }
@@ -356,17 +356,17 @@ public final class ManagedObjectContext: ObjectHost {
 
   private var lists: ListKeeper { ListKeeper(self) }
 
-  package override func hasListing(of object: any ManagedObject, toMany: Int) -> Bool {
+  override func hasListing(of object: any ManagedObject, toMany: Int) -> Bool {
     lists.hasListing(of: object, toMany: toMany)
   }
 
-  package override func noteListing<Member: ManagedObject>(
+  override func noteListing<Member: ManagedObject>(
     _ members: [Member],
     of object: any ManagedObject,
     toMany: Int
   ) { lists.noteListing(members, of: object, toMany: toMany) }
 
-  package override func extendListing<Member: ManagedObject>(
+  override func extendListing<Member: ManagedObject>(
     to members: [Member],
     of object: any ManagedObject,
     toMany: Int

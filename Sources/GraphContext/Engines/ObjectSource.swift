@@ -184,17 +184,17 @@ enum ResolvedRequest {
 }
 
 /// A table of links between objects, owner and element.
-package struct LinkTable: Sendable, Hashable {
+struct LinkTable: Sendable, Hashable {
   /// The origin of the links.
-  package enum Origin: Sendable, Hashable {
+  enum Origin: Sendable, Hashable {
     /// A to-one relationship: the object that has it is the element, and its destination is the owner.
     case reference(entity: Int, slot: Int)
     /// A relationship that is stored as pairs, by its position among the to-many relationships of the owner's entity.
     case pairs(entity: Int, position: Int)
   }
-  package let origin: Origin
+  let origin: Origin
   /// The name of the tree that has the links.
-  package let treeName: String
+  let treeName: String
 }
 
 extension ObjectSource {

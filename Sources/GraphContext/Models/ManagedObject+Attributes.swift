@@ -42,7 +42,7 @@ extension ManagedObject {
   }
 
   /// Returns the object's record, or nil when there is none or it can't be read.
-  package func findRecord() -> UnsafeRawBufferPointer? { _$state.currentRecord ?? _$findRecord() }
+  func findRecord() -> UnsafeRawBufferPointer? { _$state.currentRecord ?? _$findRecord() }
 
   /// Returns the value of an attribute of an object that has no record.
   @usableFromInline
@@ -77,7 +77,7 @@ extension ManagedObject {
   }
 
   /// Gives a new object that is about to be inserted the values that it lacks.
-  package func makeInsertionDefaults() {
+  func makeInsertionDefaults() {
     let model = _$objectModel
     let lacking = SlotSet(rawValue: model._$insertionSlots).subtracting(_$state.loaded)
     if lacking.isEmpty { return }

@@ -4,7 +4,7 @@ import Predicates
 
 extension ManagedObject {
   /// Visits every attribute and to-one relationship, then every to-many relationship.
-  package func visitAll(_ visitor: inout some PropertyVisitor) {
+  func visitAll(_ visitor: inout some PropertyVisitor) {
     for property in 0..<_$objectModel.visitedNames.count { _$visit(property, &visitor) }
   }
 
@@ -18,7 +18,7 @@ extension ManagedObject {
   }
 
   /// Returns the value of a slot, read from the record if it isn't loaded; `null` when it can't be read.
-  package func attributeValue(at slot: Int) -> AttributeValue {
+  func attributeValue(at slot: Int) -> AttributeValue {
     if !_$state.isLoaded(slot) {
       guard let bytes = findRecord() else { return .null }
       let record = _$view(of: bytes)
@@ -31,7 +31,7 @@ extension ManagedObject {
   }
 
   /// Reads every attribute that isn't loaded from the record, if there is one.
-  package func loadAttributes() {
+  func loadAttributes() {
     guard let bytes = findRecord() else { return }
     var loader = RecordLoader(bytes, _$layout)
     for slot in 0..<_$objectModel.slotCount where !_$state.isLoaded(slot) {
@@ -54,12 +54,12 @@ extension ManagedObject {
   }
 
   /// Returns the number at the other end of a to-one relationship; `none` for nil.
-  package func reference(at slot: Int) -> ObjectNumber {
+  func reference(at slot: Int) -> ObjectNumber {
     if case .reference(let number) = attributeValue(at: slot) { number } else { .none }
   }
 
   /// Sets a to-one relationship by number, and marks the object as changed. The caller has updated the inverse.
-  package func setReference(at slot: Int, to number: ObjectNumber) {
+  func setReference(at slot: Int, to number: ObjectNumber) {
     _$willSet(slot)
     var writer = ReferenceWriter(number: number)
     _$visit(slot, &writer)
@@ -70,7 +70,7 @@ extension ManagedObject {
   ///
   /// Calls the host's `adopt` for each. The host should queue the adopted objects rather than call this again, or a
   /// long chain of new objects overflows the stack.
-  package func attachRelationships() {
+  func attachRelationships() {
     guard let host = _$state.host else { return }
     for property in _$objectModel.relationshipProperties {
       var taker = UnattachedTaker()
@@ -93,7 +93,7 @@ extension ManagedObject {
   }
 
   /// Takes the object out of its context after an insertion was rolled back: the object then leads to no others.
-  package func detach() {
+  func detach() {
     var dropper = RelationshipDropper(dropsReferences: true)
     for property in _$objectModel.relationshipProperties { _$visit(property, &dropper) }
     _$state.becomeNew()

@@ -17,12 +17,12 @@ public struct ManagedObjectID: Sendable, Hashable {
   /// The object's number, unique among the entity's objects; never used twice. ``/Predicates/ObjectNumber/none`` names
   /// no object.
   public let number: ObjectNumber
-  package let entity: EntityLabel
+  let entity: EntityLabel
 
   /// The store ID of objects in no store, and of objects that stand for the missing target of such an object.
   static let noStore = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
 
-  package init(entity: EntityLabel, number: ObjectNumber, storeID: UUID) {
+  init(entity: EntityLabel, number: ObjectNumber, storeID: UUID) {
     self.storeID = storeID
     self.number = number
     self.entity = entity

@@ -7,9 +7,9 @@ public final class ModelDescription: Sendable {
   /// The layout of records in a store that was made with the properties in this order.
   public let layout: RecordLayout
   /// The number of attributes and to-one relationships.
-  package let slotCount: Int
+  let slotCount: Int
   /// The names of the visited properties: slots first, then to-many relationships.
-  package let visitedNames: [String]
+  let visitedNames: [String]
   /// The descriptions of the visited properties, in the same order.
   let visitedProperties: [PropertyDescription]
   /// The closures that make the values of new objects, by slot.
@@ -25,7 +25,7 @@ public final class ModelDescription: Sendable {
   /// The positions of the visited properties, by name.
   private let places: [String: Int]
   /// The positions of the relationships among the visited properties.
-  package let relationshipProperties: [Int]
+  let relationshipProperties: [Int]
   /// The problems of the class, a sentence each. A schema refuses a class with problems.
   let problems: [String]
   /// The slots of the parts of each embedded value.
@@ -152,7 +152,7 @@ public final class ModelDescription: Sendable {
 
 extension PropertyDescription {
   /// The form of the value in a record: a to-one relationship is a reference.
-  package var storedKind: AttributeKind {
+  var storedKind: AttributeKind {
     switch self {
     case .attribute(let attribute): attribute.kind
     case .relationship: .reference

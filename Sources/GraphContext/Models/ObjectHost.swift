@@ -30,7 +30,7 @@ public class ObjectHost {
   /// The default implementations of validations that this object has called.
   private final var calledDefaults: DefaultValidations = []
 
-  package init() {}
+  init() {}
 
   /// Returns whether an object has rules in code. An object for which `validate` calls the default implementations has
   /// none.
@@ -56,12 +56,12 @@ public class ObjectHost {
   }
 
   /// The store that the objects' IDs name.
-  package var storeID: UUID { missing() }
+  var storeID: UUID { missing() }
   /// The store's ID as four bytes, for objects that outlive their host.
-  package final lazy var storeTag = StoreTags.tag(of: storeID)
+  final lazy var storeTag = StoreTags.tag(of: storeID)
 
   /// Returns the entity's label in the IDs of the object and of others of its kind; nil where there is no store.
-  package func entityLabel(of object: any ManagedObject) -> EntityLabel? { nil }
+  func entityLabel(of object: any ManagedObject) -> EntityLabel? { nil }
 
   /// Returns the ID of an object in this host.
   func identity(of object: any ManagedObject, _ number: ObjectNumber) -> ManagedObjectID {
@@ -75,26 +75,26 @@ public class ObjectHost {
   ///
   /// Nil when there is none or it can't be read. The host remembers the error, and throws it at the next call that can
   /// throw.
-  package func record(of object: any ManagedObject) -> UnsafeRawBufferPointer? { missing() }
+  func record(of object: any ManagedObject) -> UnsafeRawBufferPointer? { missing() }
 
   /// Returns the layout of the records of the object's entity in the store. Called only where ``hasOtherLayouts``.
-  package func layout(of object: any ManagedObject) -> RecordLayout { missing() }
+  func layout(of object: any ManagedObject) -> RecordLayout { missing() }
 
   /// Returns the value of an attribute that is stored externally, as the object's record has it or refers to it. Nil
   /// where it can't be read; the host remembers the error.
-  package func externalValue(of object: any ManagedObject, slot: Int) -> AttributeValue? { missing() }
+  func externalValue(of object: any ManagedObject, slot: Int) -> AttributeValue? { missing() }
 
   /// Notes that the record holds something at this slot that is no value of the attribute's type. The host remembers
   /// this as an error.
-  package func unreadableValue(of object: any ManagedObject, slot: Int) { missing() }
+  func unreadableValue(of object: any ManagedObject, slot: Int) { missing() }
 
   /// Returns the object of this number: the one that the host already has, or a fault.
-  package func object(of type: any ManagedObject.Type, number: ObjectNumber) -> any ManagedObject {
+  func object(of type: any ManagedObject.Type, number: ObjectNumber) -> any ManagedObject {
     missing()
   }
 
   /// Returns the record of this number that a relationship of a model's object leads to.
-  package func record(
+  func record(
     _ number: ObjectNumber,
     of owner: any ManagedObject,
     property: Int
@@ -102,16 +102,16 @@ public class ObjectHost {
 
   /// Returns whether a relationship of a model's object can lead to a record, whose class doesn't tell its entity. If
   /// not, the host remembers that.
-  package func canLead(_ owner: any ManagedObject, by property: Int, to record: ManagedRecord) -> Bool {
+  func canLead(_ owner: any ManagedObject, by property: Int, to record: ManagedRecord) -> Bool {
     true
   }
 
   /// Returns the numbers of the objects at the other end of a to-many relationship, unsaved changes included, in the
   /// order of an ordered one, else ascending.
-  package func elements(of object: any ManagedObject, toMany: Int) -> [ObjectNumber] { missing() }
+  func elements(of object: any ManagedObject, toMany: Int) -> [ObjectNumber] { missing() }
 
   /// Returns the numbers at these positions of ``elements(of:toMany:)``; fewer where the list ends, or can't be read.
-  package func elements(
+  func elements(
     of object: any ManagedObject,
     toMany: Int,
     at range: Range<Int>
@@ -121,37 +121,37 @@ public class ObjectHost {
   }
 
   /// Returns the position of an element in the list; nil for an object that is no element.
-  package func position(of number: ObjectNumber, in object: any ManagedObject, toMany: Int) -> Int? {
+  func position(of number: ObjectNumber, in object: any ManagedObject, toMany: Int) -> Int? {
     elements(of: object, toMany: toMany).firstIndex(of: number)
   }
 
   /// True if something could not be read, so that the next call that can throw will throw the error.
-  package var hasFailed: Bool { false }
+  var hasFailed: Bool { false }
 
   /// Returns the number of elements, without listing them.
-  package func elementCount(of object: any ManagedObject, toMany: Int) -> Int { missing() }
+  func elementCount(of object: any ManagedObject, toMany: Int) -> Int { missing() }
 
-  package func isElement(_ number: ObjectNumber, of object: any ManagedObject, toMany: Int) -> Bool {
+  func isElement(_ number: ObjectNumber, of object: any ManagedObject, toMany: Int) -> Bool {
     missing()
   }
 
   /// Notes that members were to be added to an object that has left this context.
-  package func noteLeft(_ object: any ManagedObject) {}
+  func noteLeft(_ object: any ManagedObject) {}
 
   // MARK: Lists that are changed in place
 
   /// Returns whether the list of members that the object keeps is still right.
-  package func hasListing(of object: any ManagedObject, toMany: Int) -> Bool { false }
+  func hasListing(of object: any ManagedObject, toMany: Int) -> Bool { false }
 
   /// Notes that the object keeps this list of its members, until the host says otherwise.
-  package func noteListing<Member: ManagedObject>(
+  func noteListing<Member: ManagedObject>(
     _ members: [Member],
     of object: any ManagedObject,
     toMany: Int
   ) {}
 
   /// Adds the members behind the noted list, if the list is the noted one with more members at its end.
-  package func extendListing<Member: ManagedObject>(
+  func extendListing<Member: ManagedObject>(
     to members: [Member],
     of object: any ManagedObject,
     toMany: Int
@@ -162,7 +162,7 @@ public class ObjectHost {
   /// Notes that the object is about to be changed. The host holds the object from now on.
   ///
   /// - Parameter slots: the slots that are to be set, as far as they are known.
-  package func willChange(_ object: any ManagedObject, slots: SlotSet) { missing() }
+  func willChange(_ object: any ManagedObject, slots: SlotSet) { missing() }
 
   /// Notes that a property is read, of an object that reports reads.
   ///
@@ -179,17 +179,17 @@ public class ObjectHost {
   /// - Returns: whether it is in the context now. False for an object that has left its context for good or is in
   ///   another context; the host remembers that.
   @discardableResult
-  package func adopt(_ object: any ManagedObject) -> Bool { missing() }
+  func adopt(_ object: any ManagedObject) -> Bool { missing() }
 
   /// Calls `awakeFromInsert` of the objects that were adopted since.
-  package func awakeInserted() {}
+  func awakeInserted() {}
 
   /// Notes that an object in no context leads to an object in this context by a property. If the relationship has an
   /// inverse, which then leads to the first object, the first object enters the context, too.
-  package func reach(_ object: any ManagedObject, by property: Int) {}
+  func reach(_ object: any ManagedObject, by property: Int) {}
 
   /// Updates the inverse after a to-one relationship was set from one number to another.
-  package func didSetToOne(
+  func didSetToOne(
     of object: any ManagedObject,
     slot: Int,
     from old: ObjectNumber,
@@ -199,13 +199,13 @@ public class ObjectHost {
   }
 
   /// Adds the object at the other end, which is in this context. Does nothing if it is an element already.
-  package func add(_ element: any ManagedObject, to object: any ManagedObject, toMany: Int) { missing() }
+  func add(_ element: any ManagedObject, to object: any ManagedObject, toMany: Int) { missing() }
 
-  package func remove(_ element: any ManagedObject, from object: any ManagedObject, toMany: Int) { missing() }
+  func remove(_ element: any ManagedObject, from object: any ManagedObject, toMany: Int) { missing() }
 
   /// Moves elements of an ordered relationship so that they follow one another, the first at this position among the
   /// others. Does nothing for a relationship without order.
-  package func move(
+  func move(
     _ elements: [any ManagedObject],
     to position: Int,
     of object: any ManagedObject,
@@ -214,7 +214,7 @@ public class ObjectHost {
 
   /// Gives the elements of an ordered relationship this order; elements that are not named come last. Does nothing for
   /// a relationship without order.
-  package func arrange(_ numbers: [ObjectNumber], of object: any ManagedObject, toMany: Int) {}
+  func arrange(_ numbers: [ObjectNumber], of object: any ManagedObject, toMany: Int) {}
 
   // MARK: Relationships
 

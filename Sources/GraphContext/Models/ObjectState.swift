@@ -45,7 +45,7 @@ public struct ObjectState {
   @usableFromInline package var isAwake = true
   /// The tag of the store that an object in the phase `gone` was in, so that it keeps its ID without its host. 0
   /// before.
-  package private(set) var storeTag: UInt32 = 0
+  private(set) var storeTag: UInt32 = 0
 
   /// The listeners of reads and changes of an object.
   @usableFromInline
@@ -111,7 +111,7 @@ public struct ObjectState {
 
   /// Makes the state of an object that stands for one that could not be read: in the phase `gone`, and without a
   /// number.
-  package init(missingIn storeTag: UInt32) {
+  init(missingIn storeTag: UInt32) {
     fast = .empty
     loaded = .empty
     phase = .gone
@@ -208,7 +208,7 @@ extension ObjectState {
 extension ObjectState {
   /// Notes that the object is now in a context, with its final number. It keeps its values; the context holds it as
   /// inserted.
-  package mutating func enter(_ host: ObjectHost, number: ObjectNumber) {
+  mutating func enter(_ host: ObjectHost, number: ObjectNumber) {
     self.host = host
     self.number = number
     phase = .inserted
@@ -220,7 +220,7 @@ extension ObjectState {
   }
 
   /// Notes that the object's values are now those in the store. It keeps the values that were read and set.
-  package mutating func becomeSaved() {
+  mutating func becomeSaved() {
     phase = .persistent
     changed = .empty
     forgetRecord()
@@ -228,7 +228,7 @@ extension ObjectState {
   }
 
   /// Marks every value as to be read again on its next access: after a rollback, a refresh, a merge.
-  package mutating func becomeFault() {
+  mutating func becomeFault() {
     phase = .persistent
     fast = .empty
     loaded = .empty
@@ -242,7 +242,7 @@ extension ObjectState {
   /// changes.
   ///
   /// - Parameter slots: the slots that this is about.
-  package mutating func forgetUnchangedValues(in slots: SlotSet = .all) {
+  mutating func forgetUnchangedValues(in slots: SlotSet = .all) {
     let unchanged = slots.subtracting(changed)
     loaded.subtract(unchanged)
     fast.subtract(unchanged)
@@ -253,7 +253,7 @@ extension ObjectState {
   /// Undoes the changes: the slots that were set are read again.
   ///
   /// - Parameter slots: the slots that this is about.
-  package mutating func forgetChanges(in slots: SlotSet = .all) {
+  mutating func forgetChanges(in slots: SlotSet = .all) {
     loaded.subtract(changed.intersection(slots))
     fast.formIntersection(loaded)
     changed.subtract(slots)
@@ -261,7 +261,7 @@ extension ObjectState {
   }
 
   /// Marks the record as to be looked up again.
-  package mutating func forgetRecord() {
+  mutating func forgetRecord() {
     record = nil
     recordByteCount = 0
   }
@@ -269,7 +269,7 @@ extension ObjectState {
   /// Notes that the object has left its context for good.
   ///
   /// - Parameter entity: the number of the object's entity in the store.
-  package mutating func leave(_ entity: EntityNumber) {
+  mutating func leave(_ entity: EntityNumber) {
     phase = .gone
     if let host { storeTag = host.storeTag }
     host = nil
@@ -288,7 +288,7 @@ extension ObjectState {
 
   /// Notes that an insertion was rolled back: the object is in no context again, and keeps its attributes. Its number
   /// is not used again; a second insertion gives it another one. It has another provisional number, too.
-  package mutating func becomeNew() {
+  mutating func becomeNew() {
     self = ObjectState()
   }
 
@@ -303,11 +303,11 @@ extension ObjectState {
   var place: (host: ObjectHost?, number: ObjectNumber, phase: Phase) { (host, number, phase) }
 
   /// The ID of the store that the object is in, or was in before it left its context for good; nil for a new object.
-  package var storeID: UUID? { host?.storeID ?? StoreTags.storeID(storeTag) }
+  var storeID: UUID? { host?.storeID ?? StoreTags.storeID(storeTag) }
 
   /// Returns the number that a new object has in its ID until it is inserted: the same at every call, and different
   /// from those of all other new objects of this process.
-  package mutating func provisionalNumber() -> ObjectNumber {
+  mutating func provisionalNumber() -> ObjectNumber {
     if recordByteCount == 0, generation == 0 {
       let number = ProvisionalNumbers.next()
       recordByteCount = UInt32(truncatingIfNeeded: number)
@@ -321,7 +321,7 @@ extension ObjectState {
     phase == .gone && recordByteCount > 0 ? EntityNumber(rawValue: recordByteCount) : nil
   }
 
-  package var hasChanges: Bool {
+  var hasChanges: Bool {
     switch phase {
     case .inserted, .deleted: true
     case .persistent: !changed.isEmpty

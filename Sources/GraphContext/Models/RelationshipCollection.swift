@@ -71,7 +71,7 @@ public struct ToManyRelationship {
   let host: ObjectHost
 
   /// Makes the relationship of an object; nil for an object in no context.
-  package init?(of owner: any ManagedObject, ordinal: Int) {
+  init?(of owner: any ManagedObject, ordinal: Int) {
     guard let host = owner._$state.host else { return nil }
     self.owner = owner
     self.ordinal = ordinal

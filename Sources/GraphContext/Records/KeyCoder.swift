@@ -18,18 +18,18 @@ import Predicates
 ///
 /// The encoding depends on the value alone, not on the attribute's width: a literal out of the attribute's range still
 /// has its place among the keys, and widening an attribute doesn't change its index.
-package enum KeyCoder {
-  package static let nilMarker: UInt8 = 0x00
+enum KeyCoder {
+  static let nilMarker: UInt8 = 0x00
   /// Below the key of every value that isn't nil, and above nil's: the lower bound of "not nil".
-  package static let presentMarker: UInt8 = 0x01
+  static let presentMarker: UInt8 = 0x01
   private static let zeroMarker: UInt8 = 0x20
   private static let terminator: UInt8 = 0x00
   private static let escape: UInt8 = 0x01
   /// The key of a NaN after its marker: above infinity.
-  package static let nanBits = UInt64.max
+  static let nanBits = UInt64.max
 
   /// Appends the component for `value`.
-  package static func append(_ value: AttributeValue, to key: inout [UInt8]) {
+  static func append(_ value: AttributeValue, to key: inout [UInt8]) {
     switch value {
     case .null: key.append(nilMarker)
     case .bool(let value): key.append(value ? 2 : 1)
@@ -55,7 +55,7 @@ package enum KeyCoder {
 
   /// Appends the component for the value that a record holds at `slot`, a string folded as the options say. The bytes
   /// are the same as for its ``AttributeValue``.
-  package static func append(
+  static func append(
     _ slot: Int,
     of record: borrowing RecordView,
     folding: StringOptions = [],
@@ -84,7 +84,7 @@ package enum KeyCoder {
   }
 
   /// Appends the beginning that the components of all strings (or data) starting with `prefix` share.
-  package static func append(prefix: some Sequence<UInt8>, to key: inout [UInt8]) {
+  static func append(prefix: some Sequence<UInt8>, to key: inout [UInt8]) {
     key.append(presentMarker)
     for byte in prefix { append(escaped: byte, to: &key) }
   }
@@ -158,15 +158,15 @@ extension KeyCoder {
 
 extension KeyCoder {
   /// The bytes an object's number takes in keys.
-  package static let numberByteCount = 8
+  static let numberByteCount = 8
 
   /// Appends an object's number as 8 bytes, big-endian: the key of its record, and the end of every index key.
-  package static func append(number: ObjectNumber, to key: inout [UInt8]) {
+  static func append(number: ObjectNumber, to key: inout [UInt8]) {
     withUnsafeBytes(of: number.rawValue.bigEndian) { key.append(contentsOf: $0) }
   }
 
   /// The key of an object's record.
-  package static func key(of number: ObjectNumber) -> [UInt8] {
+  static func key(of number: ObjectNumber) -> [UInt8] {
     withUnsafeBytes(of: number.rawValue.bigEndian) { [UInt8]($0) }
   }
 
@@ -182,7 +182,7 @@ extension KeyCoder {
 
   /// The number that a key ends with. Nil when the key is too short.
   @inline(__always)
-  package static func number(ending key: UnsafeRawBufferPointer) -> ObjectNumber? {
+  static func number(ending key: UnsafeRawBufferPointer) -> ObjectNumber? {
     guard key.count >= numberByteCount else { return nil }
     return ObjectNumber(
       rawValue: UInt64(
@@ -200,7 +200,7 @@ extension KeyCoder {
   }
 
   /// A key of two object numbers: of a to-one relationship's tree, destination first; of a pair.
-  package static func pair(_ first: ObjectNumber, _ second: ObjectNumber) -> [UInt8] {
+  static func pair(_ first: ObjectNumber, _ second: ObjectNumber) -> [UInt8] {
     var key: [UInt8] = []
     key.reserveCapacity(2 * numberByteCount)
     append(number: first, to: &key)

@@ -2,20 +2,20 @@ import Foundation
 import Predicates
 
 /// Takes a key apart into its components again: what ``KeyCoder`` wrote, checked byte by byte.
-package struct KeyReader {
+struct KeyReader {
   private let key: UnsafeRawBufferPointer
   private var position = 0
 
   /// The bytes must outlive the reader.
-  package init(_ key: UnsafeRawBufferPointer) { self.key = key }
+  init(_ key: UnsafeRawBufferPointer) { self.key = key }
 
   /// The bytes not read yet.
-  package var remaining: Int { key.count - position }
+  var remaining: Int { key.count - position }
 
   /// The next component, for an attribute of this kind. Nil when the bytes are not one.
   ///
   /// −0.0 comes back as 0.0, every NaN as the same one, a decimal without zeros at its end: keys hold canonical values.
-  package mutating func next(_ kind: AttributeKind) -> AttributeValue? {
+  mutating func next(_ kind: AttributeKind) -> AttributeValue? {
     guard let marker = nextByte() else { return nil }
     if marker == KeyCoder.nilMarker { return .null }
     switch kind {

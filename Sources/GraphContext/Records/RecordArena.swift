@@ -3,7 +3,7 @@
 ///
 /// Records are built one at a time at the end of the newest block. A record that outgrows its block moves to a new one
 /// while it is built; finished records never move, so their addresses hold until the arena goes.
-package struct RecordArena: ~Copyable {
+struct RecordArena: ~Copyable {
   private var blocks: [UnsafeMutableRawBufferPointer] = []
   /// The newest of the blocks, at hand.
   private var newest = UnsafeMutableRawBufferPointer(start: nil, count: 0)
@@ -18,7 +18,7 @@ package struct RecordArena: ~Copyable {
   private static let firstBlockByteCount = 4 << 10
 
   /// - Parameter largestBlockByteCount: bytes asked of the system at a time, once there are many.
-  package init(largestBlockByteCount: Int = 1 << 20) {
+  init(largestBlockByteCount: Int = 1 << 20) {
     self.largestBlockByteCount = largestBlockByteCount
   }
 
@@ -27,7 +27,7 @@ package struct RecordArena: ~Copyable {
   }
 
   /// Bytes held, used or not.
-  package var capacity: Int { blocks.reduce(0) { $0 + $1.count } }
+  var capacity: Int { blocks.reduce(0) { $0 + $1.count } }
 
   /// Bytes of records.
   var byteCount: Int { usedBefore + used }

@@ -10,12 +10,45 @@ package struct RecordEncoder: ~Copyable {
   private var arena: RecordArena
   /// Ends of variable values written so far.
   private var endsWritten = 0
+  private let variableByteLimit: Int
+  /// True if the current record lacks a value that was too long for it.
+  private(set) var isOverfull = false
+  /// True if any record has lacked a value that was too long for it.
+  private var hasLostValue = false
   /// Computed once for all records that are made from others.
   private lazy var slotsByPlace = layout.slotsByPlace
 
-  package init(layout: RecordLayout, blockByteCount: Int = 1 << 20) {
+  /// - Parameter variableByteLimit: the length of a record's values of variable width beyond which values are refused.
+  package init(
+    layout: RecordLayout,
+    blockByteCount: Int = 1 << 20,
+    variableByteLimit: Int = RecordEncoder.greatestVariableByteCount
+  ) {
     self.layout = layout
+    self.variableByteLimit = variableByteLimit
     self.arena = RecordArena(largestBlockByteCount: blockByteCount)
+  }
+
+  /// The greatest length of a record's values of variable width together: their ends have 32 bits.
+  package static let greatestVariableByteCount = Int(UInt32.max)
+
+  /// Returns whether a value goes into a record.
+  ///
+  /// - Parameters:
+  ///   - byteCount: the length of the value.
+  ///   - isTagged: whether a byte comes before the value.
+  ///   - present: the length of the values of variable width that the record has.
+  ///   - limit: the greatest length of these values together.
+  static func fits(_ byteCount: Int, isTagged: Bool, behind present: Int, limit: Int) -> Bool {
+    byteCount + (isTagged ? 1 : 0) <= limit - present
+  }
+
+  /// - Parameter entity: the name of the records' entity.
+  /// - Throws: `wrongValue` if a record lacks a value that was too long for it: such records can't be stored.
+  func checkComplete(of entity: String) throws(ContextError) {
+    guard hasLostValue else { return }
+    let message = "the values of an object of \(entity) \(ContextError.valuesAreTooLong)"
+    throw ContextError(.wrongValue, message, context: .init(entity: entity))
   }
 
   /// The version of the records' own form; the layout itself is the schema's.
@@ -25,6 +58,7 @@ package struct RecordEncoder: ~Copyable {
   package mutating func begin() {
     arena.begin(layout.variableOffset)
     endsWritten = 0
+    isOverfull = false
     let record = arena.current
     record.storeBytes(of: Self.version.littleEndian, as: UInt16.self)
     record.storeBytes(of: layout.number.littleEndian, toByteOffset: 4, as: UInt32.self)
@@ -59,7 +93,8 @@ package struct RecordEncoder: ~Copyable {
 // MARK: - Values
 
 extension RecordEncoder {
-  /// Sets what a slot holds. False, and nothing is set, when the value is not of the slot's kind or out of its range.
+  /// Sets what a slot holds. False, and nothing is set, when the value is not of the slot's kind or out of its range, or
+  /// when it is too long for the record (``isOverfull``).
   package mutating func set(_ value: AttributeValue, at slot: Int) -> Bool {
     switch (value, layout.fields[slot].kind) {
     case (.null, _): return true
@@ -73,13 +108,15 @@ extension RecordEncoder {
     case (.decimal(let value), .decimal): StoredDecimal.withBytes(of: value) { set(fixedBytes: $0, at: slot) }
     case (.uuid(let value), .uuid): withUnsafeBytes(of: value.uuid) { set(fixedBytes: $0, at: slot) }
     case (.string(var value), .string), (.string(var value), .coded):
-      value.withUTF8 { set(variable: UnsafeRawBufferPointer($0), at: slot) }
+      return value.withUTF8 { set(variable: UnsafeRawBufferPointer($0), at: slot) }
     case (.data(let value), .data), (.data(let value), .place):
-      value.withUnsafeBytes { set(variable: $0, at: slot) }
+      return value.withUnsafeBytes { set(variable: $0, at: slot) }
     case (.string(var value), .externalString):
-      value.withUTF8 { set(variable: UnsafeRawBufferPointer($0), behind: ExternalValue.inlineTag, at: slot) }
+      return value.withUTF8 {
+        set(variable: UnsafeRawBufferPointer($0), behind: ExternalValue.inlineTag, at: slot)
+      }
     case (.data(let value), .externalData):
-      value.withUnsafeBytes { set(variable: $0, behind: ExternalValue.inlineTag, at: slot) }
+      return value.withUnsafeBytes { set(variable: $0, behind: ExternalValue.inlineTag, at: slot) }
     default: return false
     }
     return true
@@ -87,7 +124,7 @@ extension RecordEncoder {
 
   /// Sets a slot of an external kind to a value that lies elsewhere.
   mutating func set(_ reference: ExternalReference, at slot: Int) {
-    reference.encoded.withUnsafeBytes { set(variable: $0, behind: ExternalValue.referenceTag, at: slot) }
+    _ = reference.encoded.withUnsafeBytes { set(variable: $0, behind: ExternalValue.referenceTag, at: slot) }
   }
 
   /// Copies the value of a slot from another record of the same layout.
@@ -100,7 +137,7 @@ extension RecordEncoder {
         at: slot
       )
     } else {
-      set(variable: record.variable(slot), at: slot)
+      _ = set(variable: record.variable(slot), at: slot)
     }
   }
 
@@ -163,14 +200,21 @@ extension RecordEncoder {
     UnsafeMutableRawBufferPointer(rebasing: arena.current[position...]).copyMemory(from: bytes)
   }
 
+  /// Sets a value of variable width. False, and nothing is set, when it is too long for the record.
+  ///
   /// - Parameter tag: a byte that comes first.
   private mutating func set(
     variable bytes: UnsafeRawBufferPointer,
     behind tag: UInt8? = nil,
     at slot: Int
-  ) {
+  ) -> Bool {
     let ordinal = layout.fields[slot].position
     if ordinal < endsWritten { fatalError("values of variable width are set in the order of their places") }
+    let present = arena.current.count - layout.variableOffset
+    guard Self.fits(bytes.count, isTagged: tag != nil, behind: present, limit: variableByteLimit) else {
+      (isOverfull, hasLostValue) = (true, true)
+      return false
+    }
     markPresent(slot)
     endVariables(before: ordinal)
     if let tag { arena.extend(by: 1).storeBytes(of: tag, as: UInt8.self) }
@@ -178,6 +222,7 @@ extension RecordEncoder {
       arena.extend(by: bytes.count).copyMemory(from: source, byteCount: bytes.count)
     }
     endVariables(before: ordinal + 1)
+    return true
   }
 
   private mutating func markPresent(_ slot: Int) {

@@ -221,7 +221,7 @@ extension From: CustomStringConvertible {
 
 /// One key that a query sorts by.
 public struct OrderBy<Root: PredicateRoot>: Sendable {
-  package let key: RequestedOrder
+  let key: RequestedOrder
 
   /// Returns a key that puts the least value first; nil before all others.
   public static func ascending(_ keyPath: KeyPath<Root, some AttributeType>) -> OrderBy {

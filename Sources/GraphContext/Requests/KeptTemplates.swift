@@ -2,14 +2,14 @@ import Predicates
 import Synchronization
 
 /// The templates of the queries of one schema, for all contexts of a store.
-package final class KeptTemplates: QueryTemplateKeeping {
+final class KeptTemplates: QueryTemplateKeeping {
   private let templates = Mutex(QueryTemplates())
 
   init() {}
 
-  package func template(withHash hash: UInt64) -> QueryTemplate? { templates.withLock { $0[hash] } }
+  func template(withHash hash: UInt64) -> QueryTemplate? { templates.withLock { $0[hash] } }
 
-  package func keep(_ template: QueryTemplate, withHash hash: UInt64) {
+  func keep(_ template: QueryTemplate, withHash hash: UInt64) {
     templates.withLock { $0.keep(template, withHash: hash) }
   }
 }

@@ -7,8 +7,8 @@ import Predicates
 /// type metadata.
 @usableFromInline
 package struct Request: Sendable {
-  package private(set) var condition = Condition.everything
-  package var sort: [RequestedOrder] = []
+  private(set) var condition = Condition.everything
+  var sort: [RequestedOrder] = []
   /// The first mistake in a format string.
   var mistake: QueryError?
   @usableFromInline package var limit: Int?
@@ -32,9 +32,9 @@ package struct Request: Sendable {
 }
 
 /// One key of an order: the names along its path, or the mistake in it.
-package struct RequestedOrder: Sendable {
-  package let names: Result<[String], QueryError>
-  package let isAscending: Bool
+struct RequestedOrder: Sendable {
+  let names: Result<[String], QueryError>
+  let isAscending: Bool
 }
 
 extension Request {
@@ -42,7 +42,7 @@ extension Request {
   ///
   /// - Parameter store: the store that is asked.
   /// - Throws: `QueryError`, the first mistake in the query.
-  package func resolved(
+  func resolved(
     for entity: EntitySchema,
     in schema: Schema,
     store: UUID? = nil
@@ -84,7 +84,7 @@ extension Request: CustomStringConvertible {
 }
 
 extension RequestedOrder: CustomStringConvertible {
-  package var description: String {
+  var description: String {
     let name =
       switch names {
       case .success(let names): names.joined(separator: ".")

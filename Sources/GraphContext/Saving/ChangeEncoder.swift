@@ -54,7 +54,15 @@ struct ChangeEncoder {
     let number = object._$state.number
     let bytes = changes.encoder.finish()
     let record = RecordView(validated: UnsafeRawBufferPointer(bytes), layout: entity.layout)
-    checks.check(record, refused: visitor.refusedSlot, number, entity, &request.failures)
+    let isOverfull = changes.encoder.isOverfull
+    checks.check(
+      record,
+      refused: visitor.refusedSlot,
+      isOverfull: isOverfull,
+      number,
+      entity,
+      &request.failures
+    )
     try noteMissingTargets(of: record, number, entity)
     changes.inserted.append(.init(number: number, bytes: bytes))
   }
@@ -76,7 +84,16 @@ struct ChangeEncoder {
     for slot in entity.slotsByPlace where changed.contains(slot) { object._$visit(slot, &visitor) }
     let bytes = UnsafeRawBufferPointer(changes.encoder.finish())
     let patch = RecordView(validated: bytes, layout: entity.layout)
-    checks.check(patch, refused: visitor.refusedSlot, number, entity, in: changed, &request.failures)
+    let isOverfull = changes.encoder.isOverfull
+    checks.check(
+      patch,
+      refused: visitor.refusedSlot,
+      isOverfull: isOverfull,
+      number,
+      entity,
+      in: changed,
+      &request.failures
+    )
     var slots = changed
     if let stored {
       // A slot that was set to the value that it had is not stored. After a change by another context it is a conflict

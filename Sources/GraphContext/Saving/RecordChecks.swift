@@ -15,12 +15,14 @@ struct RecordChecks {
 
   /// - Parameters:
   ///   - record: the values.
-  ///   - refused: a slot whose value didn't fit its kind.
+  ///   - refused: a slot whose value didn't fit its kind, or the record.
+  ///   - isOverfull: whether a value was too long for the record.
   ///   - slots: the slots to check.
   ///   - failures: receives the failures that are found.
   func check(
     _ record: RecordView,
     refused: Int?,
+    isOverfull: Bool = false,
     _ number: ObjectNumber,
     _ entity: StoredEntity,
     in slots: SlotSet = .all,
@@ -44,7 +46,9 @@ struct RecordChecks {
     if let refused {
       let kind = entity.schema.stored[refused].kind
       note(.wrongValue, refused) {
-        "\($0) is given a value that \(kind == .coded ? "can't be encoded" : "is no \(kind)")"
+        isOverfull
+          ? "the values of object \(number), among them \($0), \(ContextError.valuesAreTooLong)"
+          : "\($0) is given a value that \(kind == .coded ? "can't be encoded" : "is no \(kind)")"
       }
     }
     let required = entity.requiredSlots(of: number).intersection(slots).subtracting(entity.derivedSlots)
@@ -74,5 +78,12 @@ struct RecordChecks {
   ) {
     guard let foreign = entity.storedClass(of: number)?.foreignSlots.intersection(slots) else { return }
     for slot in foreign.subtracting(record.missingSlots(foreign)) { body(slot) }
+  }
+}
+
+extension ContextError {
+  /// The end of a sentence whose subject is the values of an object.
+  static var valuesAreTooLong: String {
+    "have more than 4,294,967,295 bytes together, which is the most that one object can have"
   }
 }

@@ -132,7 +132,7 @@ public struct StoreUUID: Hashable, Sendable, CustomStringConvertible {
   /// The upper 64 bits.
   public let high: UInt64
 
-  package init(low: UInt64, high: UInt64) {
+  init(low: UInt64, high: UInt64) {
     self.low = low
     self.high = high
   }

@@ -16,7 +16,8 @@ extension Store {
   /// them. Pages that snapshots read are not moved, and keep the file from being cut before them.
   ///
   /// Reads every leaf once, and writes the packed leaves and every page that moves. A crash at any moment
-  /// leaves the file as it was, or shorter. Throws `diskFull` if there is no room for the next checkpoint.
+  /// leaves the file as it was, or shorter. On a full disk a few pages are changed at a time. Throws `diskFull` if
+  /// there is no room even for these.
   ///
   /// - Parameter progress: called repeatedly, on this thread; compaction ends when it returns false. What was
   ///   done stays.
@@ -91,24 +92,65 @@ struct Compaction {
     _ pass: Committer.CompactionPass,
     _ progress: (CompactionProgress) throws -> Bool
   ) throws -> Bool {
-    let batch = min(Self.batchPageCount, store.committer.concurrentPageCount)
     var position: Committer.CompactionPosition? = .init()
+    var wasStuck = false
     while position != nil {
-      var (count, sliceCount) = (0, 0)
-      while position != nil, count < batch {
-        store.writerLock.letOthersGoFirst(for: .milliseconds(5))
-        count += try store.withWriterLock { () throws(StoreError) in
-          try store.file.checkOpen()
-          return try store.committer.runConcurrently(pass, from: &position, pageLimit: Self.slicePageCount)
-        }
-        sliceCount += 1
-        if sliceCount % Self.reportedSliceCount == 0 { guard try report(progress) else { return false } }
+      let batch = try runBatch(of: pass, from: &position, progress)
+      if batch.isCancelled { return false }
+      if let refusal = batch.refusal {
+        // The pages that were replaced so far become free. If that is of no use either, the disk stays full.
+        let isStuck = batch.pageCount == 0
+        if isStuck, wasStuck { throw refusal }
+        wasStuck = isStuck
+        try store.committer.checkpointConcurrently()
+        try store.committer.restateConcurrently()
+      } else if batch.pageCount > 0 {
+        try store.committer.checkpointConcurrently(after: pass)
       }
-      if count > 0 { try store.committer.checkpointConcurrently(after: pass) }
-      state.movedBytes += UInt64(count) * store.committer.pageSize
+      state.movedBytes += UInt64(batch.pageCount) * store.committer.pageSize
       guard try report(progress) else { return false }
     }
     return true
+  }
+
+  /// What a pass has done since the last checkpoint.
+  private struct Batch {
+    /// The number of pages that were changed.
+    var pageCount = 0
+    /// The error of the last slice if the disk had no room for it.
+    var refusal: StoreError?
+    /// True if `progress` has ended the compaction.
+    var isCancelled = false
+  }
+
+  /// Continues a pass until a checkpoint should write the pages that it has changed, or the disk is full.
+  private mutating func runBatch(
+    of pass: Committer.CompactionPass,
+    from position: inout Committer.CompactionPosition?,
+    _ progress: (CompactionProgress) throws -> Bool
+  ) throws -> Batch {
+    let committer = store.committer
+    let pageLimit = min(Self.batchPageCount, committer.concurrentPageCount)
+    var (batch, sliceCount) = (Batch(), 0)
+    while position != nil, batch.pageCount < pageLimit {
+      store.writerLock.letOthersGoFirst(for: .milliseconds(5))
+      do throws(StoreError) {
+        batch.pageCount += try store.withWriterLock { () throws(StoreError) in
+          try store.file.checkOpen()
+          return try committer.runConcurrently(pass, from: &position, pageLimit: Self.slicePageCount)
+        }
+      } catch {
+        guard error.code == .diskFull else { throw error }
+        batch.refusal = error
+        return batch
+      }
+      sliceCount += 1
+      if sliceCount % Self.reportedSliceCount == 0, try !report(progress) {
+        batch.isCancelled = true
+        return batch
+      }
+    }
+    return batch
   }
 
   private mutating func report(_ progress: (CompactionProgress) throws -> Bool) throws -> Bool {

@@ -11,8 +11,8 @@ struct CheckpointDraft {
   var changes: DirtySet?
   /// True if the checkpoint commits a transaction, so that no reader sees its changes yet.
   var isUnseen = false
-  /// True if room must be left for transactions that only remove.
-  var leavesReserve = false
+  /// The share of the room for transactions that remove which must be left.
+  var reserveShare = ReserveShare.none
   /// The page from which on pages of the store's own trees move to the front of the file.
   var relocationLimit: UInt64?
 
@@ -38,6 +38,6 @@ struct CheckpointDraft {
     link = transaction.link
     changes = transaction.dirty
     isUnseen = true
-    leavesReserve = transaction.log.hasAdditions
+    reserveShare = transaction.reserveShare
   }
 }

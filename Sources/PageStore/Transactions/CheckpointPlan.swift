@@ -44,9 +44,14 @@ struct CheckpointPlan {
       self.demand = demand
       taken = try committer.withSpace { (space) throws(StoreError) in
         let spareCount = committer.spaceTreePageLimit(end: space.map.end)
-        guard draft.leavesReserve else { return try space.take(demand, spareCount: spareCount) }
+        let share = draft.reserveShare
+        guard share != .none else { return try space.take(demand, spareCount: spareCount) }
         try committer.keepLogRoom(in: &space)
-        let reserve = committer.reserve(afterCheckpointOf: draft.directory, end: space.map.end)
+        let reserve = committer.reserve(
+          afterCheckpointOf: draft.directory,
+          leaving: share,
+          end: space.map.end
+        )
         return try space.take(demand, spareCount: spareCount, leaving: reserve)
       }
     } catch {

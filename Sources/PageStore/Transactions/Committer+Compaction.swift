@@ -104,8 +104,8 @@ extension Committer {
   }
 
   /// Continues a pass concurrently with commits: ``run(_:to:from:pageLimit:)`` as a version of its own.
-  /// Called with the writer lock held. Returns how many pages were changed. Throws `diskFull` if there is no
-  /// room to write them.
+  /// Called with the writer lock held. Returns how many pages were changed. Throws `diskFull`, with nothing
+  /// changed, if there is no room to write them.
   func runConcurrently(
     _ pass: CompactionPass,
     from position: inout CompactionPosition?,
@@ -113,6 +113,7 @@ extension Committer {
   ) throws(StoreError) -> Int {
     try log.checkFence()
     let room = try state.withLock { () throws(StoreError) in try relocationRoom(for: pass) }
+    let start = position
     let transaction = try run(pass, to: room, from: &position, pageLimit: pageLimit)
     let count = transaction.dirty.filePageCount
     if count == 0 {
@@ -134,6 +135,7 @@ extension Committer {
       }
     } catch {
       abort(transaction)
+      position = start
       throw error
     }
     return count

@@ -1,3 +1,14 @@
+/// The share of the room for transactions that remove which a transaction leaves to others.
+enum ReserveShare {
+  /// Left by a transaction that only removes.
+  case none
+  /// Left by a transaction that removes entries, and adds no more than it removes: a deletion that also
+  /// updates what refers to the deleted entries, or that is recorded.
+  case half
+  /// Left by every other transaction.
+  case whole
+}
+
 /// The room in the file that accepted commits, and those to come, keep free.
 extension Committer {
   /// Makes sure that there is room for the pages that the transaction has changed, besides the room for the
@@ -9,20 +20,29 @@ extension Committer {
         pageCount: dirtyCount + checkpointOverhead(end: space.map.end, transaction.directory),
         runs: dirtyPages.runs + transaction.dirty.runs
       )
-      if transaction.log.hasAdditions {
+      let share = transaction.reserveShare
+      if share != .none {
         try keepLogRoom(in: &space)
-        demand += removalReserve
+        demand += removalReserve(share)
       }
       try space.ensure(demand)
     }
   }
 
-  /// The room that is kept for the pages of transactions that only remove, so that they succeed on a full
-  /// disk.
-  private var removalReserve: PageReserve {
-    PageReserve(pageCount: max(Self.removalReserveByteCount / pageSize, 8))
+  /// Returns a share of the room that is kept for the pages of transactions that remove, so that they succeed
+  /// on a full disk. Half of it is enough for new versions of one leaf of each tree and of the pages above
+  /// it. Called with `state` held.
+  private func removalReserve(_ share: ReserveShare) -> PageReserve {
+    let heights = versions.latest.roots.reduce(0) { $0 + UInt64($1.height) }
+    let whole = max(Self.removalReserveByteCount / pageSize, 8, 2 * heights)
+    return switch share {
+    case .none: PageReserve()
+    case .half: PageReserve(pageCount: (whole + 1) / 2)
+    case .whole: PageReserve(pageCount: whole)
+    }
   }
 
+  /// The least bytes that ``removalReserve(_:)`` has as a whole.
   private static let removalReserveByteCount: UInt64 = 128 << 10
 
   /// Returns the number of pages of the catalogue and the space tree that a checkpoint may write.
@@ -41,8 +61,8 @@ extension Committer {
   }
 
   /// Returns the room that is kept free in a file with `end` pages: for accepted commits, and for
-  /// transactions that only remove.
-  func reserve(end: UInt64) -> PageReserve { acceptedReserve(end: end) + removalReserve }
+  /// transactions that remove.
+  func reserve(end: UInt64) -> PageReserve { acceptedReserve(end: end) + removalReserve(.whole) }
 
   /// Returns the room for the next checkpoint of the commits that were accepted, in a file with `end` pages.
   func acceptedReserve(end: UInt64) -> PageReserve {
@@ -52,9 +72,13 @@ extension Committer {
     )
   }
 
-  /// Returns the room that stays free after a checkpoint that commits a transaction with additions. No pages
-  /// are dirty then.
-  func reserve(afterCheckpointOf directory: TreeDirectory, end: UInt64) -> PageReserve {
-    PageReserve(pageCount: checkpointOverhead(end: end, directory)) + removalReserve
+  /// Returns the room that stays free after a checkpoint that commits a transaction, which leaves `share` of
+  /// the reserve. No pages are dirty then.
+  func reserve(
+    afterCheckpointOf directory: TreeDirectory,
+    leaving share: ReserveShare,
+    end: UInt64
+  ) -> PageReserve {
+    PageReserve(pageCount: checkpointOverhead(end: end, directory)) + removalReserve(share)
   }
 }

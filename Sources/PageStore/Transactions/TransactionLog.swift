@@ -6,8 +6,10 @@ struct TransactionLog {
   /// written as a checkpoint.
   private(set) var isTooLarge = false
   private(set) var isEmpty = true
-  /// True if anything was added, and not only removed.
+  /// True if a tree was created or a value stored.
   private(set) var hasAdditions = false
+  /// True if a tree was dropped or an entry removed.
+  private(set) var hasRemovals = false
   private var selectedTree: UInt32?
 
   /// Begins a record in a buffer that may have been used before.
@@ -24,14 +26,19 @@ struct TransactionLog {
   /// Notes a change of the set of trees.
   mutating func note(_ operation: LogOperation) {
     isEmpty = false
-    if case .createTree = operation { hasAdditions = true }
+    if case .createTree = operation { hasAdditions = true } else { hasRemovals = true }
     guard !isTooLarge else { return }
     operation.append(to: &record)
     checkLength()
   }
 
-  /// Notes a change of a tree.
-  mutating func note(_ operation: LogOperation, tree: UInt32) {
+  /// Notes the removal of entries of a tree.
+  mutating func noteRemoval(_ operation: LogOperation, tree: UInt32) {
+    hasRemovals = true
+    note(operation, tree: tree)
+  }
+
+  private mutating func note(_ operation: LogOperation, tree: UInt32) {
     isEmpty = false
     guard !isTooLarge else { return }
     select(tree)

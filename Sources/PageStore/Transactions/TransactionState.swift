@@ -115,13 +115,25 @@ final class TransactionState {
   // MARK: The outcome
 
   /// The roots of the trees after the transaction, by slot.
-  var roots: [TreeRoot] {
-    editors.indices.map { slot in
-      if let editor = editors[slot] { return editor.root }
-      // A dropped tree's old root must not be reachable any more.
-      let isUntouched = slot < base.roots.count && directory.names[slot] != nil
-      return isUntouched ? base.roots[slot] : .empty(treeID: 0)
-    }
+  var roots: [TreeRoot] { editors.indices.map(root) }
+
+  private func root(_ slot: Int) -> TreeRoot {
+    if let editor = editors[slot] { return editor.root }
+    // A dropped tree's old root must not be reachable any more.
+    let isUntouched = slot < base.roots.count && directory.names[slot] != nil
+    return isUntouched ? base.roots[slot] : .empty(treeID: 0)
+  }
+
+  /// The share of the room for transactions that remove which this one leaves to others.
+  var reserveShare: ReserveShare {
+    if !log.hasAdditions { return .none }
+    return log.hasRemovals && !addsEntries ? .half : .whole
+  }
+
+  /// True if the store has more entries after the transaction than before.
+  private var addsEntries: Bool {
+    let countAfter = editors.indices.reduce(0) { $0 &+ root($1).count }
+    return countAfter > base.roots.reduce(0) { $0 &+ $1.count }
   }
 
   /// Throws if a change has failed half-way: such a transaction can only be abandoned, even if its closure
@@ -143,11 +155,11 @@ extension TransactionState: ChangeRecorder {
   }
 
   func recordRemove(treeID: UInt32, key: UnsafeRawBufferPointer) throws(StoreError) {
-    log.note(.remove(key: key), tree: treeID)
+    log.noteRemoval(.remove(key: key), tree: treeID)
   }
 
   func recordRemoveRange(treeID: UInt32, range: KeyRange) throws(StoreError) {
-    log.note(.removeRange(range), tree: treeID)
+    log.noteRemoval(.removeRange(range), tree: treeID)
   }
 
   /// Writes pages to the file, so that their memory can be used again. If that fails, the transaction can

@@ -53,7 +53,7 @@ extension OrderedTree {
   }
 
   /// Does what ``rank(of:)`` does, for borrowed bytes.
-  package func rank(of key: UnsafeRawBufferPointer) throws(StoreError) -> Int { try core.rank(of: key) }
+  func rank(of key: UnsafeRawBufferPointer) throws(StoreError) -> Int { try core.rank(of: key) }
 
   /// Does what ``contains(_:)-(Array<UInt8>)`` does, for borrowed bytes.
   package func contains(_ key: UnsafeRawBufferPointer) throws(StoreError) -> Bool { try core.contains(key) }

@@ -2,10 +2,10 @@
 /// well.
 package struct GroupColumns: SchemaProviding {
   package struct Column: Sendable {
-    package var name: String
-    package var kind: AttributeKind
+    var name: String
+    var kind: AttributeKind
     /// The entity of the objects that the column's references lead to; nil for values.
-    package var entityName: String?
+    var entityName: String?
 
     package init(_ name: String, _ kind: AttributeKind, of entityName: String? = nil) {
       self.name = name

@@ -54,7 +54,7 @@ package struct RowGroups {
   }
 
   /// Returns the values of a group, one for each field.
-  package func values(of group: Int) -> [AttributeValue] {
+  func values(of group: Int) -> [AttributeValue] {
     if fields.count == 1 {
       if group == nullGroup { return [.null] }
       return table.withBytes(of: group) { [fields[0].value(ofContent: $0)] }

@@ -22,19 +22,19 @@ package enum ByteComparison {
     return a.count - b.count
   }
 
-  package static func hasPrefix(_ text: UnsafeRawBufferPointer, _ prefix: UnsafeRawBufferPointer) -> Bool {
+  static func hasPrefix(_ text: UnsafeRawBufferPointer, _ prefix: UnsafeRawBufferPointer) -> Bool {
     text.count >= prefix.count
       && order(UnsafeRawBufferPointer(rebasing: text.prefix(prefix.count)), prefix) == 0
   }
 
-  package static func hasSuffix(_ text: UnsafeRawBufferPointer, _ suffix: UnsafeRawBufferPointer) -> Bool {
+  static func hasSuffix(_ text: UnsafeRawBufferPointer, _ suffix: UnsafeRawBufferPointer) -> Bool {
     text.count >= suffix.count
       && order(UnsafeRawBufferPointer(rebasing: text.suffix(suffix.count)), suffix) == 0
   }
 
   /// Returns whether the text contains the pattern. O(text × pattern) at worst, where the text repeats the pattern's
   /// start; O(text) as a rule.
-  package static func contains(_ text: UnsafeRawBufferPointer, _ pattern: UnsafeRawBufferPointer) -> Bool {
+  static func contains(_ text: UnsafeRawBufferPointer, _ pattern: UnsafeRawBufferPointer) -> Bool {
     guard let first = pattern.first else { return true }
     guard var position = text.baseAddress, let needle = pattern.baseAddress else { return false }
     var starts = text.count - pattern.count + 1
@@ -48,7 +48,7 @@ package enum ByteComparison {
 
   /// Returns whether an operator holds between bytes that are folded already. Operators that take a pattern
   /// return false: patterns are compiled, not compared.
-  package static func matches(
+  static func matches(
     _ text: UnsafeRawBufferPointer,
     _ comparison: ComparisonOperator,
     _ pattern: UnsafeRawBufferPointer

@@ -4,7 +4,7 @@ extension FilterProgram {
   /// Compiles a predicate on records of an entity.
   ///
   /// - Throws: the mistake in a regular expression.
-  package init(
+  init(
     compiling predicate: ResolvedPredicate,
     for entity: EntitySchema,
     in schema: any SchemaProviding

@@ -3,7 +3,7 @@
 ///
 /// A character is a Unicode scalar here, as it is everywhere in the order of strings: “é” in two scalars fits `??`, and
 /// `?` once an option has composed it. Matching takes O(text × pattern) at worst, O(text) as a rule, and no memory.
-package struct LikePattern: Sendable, Hashable {
+struct LikePattern: Sendable, Hashable {
   private enum Element: Sendable, Hashable {
     case byte(UInt8)
     case anyScalar
@@ -26,7 +26,7 @@ package struct LikePattern: Sendable, Hashable {
 
   /// Makes a pattern of a text: every text is one. The text between its wildcards is folded as the options say, for
   /// texts with an equal folding. O(length).
-  package init(_ text: String, _ options: StringOptions) {
+  init(_ text: String, _ options: StringOptions) {
     var literal = String.UnicodeScalarView()
     var isEscaped = false
     for scalar in text.unicodeScalars {
@@ -66,7 +66,7 @@ package struct LikePattern: Sendable, Hashable {
   }
 
   /// Returns whether the whole text, as UTF-8, fits.
-  package func matches(_ text: UnsafeRawBufferPointer) -> Bool {
+  func matches(_ text: UnsafeRawBufferPointer) -> Bool {
     var (place, position) = (0, 0)
     // After the last run: the element that follows it, and the position in the text where the run ends so far. If the
     // rest doesn't fit, the run takes one scalar more; earlier runs never have to.

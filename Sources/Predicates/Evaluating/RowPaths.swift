@@ -109,7 +109,7 @@ extension RowPaths.Place {
 package struct RowField: Sendable, Hashable {
   /// The index of the record among the row's records.
   let place: Int
-  package let kind: AttributeKind
+  let kind: AttributeKind
   /// The slot; −1 for the object's own ID, which stands in no record.
   let slot: Int
   /// For a fixed width: the offset from the record's start. Otherwise: the ordinal among the values of variable width.

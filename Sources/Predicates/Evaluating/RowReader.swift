@@ -2,7 +2,7 @@ import Foundation
 
 /// A reader of the values of one row after the other. It follows relationships only when a value is needed.
 package struct RowReader {
-  package let paths: RowPaths
+  let paths: RowPaths
   /// The source of records at the other end of relationships; without one, every relationship leads nowhere.
   private let source: (any RecordSource)?
   /// The objects whose records are at the places of elements; ``ObjectNumber/none`` at all others.

@@ -10,7 +10,7 @@ import Foundation
 /// - Values of different kinds are never equal and never in order; a resolved predicate doesn't compare them.
 package enum ValueComparison {
   /// Returns whether the comparison holds.
-  package static func holds(
+  static func holds(
     _ left: AttributeValue,
     _ comparison: ComparisonOperator,
     _ right: AttributeValue,
@@ -28,7 +28,7 @@ package enum ValueComparison {
   }
 
   /// Returns whether the values are equal; nil equals nil.
-  package static func areEqual(
+  static func areEqual(
     _ left: AttributeValue,
     _ right: AttributeValue,
     _ options: StringOptions = []
@@ -38,7 +38,7 @@ package enum ValueComparison {
   }
 
   /// Returns whether the value is in the range: never where it is nil or NaN.
-  package static func contains(_ range: ValueRange, _ value: AttributeValue) -> Bool {
+  static func contains(_ range: ValueRange, _ value: AttributeValue) -> Bool {
     if value.isNull || value.isNaN { return false }
     if let lower = range.lower {
       guard let order = order(value, lower.value), order > 0 || (order == 0 && lower.isIncluded) else {
@@ -143,7 +143,7 @@ extension ValueComparison {
   }
 
   /// Returns whether the first value sorts strictly before the second.
-  package static func precedes(_ left: AttributeValue, _ right: AttributeValue) -> Bool {
+  static func precedes(_ left: AttributeValue, _ right: AttributeValue) -> Bool {
     sortOrder(left, right) < 0
   }
 

@@ -4,14 +4,14 @@
 /// become part of that code.
 @usableFromInline
 package struct Condition: Sendable {
-  package let content: Result<PredicateTree, QueryError>
+  let content: Result<PredicateTree, QueryError>
   /// The nesting depth of the tree, so that combining doesn't have to walk it.
   private let depth: Int
 
   /// The condition that matches everything.
   package static var everything: Condition { Condition(.success(.constant(true)), depth: 0) }
 
-  package init(_ tree: PredicateTree) { self.init(.success(tree), depth: tree.depth) }
+  init(_ tree: PredicateTree) { self.init(.success(tree), depth: tree.depth) }
 
   init(_ content: Result<PredicateTree, QueryError>) {
     self.init(content, depth: (try? content.get().depth) ?? 0)

@@ -20,7 +20,7 @@ package enum DecimalKey {
   /// The point of 10^-128 stands at −127; that of the greatest number, which has 39 digits, at 166.
   private static let points = -127...166
   /// The position of the point, 39 digits, the terminator.
-  package static let largestByteCount = 23
+  static let largestByteCount = 23
 
   /// Calls `body` with the bytes for the value.
   package static func withBytes<R>(

@@ -98,10 +98,10 @@ extension DecimalParts {
 
 extension DecimalDigits {
   /// Makes the digits of a number. Nil for NaN.
-  package init?(_ value: Decimal) { self.init(value.description) }
+  init?(_ value: Decimal) { self.init(value.description) }
 
   /// The nearest Decimal, of two that are equally near the one whose last digit is even. Nil beyond the greatest.
-  package var nearestDecimal: Decimal? {
+  var nearestDecimal: Decimal? {
     // A mantissa has 39 digits at most, and not every number of 39 digits is one.
     for count in [39, 38] {
       let kept = min(digits.utf8.count, count, exponent - DecimalParts.exponents.lowerBound)

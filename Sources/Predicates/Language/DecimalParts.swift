@@ -4,14 +4,14 @@
 /// the digits but text. This type has all of these.
 package struct DecimalParts: Sendable, Hashable {
   /// True if the number is below zero; never true for zero.
-  package let isNegative: Bool
-  package let mantissa: UInt128
+  let isNegative: Bool
+  let mantissa: UInt128
   /// The exponent of ten. A `Decimal` has one of ``exponents``; intermediate spellings, such as those without zeros at
   /// the mantissa's end, can have a greater one.
-  package let exponent: Int
+  let exponent: Int
 
   /// The exponents that a `Decimal` has room for.
-  package static let exponents = -128...127
+  static let exponents = -128...127
 
   package init(isNegative: Bool, mantissa: UInt128, exponent: Int) {
     self.isNegative = isNegative && mantissa != 0
@@ -19,7 +19,7 @@ package struct DecimalParts: Sendable, Hashable {
     self.exponent = exponent
   }
 
-  package init(_ value: some BinaryInteger) {
+  init(_ value: some BinaryInteger) {
     self.init(isNegative: value < 0, mantissa: UInt128(value.magnitude), exponent: 0)
   }
 }
@@ -77,7 +77,7 @@ extension DecimalParts {
   var signum: Int { isNegative ? -1 : mantissa == 0 ? 0 : 1 }
 
   /// Returns a number less than, equal to or greater than 0, as the first number is to the second.
-  package static func order(_ a: DecimalParts, _ b: DecimalParts) -> Int {
+  static func order(_ a: DecimalParts, _ b: DecimalParts) -> Int {
     if a.signum != b.signum || a.signum == 0 { return ValueComparison.sign(a.signum, b.signum) }
     let order = orderOfMagnitudes(a, b)
     return a.isNegative ? -order : order
@@ -95,7 +95,7 @@ extension DecimalParts {
   }
 
   /// Returns the order of a number and a Double, rounding neither. Nil with a NaN.
-  package static func order(_ a: DecimalParts, _ b: Double) -> Int? {
+  static func order(_ a: DecimalParts, _ b: Double) -> Int? {
     if b.isNaN { return nil }
     if b.isInfinite { return b < 0 ? 1 : -1 }
     let sign = ValueComparison.sign(b, 0)

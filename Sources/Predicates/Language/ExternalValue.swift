@@ -13,7 +13,7 @@ package enum ExternalValue {
   package static let referenceTag: UInt8 = 1
 
   /// Reads the content of a slot, from disk; nil for bytes that are neither.
-  package init?(_ bytes: UnsafeRawBufferPointer) {
+  init?(_ bytes: UnsafeRawBufferPointer) {
     guard let tag = bytes.first else { return nil }
     let rest = UnsafeRawBufferPointer(rebasing: bytes.dropFirst())
     switch tag {
@@ -38,16 +38,16 @@ package struct ExternalReference: Sendable, Hashable {
   package let hash: UInt64
 
   /// The number of bytes of a reference in a record, behind the tag.
-  package static let encodedByteCount = 28
+  static let encodedByteCount = 28
   /// The longest value, 256 TiB. Calculations with offsets in it don't overflow.
-  package static let greatestByteCount = 1 << 48
+  static let greatestByteCount = 1 << 48
 
   package init(commit: UInt64, ordinal: UInt32, byteCount: Int, hash: UInt64) {
     (self.commit, self.ordinal, self.byteCount, self.hash) = (commit, ordinal, byteCount, hash)
   }
 
   /// Reads a reference; nil for bytes that are none.
-  package init?(_ bytes: UnsafeRawBufferPointer) {
+  init?(_ bytes: UnsafeRawBufferPointer) {
     guard bytes.count == Self.encodedByteCount else { return nil }
     let count = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 12, as: UInt64.self))
     guard count > 0, count <= Self.greatestByteCount else { return nil }

@@ -12,7 +12,7 @@ package indirect enum ResolvedExpression: Sendable, Hashable {
 package struct ResolvedCollection: Sendable, Hashable {
   /// A step from one object to the elements of a to-many relationship, or of a list.
   package struct Step: Sendable, Hashable {
-    package enum Elements: Sendable, Hashable {
+    enum Elements: Sendable, Hashable {
       /// The objects of the entity that the relationship leads to.
       case objects(ToManyID, EntityID)
       /// Values of the kind.
@@ -21,13 +21,13 @@ package struct ResolvedCollection: Sendable, Hashable {
 
     /// The path to the object (its own ID or a reference to it), or to the list.
     package var owner: ResolvedPath
-    package var elements: Elements
+    var elements: Elements
     /// The relationship's or attribute's name, for messages and plans.
-    package var name: String
+    var name: String
     /// The scope of paths that start at an element.
-    package var scope: Int
+    var scope: Int
 
-    package init(owner: ResolvedPath, elements: Elements, name: String, scope: Int) {
+    init(owner: ResolvedPath, elements: Elements, name: String, scope: Int) {
       self.owner = owner
       self.elements = elements
       self.name = name
@@ -44,7 +44,7 @@ package struct ResolvedCollection: Sendable, Hashable {
     }
 
     /// Returns the schema for paths from an element.
-    package func elementSchema(in schema: some SchemaProviding) -> EntitySchema {
+    func elementSchema(in schema: some SchemaProviding) -> EntitySchema {
       switch elements {
       case .objects(_, let destination): schema.entitySchema(destination)
       case .values(let kind): .element(of: kind)
@@ -55,15 +55,15 @@ package struct ResolvedCollection: Sendable, Hashable {
   /// The steps, one or more.
   package var steps: [Step]
   /// The condition on the elements of the last step.
-  package var condition: ResolvedPredicate
+  var condition: ResolvedPredicate
   /// The value of an element; nil for the element itself.
-  package var value: ResolvedPath?
+  var value: ResolvedPath?
   /// True if equal values count once.
-  package var isDistinct: Bool
+  var isDistinct: Bool
   /// The spelling, for messages and plans: `album.songs.seconds`.
-  package var name: String
+  var name: String
 
-  package init(
+  init(
     steps: [Step],
     condition: ResolvedPredicate = .constant(true),
     value: ResolvedPath? = nil,
@@ -80,7 +80,7 @@ package struct ResolvedCollection: Sendable, Hashable {
 
 extension ResolvedExpression {
   /// Calls `body` for each path that is read, those of elements among them.
-  package func forEachPath(_ body: (ResolvedPath) -> Void) {
+  func forEachPath(_ body: (ResolvedPath) -> Void) {
     switch self {
     case .literal: break
     case .path(let path): body(path)
@@ -94,7 +94,7 @@ extension ResolvedExpression {
   }
 
   /// Calls `body` for each collection that is read.
-  package func forEachCollection(_ body: (ResolvedCollection) -> Void) {
+  func forEachCollection(_ body: (ResolvedCollection) -> Void) {
     switch self {
     case .literal, .path: break
     case .function(_, let arguments): for argument in arguments { argument.forEachCollection(body) }
@@ -114,7 +114,7 @@ extension ResolvedCollection {
   func countsElements(_ aggregate: PredicateAggregate) -> Bool { aggregate == .count && value == nil }
 
   /// Calls `body` for each path that is read.
-  package func forEachPath(_ body: (ResolvedPath) -> Void) {
+  func forEachPath(_ body: (ResolvedPath) -> Void) {
     for step in steps { body(step.owner) }
     condition.forEachPath(body)
     if let value { body(value) }
@@ -123,7 +123,7 @@ extension ResolvedCollection {
 
 extension ResolvedPredicate {
   /// Calls `body` for each collection that is read.
-  package func forEachCollection(_ body: (ResolvedCollection) -> Void) {
+  func forEachCollection(_ body: (ResolvedCollection) -> Void) {
     switch self {
     case .constant, .isNull, .compare, .comparePaths, .among, .within: break
     case .compareValues(let left, _, let right, _):

@@ -33,9 +33,9 @@ package struct ResolvedPath: Sendable, Hashable {
     package var slot: Int
     /// The entity whose record is read next.
     package var destination: EntityID
-    package var isOptional: Bool
+    var isOptional: Bool
 
-    package init(slot: Int, destination: EntityID, isOptional: Bool) {
+    init(slot: Int, destination: EntityID, isOptional: Bool) {
       self.slot = slot
       self.destination = destination
       self.isOptional = isOptional
@@ -54,7 +54,7 @@ package struct ResolvedPath: Sendable, Hashable {
   package var hops: [Hop]
   package var leaf: Leaf
   /// True if the value can be missing, here or at a hop.
-  package var isOptional: Bool
+  var isOptional: Bool
   /// The spelling, for messages and plans: `origin.name`.
   package var name: String
 

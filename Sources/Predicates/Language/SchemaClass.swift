@@ -5,7 +5,7 @@ package struct SchemaClass: Sendable, Hashable {
   /// Its own tag.
   package let tag: UInt16
   /// Its own tag and those of the classes below it.
-  package let tags: [UInt16]
+  let tags: [UInt16]
 
   package init(name: String, tag: UInt16, tags: [UInt16]) {
     self.name = name

@@ -27,7 +27,7 @@ package struct ToManyID: Sendable, Hashable {
   package let entity: EntityID
   package let ordinal: Int
 
-  package init(_ entity: EntityID, _ ordinal: Int) {
+  init(_ entity: EntityID, _ ordinal: Int) {
     self.entity = entity
     self.ordinal = ordinal
   }

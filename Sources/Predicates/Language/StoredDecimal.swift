@@ -10,7 +10,7 @@ import Foundation
 ///
 /// Below zero the mantissa isn't 0; for NaN everything else is.
 package enum StoredDecimal {
-  package static let byteCount = 18
+  static let byteCount = 18
   private static let exponent = 1
   private static let mantissa = 2
 
@@ -35,7 +35,7 @@ package enum StoredDecimal {
   }
 
   /// Reads the value that the bytes stand for. Nil when they stand for none.
-  package static func read(_ bytes: UnsafeRawBufferPointer) -> Decimal? {
+  static func read(_ bytes: UnsafeRawBufferPointer) -> Decimal? {
     guard bytes.count == byteCount else { return nil }
     let parts = DecimalParts(
       isNegative: bytes[0] == Sign.minus,

@@ -19,7 +19,7 @@ public struct StringOptions: OptionSet, Sendable, Hashable, Codable {
 
 extension StringOptions {
   /// The folding in a unique form: options that ``caseInsensitive`` and ``diacriticInsensitive`` imply are left out.
-  package var folding: StringOptions { self == .normalized ? self : subtracting(.normalized) }
+  var folding: StringOptions { self == .normalized ? self : subtracting(.normalized) }
 
   /// The letters in which format strings write the options.
   static let letters: [(letter: Character, option: StringOptions)] = [

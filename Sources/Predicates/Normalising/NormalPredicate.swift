@@ -15,7 +15,7 @@ package enum NormalPredicate: Sendable, Hashable {
 extension NormalPredicate {
   /// The predicates that must all hold: those of an `and`, none for a predicate that always holds, else this one
   /// alone.
-  package var conjuncts: [NormalPredicate] {
+  var conjuncts: [NormalPredicate] {
     switch self {
     case .and(let children): children
     case .constant(true): []
@@ -29,7 +29,7 @@ extension NormalPredicate {
   }
 
   /// Returns the predicate that holds where any of the predicates holds.
-  package static func any(_ predicates: [NormalPredicate]) -> NormalPredicate {
+  static func any(_ predicates: [NormalPredicate]) -> NormalPredicate {
     Normaliser.combine(predicates, .any)
   }
 

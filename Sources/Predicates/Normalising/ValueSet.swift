@@ -4,7 +4,7 @@
 /// AND, OR and NOT of comparisons of one attribute are intersection, union and complement here. So ranges merge,
 /// contradictions become the empty set, and tautologies become the set of all values.
 package struct ValueSet: Sendable, Hashable {
-  package let kind: AttributeKind
+  let kind: AttributeKind
   /// The folding of strings before they are looked up in the set; its own members are folded already.
   package let folding: StringOptions
   /// The cuts at which membership changes: the set begins at the cuts at even positions and ends at those at
@@ -18,13 +18,13 @@ package struct ValueSet: Sendable, Hashable {
   }
 
   /// Makes the set of the values from `lower` to `upper`.
-  package init(_ kind: AttributeKind, from lower: ValueCut, to upper: ValueCut) {
+  init(_ kind: AttributeKind, from lower: ValueCut, to upper: ValueCut) {
     let (lower, upper) = (lower.canonical(for: kind), upper.canonical(for: kind))
     self.init(kind: kind, cuts: lower < upper ? ValueCuts(lower, upper) : ValueCuts())
   }
 
   /// Makes the set of one value, which may be nil or NaN.
-  package init(_ kind: AttributeKind, only value: AttributeValue) {
+  init(_ kind: AttributeKind, only value: AttributeValue) {
     // The cuts around a text are canonical and in order already; comparing them would read the text.
     if case .string(let text) = value, kind == .string, !text.utf8.isEmpty {
       self.init(kind: kind, cuts: ValueCuts(.before(value), .after(value)))
@@ -47,21 +47,21 @@ package struct ValueSet: Sendable, Hashable {
     self.init(kind: kind, cuts: ValueCuts(cuts))
   }
 
-  package static func empty(_ kind: AttributeKind) -> ValueSet { ValueSet(kind: kind, cuts: ValueCuts()) }
-  package static func all(_ kind: AttributeKind) -> ValueSet {
+  static func empty(_ kind: AttributeKind) -> ValueSet { ValueSet(kind: kind, cuts: ValueCuts()) }
+  static func all(_ kind: AttributeKind) -> ValueSet {
     ValueSet(kind: kind, cuts: ValueCuts(.lowest, .highest))
   }
-  package static func null(_ kind: AttributeKind) -> ValueSet {
+  static func null(_ kind: AttributeKind) -> ValueSet {
     ValueSet(kind: kind, cuts: ValueCuts(.lowest, .afterNull))
   }
 
   /// Returns the set of every value that compares: not nil, not NaN.
-  package static func comparable(_ kind: AttributeKind) -> ValueSet {
+  static func comparable(_ kind: AttributeKind) -> ValueSet {
     ValueSet(kind, from: .afterNull, to: kind.comparableEnd)
   }
 
   /// Returns the strings that, once folded, are in this set of folded strings. Nil is nil, folded or not.
-  package func folding(_ options: StringOptions) -> ValueSet {
+  func folding(_ options: StringOptions) -> ValueSet {
     if options == folding { return self }
     let isAboutNilAlone = cuts.allSatisfy { $0 <= .afterNull || $0 == .highest }
     return isAboutNilAlone ? self : ValueSet(kind: kind, folding: options, cuts: cuts)
@@ -72,17 +72,17 @@ package struct ValueSet: Sendable, Hashable {
 
 extension ValueSet {
   package var isEmpty: Bool { cuts.isEmpty }
-  package var isEverything: Bool { cuts.areEverything }
-  package var includesNull: Bool { cuts.first == .lowest }
+  var isEverything: Bool { cuts.areEverything }
+  var includesNull: Bool { cuts.first == .lowest }
 
   /// Returns whether the value, folded already, is in the set. O(log n).
-  package func contains(_ value: AttributeValue) -> Bool {
+  func contains(_ value: AttributeValue) -> Bool {
     let place = ValueCut.before(value)
     // −∞ is spelled `afterNull`, as is every kind's first value: the cut before it compares as below the value itself.
     return (0..<cuts.count).partitionPoint { cuts[$0] > place } % 2 == 1
   }
 
-  package var complement: ValueSet {
+  var complement: ValueSet {
     var result = ValueCuts()
     if cuts.first != .lowest { result.append(.lowest) }
     for cut in cuts where cut != .lowest && cut != .highest { result.append(cut) }
@@ -91,8 +91,8 @@ extension ValueSet {
   }
 
   /// Returns the union of two sets with the same folding, like ``intersection(_:)``.
-  package func union(_ other: ValueSet) -> ValueSet { combine(with: other) { $0 || $1 } }
-  package func intersection(_ other: ValueSet) -> ValueSet {
+  func union(_ other: ValueSet) -> ValueSet { combine(with: other) { $0 || $1 } }
+  func intersection(_ other: ValueSet) -> ValueSet {
     if let cuts = ValueCuts.between(cuts, other.cuts) {
       return ValueSet(kind: kind, folding: folding, cuts: cuts)
     }
@@ -127,10 +127,10 @@ extension ValueSet {
     package var lower: ValueCut
     package var upper: ValueCut
 
-    package static let everything = Segment(lower: .lowest, upper: .highest)
+    static let everything = Segment(lower: .lowest, upper: .highest)
 
     /// The only value of the segment, which may be nil or NaN.
-    package var point: AttributeValue? {
+    var point: AttributeValue? {
       switch (lower, upper) {
       case (.lowest, .after(.null)): .null
       case (.before(let low), .after(let high)) where ValueComparison.sortOrder(low, high) == 0: low
@@ -141,21 +141,21 @@ extension ValueSet {
   }
 
   /// The number of runs of the set.
-  package var segmentCount: Int { cuts.count / 2 }
+  var segmentCount: Int { cuts.count / 2 }
 
   /// The runs, ascending. Bounds are included ones where the kind has successors.
-  package var segments: [Segment] {
+  var segments: [Segment] {
     stride(from: 0, to: cuts.count, by: 2).map { segment(cuts[$0], cuts[$0 + 1]) }
   }
 
   /// The segment from the first to the last member.
-  package var hull: Segment? {
+  var hull: Segment? {
     guard let first = cuts.first, let last = cuts.last else { return nil }
     return segment(first, last)
   }
 
   /// The cuts at which membership changes, ascending. Values before the first cut are no members.
-  package var boundaries: [ValueCut] { Array(cuts) }
+  var boundaries: [ValueCut] { Array(cuts) }
 
   /// The members, if there is only one; nil and NaN count.
   package var point: AttributeValue? {
@@ -163,7 +163,7 @@ extension ValueSet {
   }
 
   /// Returns the members, if each stands alone and their number is at most `limit`.
-  package func points(atMost limit: Int) -> [AttributeValue]? {
+  func points(atMost limit: Int) -> [AttributeValue]? {
     guard segmentCount <= limit else { return nil }
     var result: [AttributeValue] = []
     for place in stride(from: 0, to: cuts.count, by: 2) {
@@ -175,7 +175,7 @@ extension ValueSet {
 
   /// Returns the members one by one, if their number is at most `limit`: also those of ranges, in kinds whose values
   /// can be enumerated.
-  package func members(atMost limit: Int) -> [AttributeValue]? {
+  func members(atMost limit: Int) -> [AttributeValue]? {
     guard segmentCount <= limit else { return nil }
     var result: [AttributeValue] = []
     for segment in segments {

@@ -6,7 +6,7 @@ package struct IndexRange: Sendable, Hashable {
   /// The values of the column after the prefix; nil for all values.
   package var next: ValueSet.Segment?
 
-  package init(prefix: [AttributeValue] = [], next: ValueSet.Segment? = nil) {
+  init(prefix: [AttributeValue] = [], next: ValueSet.Segment? = nil) {
     self.prefix = prefix
     self.next = next
   }

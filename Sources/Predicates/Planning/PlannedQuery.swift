@@ -1,6 +1,6 @@
 /// A query and its plan, which the executor follows. ``QueryPlan`` is its explanation.
 package struct PlannedQuery: Sendable {
-  package var entity: EntitySchema
+  var entity: EntitySchema
   package var access: AccessPath
   /// The condition that the rows of the access path must be tested for; `constant(true)` for none.
   package var residual: NormalPredicate
@@ -10,15 +10,15 @@ package struct PlannedQuery: Sendable {
   package var limit: Int?
   package var offset: Int
   /// The estimated number of rows of the access path if it isn't counted: for an intersection.
-  package var accessEstimate: RowEstimate?
+  var accessEstimate: RowEstimate?
   /// The estimated number of matching rows, if the planner needed it and sampled some rows; otherwise nil.
-  package var estimate: RowEstimate?
+  var estimate: RowEstimate?
   /// The conditions on other entities' objects that the planner looked up.
-  package var lookups: [QueryPlan.Lookup]
+  var lookups: [QueryPlan.Lookup]
   /// The plan to change to if rows that come in order match too rarely.
   package var fallback: Fallback?
   /// True if the query's names and normal form came from a template.
-  package var usesTemplate = false
+  var usesTemplate = false
 
   /// True if the counts of the access path are the count of the results: no row has to be read or compared.
   package var isCountExact: Bool {
@@ -81,7 +81,7 @@ package enum AccessPath: Sendable, Hashable {
   }
 
   /// The index ranges that the access path reads.
-  package var scans: [IndexScan] {
+  var scans: [IndexScan] {
     switch self {
     case .nothing, .fullScan, .objects: []
     case .index(let scan): [scan]
@@ -113,7 +113,7 @@ package struct IndexScan: Sendable, Hashable {
   /// True if the scan reads the whole index, for the order of the index.
   package var isWhole: Bool { ranges.map(\.range) == [.all] }
   /// True if the rows come ordered by object ID: all of a key's columns are the same throughout.
-  package var isInIDOrder: Bool { ranges.count == 1 && ranges[0].range.prefix.count == index.columns.count }
+  var isInIDOrder: Bool { ranges.count == 1 && ranges[0].range.prefix.count == index.columns.count }
 }
 
 /// The way in which the results are ordered.

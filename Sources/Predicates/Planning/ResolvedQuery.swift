@@ -15,7 +15,7 @@ package struct ResolvedQuery: Sendable {
   /// The names of the properties whose values the objects have from the start; nil for whole objects.
   package var fetchedProperties: [String]?
   /// True if names and normal form came from a template.
-  package var usesTemplate = false
+  var usesTemplate = false
 
   /// Makes a query of a resolved predicate.
   ///
@@ -68,7 +68,7 @@ package struct ResolvedQuery: Sendable {
   package var isIDAscending: Bool { sort.last?.isAscending ?? true }
 
   /// The number of first results that have to be found; nil for all.
-  package var wanted: Int? {
+  var wanted: Int? {
     limit.map { $0.addingReportingOverflow(offset) }.map { $0.overflow ? .max : $0.partialValue }
   }
 }

@@ -1,7 +1,7 @@
 /// The number of rows of a range that match, estimated by a sample.
 package struct RowEstimate: Sendable, Hashable {
-  package var rowCount: Double
-  package var sampleCount: Int
+  var rowCount: Double
+  var sampleCount: Int
 
   /// The number of tested rows: a share of one half is estimated to within a sixth, at a few microseconds for each row.
   static let sampleCount = 32

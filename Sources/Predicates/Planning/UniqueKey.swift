@@ -4,7 +4,7 @@
 /// normal form.
 package struct UniqueKey: Sendable {
   package let index: ResolvedIndex
-  package let path: ResolvedPath
+  let path: ResolvedPath
   /// The value, of the attribute's kind; neither nil nor NaN.
   package let value: AttributeValue
 }

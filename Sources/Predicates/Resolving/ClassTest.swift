@@ -1,6 +1,6 @@
 /// The test of an object's class by a path that ends in `TYPE` or `KIND`: `TYPE == "Dog"`,
 /// `owner.pet.KIND == "Animal"`.
-package struct ClassTest: Sendable, Hashable {
+struct ClassTest: Sendable, Hashable {
   /// True if objects of classes below the named one count: `KIND`.
   let includesSubclasses: Bool
   private let classes: [SchemaClass]

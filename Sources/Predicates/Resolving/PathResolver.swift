@@ -1,7 +1,7 @@
 /// A resolver that converts names into slots: paths from a fetched entity, or from the element of a collection,
 /// through relationships.
 package struct PathResolver {
-  package let entity: EntitySchema
+  let entity: EntitySchema
   package let schema: any SchemaProviding
   /// The start of the paths; see ``ResolvedPath/scope``.
   private let scope: Int
@@ -28,9 +28,9 @@ package struct PathResolver {
     package var path: ResolvedPath
     package var entity: String?
     /// The kind of a list's elements; nil for a target that is no list.
-    package var elementKind: AttributeKind?
+    var elementKind: AttributeKind?
     /// The path's test of the class of the object that it leads to; nil if the path asks for a value.
-    package var classTest: ClassTest?
+    var classTest: ClassTest?
   }
 
   /// The target of names.
@@ -41,7 +41,7 @@ package struct PathResolver {
   }
 
   /// The object that paths start from.
-  package var object: Destination { object(named: "SELF") }
+  var object: Destination { object(named: "SELF") }
 
   func object(named name: String) -> Destination {
     if let kind = elementKind {

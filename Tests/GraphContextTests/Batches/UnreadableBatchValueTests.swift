@@ -1,6 +1,17 @@
 import Cambium
 import Testing
 
+@Model final class SpareMailTaker {
+  var rank: Int
+  var mail: PickyMail?
+  var sent: Int = 0
+
+  init(_ rank: Int, _ mail: PickyMail?) {
+    self.rank = rank
+    self.mail = mail
+  }
+}
+
 /// A batch refuses a value that its type can't read back, as other ways to write do: the next fetch would throw
 /// `corrupt`.
 struct UnreadableBatchValueTests {
@@ -46,5 +57,60 @@ struct UnreadableBatchValueTests {
     }
     #expect(error?.code == .wrongValue && error?.context.properties == ["mail"])
     #expect(try await mails() == ["a@b.c"])
+  }
+
+  // MARK: Values that are calculated
+
+  private typealias Takers = ValueExpression<SpareMailTaker, SpareMailTaker>
+
+  /// Returns a store with three objects, of which the first has an address.
+  private func spares() async throws -> PersistentContainer {
+    let container = try await PersistentContainer("Spares", models: SpareMailTaker.self, at: .inMemory)
+    let mail = good
+    try await container.write { context in
+      for rank in 0..<3 { context.insert(SpareMailTaker(rank, rank == 0 ? mail : nil)) }
+    }
+    return container
+  }
+
+  private func stored(_ container: PersistentContainer) async throws -> [String] {
+    try await container.query { context in
+      try context.fetch(From<SpareMailTaker>().orderBy(\.rank)).map {
+        "\($0.mail?.rawValue ?? "-") \($0.sent)"
+      }
+    }
+  }
+
+  @Test func anUpdateRefusesACalculatedOne() async throws {
+    let (container, bad) = (try await spares(), bad)
+    let calculated: (Takers) -> ValueExpression<SpareMailTaker, PickyMail> = { $0.mail ?? bad }
+    let error = await #expect(throws: ContextError.self) {
+      try await container.batchUpdate(From<SpareMailTaker>(), .set(\.mail, calculated), .set(\.sent, to: 1))
+    }
+    #expect(error?.code == .wrongValue && error?.failures.count == 2)
+    #expect(error?.context.properties == ["mail"] && error?.context.objectID != nil)
+    #expect(try await stored(container) == ["a@b.c 0", "- 0", "- 0"])
+  }
+
+  @Test func theChunksBeforeACalculatedOneAreStored() async throws {
+    let (container, bad) = (try await spares(), bad)
+    let calculated: (Takers) -> ValueExpression<SpareMailTaker, PickyMail> = { $0.mail ?? bad }
+    let error = await #expect(throws: ContextError.self) {
+      try await container.batchUpdate(
+        From<SpareMailTaker>(),
+        .set(\.mail, calculated),
+        .set(\.sent, to: 1),
+        chunkSize: 1
+      )
+    }
+    #expect(error?.code == .wrongValue && error?.committedIDs.count == 1)
+    #expect(try await stored(container) == ["a@b.c 1", "- 0", "- 0"])
+  }
+
+  @Test func anUpdateTakesAReadableCalculatedOne() async throws {
+    let (container, good) = (try await spares(), good)
+    let calculated: (Takers) -> ValueExpression<SpareMailTaker, PickyMail> = { $0.mail ?? good }
+    try await container.batchUpdate(From<SpareMailTaker>(), .set(\.mail, calculated))
+    #expect(try await stored(container) == ["a@b.c 0", "a@b.c 0", "a@b.c 0"])
   }
 }

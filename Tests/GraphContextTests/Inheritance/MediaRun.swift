@@ -5,48 +5,26 @@ import Testing
 
 @testable import GraphContext
 
-/// Two contexts that take turns, of which the working one may have a child.
-final class MediaRun {
+final class MediaRun: UndoableTurns<PlainShelves> {
   static let names = ["A", "B", "C"]
   static let words = ["x", "y", "z", "xy", ""]
 
   let url: URL
-  var generator: SeededGenerator
   private(set) var container: PersistentContainer
-  var contexts: [ManagedObjectContext] = []
-  var undoManagers: [ContextUndoManager] = []
-  var current = 0
-  var saved = PlainShelves()
-  var shown = PlainShelves()
-  var child: (context: ManagedObjectContext, before: PlainShelves)?
-  var undone: [PlainShelves] = []
-  var redone: [PlainShelves] = []
   var nextCode = 0
 
   init(_ url: URL, _ generator: SeededGenerator) async throws {
     self.url = url
-    self.generator = generator
-    container = try await Media.open(.file(url))
-    try makeContexts()
+    let container = try await Media.open(.file(url))
+    self.container = container
+    try super.init(container, generator, PlainShelves())
     for name in Self.names {
       contexts[0].insert(Media.Shelf(name))
-      saved.shelves[name] = []
+      shown.shelves[name] = []
     }
-    try contexts[0].save()
-    shown = saved
+    _ = try saveAll()
     try contexts[1].refresh()
-    forgetUndo()
   }
-
-  func makeContexts() throws {
-    contexts = try (0..<2).map { _ in
-      ManagedObjectContext(container.coordinator, showing: try container.coordinator.engine.newestSource())
-    }
-    undoManagers = [ContextUndoManager(), ContextUndoManager()]
-    for (context, manager) in zip(contexts, undoManagers) { context.undoManager = manager }
-  }
-
-  var context: ManagedObjectContext { child?.context ?? contexts[current] }
 
   func item(_ code: Int, in context: ManagedObjectContext? = nil) throws -> Media.Item {
     let request = From<Media.Item>().where { $0.code == code }
@@ -222,29 +200,20 @@ final class MediaRun {
     case 12: try edit(emptyShelf)
     case 13, 14: try save()
     case 15: try rollBack()
-    case 16: try useChild()
+    case 16:
+      try useChild()
+      try compare()
     case 17: try await batchUpdate()
     case 18: try await batchDelete()
     case 19: try await batchInsert()
-    case 20, 21: try undoOrRedo()
+    case 20, 21:
+      undoOrRedo()
+      try compare()
     case 22: try mergeDisjointChanges()
     case 23: try insertExisting()
     case 24: try await reopen()
     case 25: try mergeConflictingChanges()
     default: try compare()
-    }
-  }
-
-  /// Runs a change as one group of undoing.
-  func edit(_ change: () throws -> Void) throws {
-    if child != nil { return try change() }
-    let before = shown
-    undoManagers[current].beginUndoGrouping()
-    try change()
-    undoManagers[current].endUndoGrouping()
-    if undoManagers[current].undoCount > undone.count {
-      undone.append(before)
-      redone = []
     }
   }
 
@@ -302,55 +271,17 @@ final class MediaRun {
   func save() throws {
     guard try saveAll() else { return }
     try compareStored()
-    if generator.chance(1, in: 2) { try handOver() }
+    if generator.chance(1, in: 2) {
+      try handOver()
+      try compare()
+    }
   }
 
   func rollBack() throws {
     guard child == nil else { return }
-    contexts[current].rollback()
-    shown = saved
+    rollBackContext()
     forgetUndo()
     try compare()
-  }
-
-  func forgetUndo() {
-    undoManagers[current].removeAllActions()
-    undone = []
-    redone = []
-  }
-
-  func useChild() throws {
-    guard let child else {
-      self.child = (contexts[current].makeChild(), shown)
-      return
-    }
-    if generator.chance(1, in: 4) { shown = child.before } else { try child.context.save() }
-    self.child = nil
-    forgetUndo()
-    try compare()
-  }
-
-  func undoOrRedo() throws {
-    guard child == nil else { return }
-    if generator.chance(1, in: 3), let later = redone.popLast() {
-      undone.append(shown)
-      contexts[current].redo()
-      shown = later
-    } else if let earlier = undone.popLast() {
-      redone.append(shown)
-      contexts[current].undo()
-      shown = earlier
-    }
-    try compare()
-  }
-
-  /// Saves, so that the store shows what the working context does.
-  func saveAll() throws -> Bool {
-    guard child == nil else { return false }
-    try contexts[current].save()
-    saved = shown
-    forgetUndo()
-    return true
   }
 
   func follow() throws {
@@ -360,32 +291,23 @@ final class MediaRun {
     try compareStored()
   }
 
-  /// Lets the other context continue. The current one has no unsaved changes.
-  func handOver() throws {
-    forgetUndo()
-    current = 1 - current
-    try contexts[current].refresh()
-    forgetUndo()
-    try compare()
-  }
-
   func reopen() async throws {
     guard try saveAll() else { return }
-    for context in contexts { context.end() }
-    contexts = []
+    endContexts()
     try await container.close()
     container = try await Media.open(.file(url))
-    try makeContexts()
+    try makeContexts(of: container)
     forgetUndo()
     try compare()
     try compareStored()
   }
 
-  func finish() async throws {
-    try child?.context.save()
-    child = nil
+  /// Saves all changes, opens the store again, and lets the other context continue.
+  func reopenAndFinish() async throws {
+    try endChild(saving: true)
     try await reopen()
     #expect(try await container.verify().map(\.description) == [])
     try handOver()
+    try compare()
   }
 }

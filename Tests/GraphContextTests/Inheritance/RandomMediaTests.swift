@@ -22,7 +22,7 @@ struct RandomMediaTests {
         try #require(problems == [], "step \(step)")
       }
     }
-    try await run.finish()
+    try await run.reopenAndFinish()
   }
 
   /// Four tasks save at a time; `verify` recomputes what the store derives, indexes and orders.

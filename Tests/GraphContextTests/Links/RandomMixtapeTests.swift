@@ -15,7 +15,7 @@ struct RandomMixtapeTests {
     let location =
       isInMemory ? StoreLocation.inMemory : .file(URL(fileURLWithPath: folder.file("tapes.cambium")))
     let container = try await PersistentContainer.mixtapes(at: location)
-    var run = try MixtapeRun(container, SeededGenerator())
+    let run = try MixtapeRun(container, SeededGenerator(), MixtapeOracle())
     for _ in 0..<Self.stepCount { try run.step() }
     try run.finish()
     #expect(try await container.verify().map(\.description) == [])
@@ -50,24 +50,8 @@ private struct MixtapeOracle: Equatable {
   }
 }
 
-/// Two contexts that take turns: each saves or rolls back before the other goes on. One of them works in a child now and then.
-private struct MixtapeRun {
-  private var generator: SeededGenerator
-  private let contexts: [ManagedObjectContext]
-  private var saved = MixtapeOracle()
-  private var shown = MixtapeOracle()
-  private var current = 0
-  private var child: (context: ManagedObjectContext, before: MixtapeOracle)?
+private final class MixtapeRun: ContextTurns<MixtapeOracle> {
   private var nextName = 0
-
-  init(_ container: PersistentContainer, _ generator: SeededGenerator) throws {
-    self.generator = generator
-    contexts = try (0..<2).map { _ in
-      ManagedObjectContext(container.coordinator, showing: try container.coordinator.engine.newestSource())
-    }
-  }
-
-  private var context: ManagedObjectContext { child?.context ?? contexts[current] }
 
   private func tape(_ name: String) throws -> Mixtape {
     try #require(try context.fetch(From<Mixtape>().where { $0.name == name }).first)
@@ -81,12 +65,12 @@ private struct MixtapeRun {
     try #require(try context.fetch(From<Scribble>().where { $0.text == text }).first)
   }
 
-  private mutating func newName() -> String {
+  private func newName() -> String {
     nextName += 1
     return "\(nextName)"
   }
 
-  mutating func step() throws {
+  func step() throws {
     let tapes = shown.tapes.keys.sorted()
     let ditties = shown.ditties.sorted()
     switch generator.number(in: 0...15) {
@@ -142,43 +126,32 @@ private struct MixtapeRun {
       context.delete(try tape(name))
       shown.deleteTape(name)
     case 12:
-      if child == nil { child = (contexts[current].makeChild(), shown) }
+      if child == nil { makeChild() }
     default: try turn()
     }
   }
 
   /// Ends the work of a child, or of a context.
-  private mutating func turn() throws {
+  private func turn() throws {
     try check()
-    if let (context, before) = child {
-      child = nil
-      if generator.chance(3, in: 4) {
-        try context.save()
-      } else {
-        context.rollback()
-        shown = before
-      }
+    let isSaving = generator.chance(3, in: 4)
+    if let child {
+      if !isSaving { child.context.rollback() }
+      try endChild(saving: isSaving)
       return try check()
     }
-    if generator.chance(3, in: 4) {
-      try context.save()
-      saved = shown
-    } else {
-      context.rollback()
-      shown = saved
-    }
+    if isSaving { try saveContext() } else { rollBackContext() }
     try check()
-    current = 1 - current
-    try context.refresh()
+    try handOver()
     try check()
   }
 
-  mutating func finish() throws {
+  override func finish() throws {
     if child != nil { try turn() }
     try turn()
   }
 
-  private mutating func check() throws {
+  private func check() throws {
     var found = MixtapeOracle()
     found.ditties = Set(try context.fetch(From<Ditty>()).map(\.title))
     found.scribbles = Set(try context.fetch(From<Scribble>()).map(\.text))

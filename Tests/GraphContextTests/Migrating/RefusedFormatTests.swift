@@ -19,9 +19,9 @@ struct RefusedFormatTests {
     try await MusicSchemas.makeStore(at: url)
   }
 
-  private func setFormat(_ format: UInt32) throws {
+  private func setFormat(_ format: UInt32, at url: URL? = nil) throws {
     let bytes = SchemaTree.bytes(format)
-    let store = try Store.open(at: url.path)
+    let store = try Store.open(at: (url ?? self.url).path)
     try store.write { transaction in
       _ = try transaction.tree(SchemaTree.name).put(SchemaTree.formatKey, bytes)
     }
@@ -77,6 +77,21 @@ struct RefusedFormatTests {
       try setFormat(format)
       #expect(try StoreMetadata(at: url).formatVersion == format)
     }
+  }
+
+  /// No library writes a format that is older than the schema needs.
+  @Test func aFormatThatIsTooOldForTheSchemaIsDamage() async throws {
+    let url = URL(fileURLWithPath: folder.file("dials.cambium"))
+    // Its list is stored encoded, which needs format 5.
+    let dials = try await PersistentContainer("Dials", models: Dial.self, at: url)
+    try await dials.close()
+    try setFormat(4, at: url)
+    let error = await #expect(throws: ContextError.self) {
+      try await PersistentContainer("Dials", models: Dial.self, at: url)
+    }
+    #expect(error?.code == .corrupt && error?.message.contains("the schema needs 5, and not 4") == true)
+    try setFormat(5, at: url)
+    try await PersistentContainer("Dials", models: Dial.self, at: url).close()
   }
 
   /// The refusal is of the number alone: the objects are what they were.

@@ -24,26 +24,9 @@ struct RecordOracleTests {
       saveCount += run.saveCount
       try await typed.close()
       try await dynamic.close()
-      #expect(try dump(paths[0]) == dump(paths[1]))
+      #expect(try StoreDump(paths[0]) == StoreDump(paths[1]))
     }
     #expect(saveCount > 5)
-  }
-
-  /// Every key and value of every tree.
-  private func dump(_ path: String) throws -> [String] {
-    let store = try Store.open(at: path)
-    defer { try? store.close() }
-    let snapshot = try store.snapshot()
-    var lines: [String] = []
-    for name in try snapshot.treeNames {
-      lines.append("tree \(name)")
-      var cursor = try snapshot.tree(name).cursor()
-      while try cursor.next() {
-        let (key, value) = (try [UInt8](cursor.key()), try [UInt8](cursor.value()))
-        lines.append("\(key) \(value)")
-      }
-    }
-    return lines
   }
 }
 

@@ -16,9 +16,10 @@ struct RandomAnthologyTests {
     let location =
       isInMemory ? StoreLocation.inMemory : .file(URL(fileURLWithPath: folder.file("books.cambium")))
     let container = try await PersistentContainer("Books", models: Anthology.self, Poem.self, at: location)
-    var run = try AnthologyRun(container, SeededGenerator())
+    let run = try AnthologyRun(container, SeededGenerator())
     for _ in 0..<Self.stepCount { try run.step() }
     try run.finish()
+    try run.compare()
     #expect(try await container.verify().map(\.description) == [])
   }
 }
@@ -48,22 +49,12 @@ private struct ShownBooks: Equatable {
   }
 }
 
-/// Two contexts that take turns: each saves or rolls back before the other goes on. One of them works in a child now and then.
-private struct AnthologyRun {
-  private var generator: SeededGenerator
-  private let contexts: [ManagedObjectContext]
-  private let ids: [ManagedObjectID]
-  private var saved = ShownBooks()
-  private var shown = ShownBooks()
+private final class AnthologyRun: ContextTurns<ShownBooks> {
+  private var ids: [ManagedObjectID] = []
   private var nextTitle = 0
-  private var current = 0
-  private var child: (context: ManagedObjectContext, before: ShownBooks)?
 
   init(_ container: PersistentContainer, _ generator: SeededGenerator) throws {
-    self.generator = generator
-    contexts = try (0..<2).map { _ in
-      ManagedObjectContext(container.coordinator, showing: try container.coordinator.engine.newestSource())
-    }
+    try super.init(container, generator, ShownBooks())
     let books = ["0", "1", "2"].map(Anthology.init)
     for book in books { contexts[0].insert(book) }
     try contexts[0].save()
@@ -71,15 +62,13 @@ private struct AnthologyRun {
     for context in contexts { context.undoManager = ContextUndoManager() }
   }
 
-  private var context: ManagedObjectContext { child?.context ?? contexts[current] }
-
   private func book(_ index: Int) throws -> Anthology { try context.object(Anthology.self, with: ids[index]) }
 
   private func poem(_ title: String) throws -> Poem {
     try #require(try context.fetch(From<Poem>().where { $0.title == title }).first)
   }
 
-  mutating func step() throws {
+  func step() throws {
     let before = shown
     context.processPendingChanges()
     guard try change() else { return }
@@ -95,7 +84,7 @@ private struct AnthologyRun {
   }
 
   /// Returns true for a change that can be undone.
-  private mutating func change() throws -> Bool {
+  private func change() throws -> Bool {
     let index = generator.number(in: 0...2)
     let book = try book(index)
     let count = shown.titles[index].count
@@ -147,25 +136,20 @@ private struct AnthologyRun {
       return true
     case 10:
       guard child == nil else { return false }
-      context.rollback()
-      shown = saved
-      if generator.chance(1, in: 2) { try handOver() }
+      rollBackContext()
+      if generator.chance(1, in: 2) { try handOverAndCompare() }
     case 11:
       guard child == nil else { return false }
-      try context.save()
-      saved = shown
-      if generator.chance(1, in: 2) { try handOver() }
+      try saveContext()
+      if generator.chance(1, in: 2) { try handOverAndCompare() }
     case 12:
       if child == nil {
-        let context = contexts[current].makeChild()
+        makeChild()
         context.undoManager = ContextUndoManager()
-        child = (context, shown)
       } else if generator.chance(1, in: 4) {
-        shown = child?.before ?? ShownBooks()
-        child = nil
+        try endChild(saving: false)
       } else {
-        try child?.context.save()
-        child = nil
+        try endChild(saving: true)
         contexts[current].processPendingChanges()
       }
     case 13:
@@ -184,14 +168,12 @@ private struct AnthologyRun {
     return false
   }
 
-  /// Lets the other context continue. The current one has no unsaved changes.
-  private mutating func handOver() throws {
-    current = 1 - current
-    try contexts[current].refresh()
+  private func handOverAndCompare() throws {
+    try handOver()
     try compare()
   }
 
-  private func compare() throws {
+  func compare() throws {
     for (index, titles) in shown.titles.enumerated() {
       let book = try book(index)
       #expect(book.titles == titles)
@@ -200,12 +182,5 @@ private struct AnthologyRun {
     for poem in try context.fetch(From<Poem>()) {
       #expect(poem.bookNames == (shown.books[poem.title] ?? []).map(String.init))
     }
-  }
-
-  mutating func finish() throws {
-    try child?.context.save()
-    child = nil
-    try contexts[current].save()
-    try handOver()
   }
 }

@@ -16,41 +16,26 @@ struct RandomListTests {
     let location =
       isInMemory ? StoreLocation.inMemory : .file(URL(fileURLWithPath: folder.file("lists.cambium")))
     let container = try await PersistentContainer("Lists", models: Playlist.self, Track.self, at: location)
-    var run = try ListRun(container, SeededGenerator())
+    let run = try ListRun(container, SeededGenerator())
     for _ in 0..<Self.stepCount { try run.step() }
     try run.finish()
+    try run.compare()
     #expect(try await container.verify().map(\.description) == [])
   }
 }
 
-/// Two contexts that take turns: each saves or rolls back before the other goes on. One of them works in a child now and then.
-private struct ListRun {
-  private var generator: SeededGenerator
-  private let contexts: [ManagedObjectContext]
-  private let container: PersistentContainer
-  private let ids: [ManagedObjectID]
-  /// The tracks of each list by title, as they are saved, and as the working context shows them.
-  private var saved: [[String]]
-  private var shown: [[String]]
+/// The values are the titles of the tracks of each list.
+private final class ListRun: ContextTurns<[[String]]> {
+  private var ids: [ManagedObjectID] = []
   private var nextTitle = 0
-  private var current = 0
-  private var child: (context: ManagedObjectContext, before: [[String]])?
 
   init(_ container: PersistentContainer, _ generator: SeededGenerator) throws {
-    self.generator = generator
-    self.container = container
-    contexts = try (0..<2).map { _ in
-      ManagedObjectContext(container.coordinator, showing: try container.coordinator.engine.newestSource())
-    }
+    try super.init(container, generator, [[], [], []])
     let lists = ["A", "B", "C"].map(Playlist.init)
     for list in lists { contexts[0].insert(list) }
     try contexts[0].save()
     ids = lists.map(\.objectID)
-    saved = [[], [], []]
-    shown = saved
   }
-
-  private var context: ManagedObjectContext { child?.context ?? contexts[current] }
 
   private func list(_ index: Int) throws -> Playlist { try context.object(Playlist.self, with: ids[index]) }
 
@@ -58,7 +43,7 @@ private struct ListRun {
     try #require(try context.fetch(From<Track>().where { $0.title == title }).first)
   }
 
-  mutating func step() throws {
+  func step() throws {
     let index = generator.number(in: 0...2)
     let list = try list(index)
     let count = shown[index].count
@@ -110,24 +95,14 @@ private struct ListRun {
       list.queued[generator.number(in: 0...count - 1)].plays += 1
     case 9:
       guard child == nil else { return }
-      context.rollback()
-      shown = saved
-      if generator.chance(1, in: 2) { try handOver() }
+      rollBackContext()
+      if generator.chance(1, in: 2) { try handOverAndCompare() }
     case 10:
       guard child == nil else { return }
-      try context.save()
-      saved = shown
-      if generator.chance(1, in: 2) { try handOver() }
+      try saveContext()
+      if generator.chance(1, in: 2) { try handOverAndCompare() }
     case 11:
-      if child == nil {
-        child = (contexts[current].makeChild(), shown)
-      } else if generator.chance(1, in: 4) {
-        shown = child?.before ?? []
-        child = nil
-      } else {
-        try child?.context.save()
-        child = nil
-      }
+      if child == nil { makeChild() } else { try endChild(saving: !generator.chance(1, in: 4)) }
     case 12:
       let (from, to) = (generator.number(in: 0...count), generator.number(in: 0...count))
       let range = min(from, to)..<max(from, to)
@@ -145,25 +120,16 @@ private struct ListRun {
     }
   }
 
-  /// Lets the other context continue. The current one has no unsaved changes.
-  private mutating func handOver() throws {
-    current = 1 - current
-    try contexts[current].refresh()
+  private func handOverAndCompare() throws {
+    try handOver()
     try compare()
   }
 
-  private func compare() throws {
+  func compare() throws {
     for (index, titles) in shown.enumerated() {
       let list = try list(index)
       #expect(list.queuedTitles == titles)
       #expect(list.queued.count == titles.count)
     }
-  }
-
-  mutating func finish() throws {
-    try child?.context.save()
-    child = nil
-    try contexts[current].save()
-    try handOver()
   }
 }

@@ -44,6 +44,60 @@ struct RecordEncoderTests {
     }
   }
 
+  /// The ends of values have 32 bits. A value of 4 GiB isn't made here: the limit is a parameter.
+  @Test(arguments: [
+    (4_294_967_295, false, 0, true), (4_294_967_295, true, 0, false), (4_294_967_294, true, 0, true),
+    (4_294_967_296, false, 0, false), (1, false, 4_294_967_294, true), (1, true, 4_294_967_294, false),
+    (0, false, 4_294_967_295, true), (Int.max - 1, true, 4_294_967_295, false),
+  ])
+  func aRecordHasALimit(_ byteCount: Int, _ isTagged: Bool, _ present: Int, _ fits: Bool) {
+    let limit = RecordEncoder.greatestVariableByteCount
+    #expect(RecordEncoder.fits(byteCount, isTagged: isTagged, behind: present, limit: limit) == fits)
+  }
+
+  @Test func aValueThatIsTooLongIsRefused() throws {
+    let layout = RecordLayout(kinds: [.string, .externalData, .int8])
+    var encoder = RecordEncoder(layout: layout, variableByteLimit: 16)
+    for (length, isSet) in [(7, true), (8, false)] {
+      encoder.begin()
+      let isTextSet = encoder.set(.string("12345678"), at: 0)
+      let isDataSet = encoder.set(.data(Data(count: length)), at: 1)
+      let isNumberSet = encoder.set(.int(5), at: 2)
+      #expect(isTextSet && isNumberSet && isDataSet == isSet)
+      let isOverfull = encoder.isOverfull
+      #expect(isOverfull == !isSet)
+      // What is there is a record all the same.
+      let bytes = UnsafeRawBufferPointer(encoder.finish())
+      let view = try #require(RecordView(bytes, layout: layout))
+      #expect(view.value(0) == .string("12345678") && view.value(2) == .int(5))
+      #expect(view.isNull(1) == !isSet)
+    }
+    // The next record has place again.
+    encoder.begin()
+    let isOverfull = encoder.isOverfull
+    #expect(!isOverfull)
+  }
+
+  /// Each of two records has place for its value, and one with both values hasn't.
+  @Test func aPatchThatIsTooLongIsRefused() throws {
+    let layout = RecordLayout(kinds: [.string, .string])
+    var encoder = RecordEncoder(layout: layout, variableByteLimit: 16)
+    var parts: [UnsafeRawBufferPointer] = []
+    for slot in 0..<2 {
+      encoder.begin()
+      let isSet = encoder.set(.string("123456789"), at: slot)
+      #expect(isSet)
+      parts.append(UnsafeRawBufferPointer(encoder.finish()))
+    }
+    try encoder.checkComplete(of: "Letter")
+    let first = RecordView(validated: parts[0], layout: layout)
+    let second = RecordView(validated: parts[1], layout: layout)
+    _ = encoder.encode(first, patchedBy: second, in: SlotSet(1))
+    var failure: ContextError?
+    do throws(ContextError) { try encoder.checkComplete(of: "Letter") } catch { failure = error }
+    #expect(failure?.code == .wrongValue && failure?.message.contains("4,294,967,295 bytes") == true)
+  }
+
   @Test func theOrderOfTheSlotsLeavesNoTraceInTheBytes() {
     var random = RandomValues(generator: SeededGenerator())
     for _ in 0..<200 {

@@ -90,6 +90,7 @@ struct FormatErrorTests {
     Row("SUBQUERY(a, x, a == 1).@count > 0", "            ^", "variable such as $x"),
     Row("TERNARY(a, 1) == 1", "^", "a condition and two values"), Row("FUNCTION(a) == 1", "^", "in quotes"),
     Row("a[x] == 1", "  ^", "FIRST, LAST, SIZE"), Row("5[0] == 1", " ^", "several objects"),
+    Row("a[-x] == 1", "   ^", "after the sign"), Row("a[-1.5] == 1", "   ^", "a whole number"),
     Row("ANY a.b > 1 AND NOT", "                   ^", "Expected a value"),
     Row("ANY (a.b > 1 AND a.c > 1)", "^", "one comparison"), Row("a == NOT b", "     ^", "not NOT"),
     Row("ANY (a.b > 1 AND a.c < 3)", "^", "one comparison"),

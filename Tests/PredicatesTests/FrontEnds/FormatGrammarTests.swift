@@ -256,6 +256,7 @@ struct FormatGrammarTests {
     Row("a[FIRST].b > 1", more(aggregate(.element(0), ["a"], ["b"]))),
     Row("a[LAST] > 1", more(aggregate(.last, ["a"]))),
     Row("a[3].b > 1", more(aggregate(.element(3), ["a"], ["b"]))),
+    Row("a[-1].b > 1", more(aggregate(.element(-1), ["a"], ["b"]))),
     Row("a.@distinctUnionOfObjects.b.@count > 1", more(aggregate(.count, ["a"], ["b"], isDistinct: true))),
     Row("a.@unionOfObjects.b.@count > 1", more(aggregate(.count, ["a"], ["b"]))),
     Row(

@@ -65,6 +65,15 @@ struct PrintingTests {
     #expect(try PredicateTree(format: tree.description) == tree)
   }
 
+  /// Foundation's `#Predicate` makes any index.
+  @Test(arguments: [0, 1, -1, Int.max, Int.min])
+  func anIndexKeepsItsSign(_ index: Int) throws {
+    let collection = PredicateCollection(names: ["legs"], element: ["minutes"])
+    let element = PredicateOperand(.aggregate(.element(index), collection))
+    let tree = PredicateTree.comparison(element, .equal, .value(.int(1)), [])
+    #expect(try PredicateTree(format: tree.description) == tree, "\(tree)")
+  }
+
   @Test func aConditionIsArchivedAsItsText() throws {
     let condition = Where<Flight> { $0.month == 1 && $0.origin == Airport(number: 7) }
     let data = try JSONEncoder().encode([condition])

@@ -31,6 +31,9 @@ public actor BackgroundContext {
 
   isolated deinit { blocks.end() }
 
+  /// True if the calling thread is in a block of the context.
+  package nonisolated var isCurrent: Bool { executor.isOwnedHere }
+
   /// The executor that runs the context's work, one block at a time.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 

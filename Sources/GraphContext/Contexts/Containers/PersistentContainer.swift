@@ -18,7 +18,7 @@ import Predicates
 public final class PersistentContainer: Sendable {
   /// The container's name in messages.
   public let name: String
-  package let coordinator: StoreCoordinator
+  let coordinator: StoreCoordinator
   /// This container's own handle of the store. The coordinator is shared with other containers on the same file.
   let handle: StoreHandle
   let queue: DispatchQueue

@@ -5,7 +5,7 @@ import Synchronization
 /// State that the contexts of a store share: its engine, its models, and the listeners for commits.
 ///
 /// There is one for each open store in a process, however many containers were opened on it.
-package final class StoreCoordinator: Sendable {
+final class StoreCoordinator: Sendable {
   let engine: any StoreEngine
   /// The models that the store is open with.
   let models: StoreModels
@@ -31,8 +31,8 @@ package final class StoreCoordinator: Sendable {
     writer = QueueExecutor(label: "cambium.writer", target: queue)
   }
 
-  package var schema: ResolvedSchema { models.schema }
-  package var storeID: UUID { engine.storeID }
+  var schema: ResolvedSchema { models.schema }
+  var storeID: UUID { engine.storeID }
 
   /// True if errors show stored values.
   var showsValues: Bool { !hidesValues.load(ordering: .relaxed) }

@@ -50,7 +50,7 @@ package final class StoreView: ObjectSource {
   }
 
   /// - Throws: for a view that shows no snapshot, an error that ``ContextError`` turns back into ``failure``.
-  package var snapshot: Snapshot {
+  var snapshot: Snapshot {
     get throws(StoreError) {
       switch source {
       case .success(let snapshot): return snapshot
@@ -103,7 +103,7 @@ extension StoreView {
   /// Returns the tree of an index, or nil if there is none yet. For a declared index: the components' keys
   /// (``KeyCoder``) and the object number → nothing. For the index of a relationship: destination's and object's
   /// number, 8 bytes each → nothing.
-  package func tree(of index: ResolvedIndex) throws(StoreError) -> TreeReader? {
+  func tree(of index: ResolvedIndex) throws(StoreError) -> TreeReader? {
     let (entity, ordinal) = (index.id.entity.ordinal, index.id.ordinal)
     makeEntitiesIfNeeded()
     if entities[entity].indexes.isEmpty {
@@ -123,12 +123,12 @@ extension StoreView {
   }
 
   /// Returns the tree of a to-one relationship: destination's and object's number, 8 bytes each → nothing.
-  package func tree(of toOne: StoredToOne) throws(StoreError) -> TreeReader? {
+  func tree(of toOne: StoredToOne) throws(StoreError) -> TreeReader? {
     try tree(named: toOne.treeName)
   }
 
   /// Returns a tree by its name, or nil if there is none yet.
-  package func tree(named name: String) throws(StoreError) -> TreeReader? {
+  func tree(named name: String) throws(StoreError) -> TreeReader? {
     switch otherTrees[name] ?? .notYet {
     case .tree(let tree): return tree
     case .missing: return nil
@@ -145,7 +145,7 @@ extension StoreView {
 extension StoreView {
   /// Returns the record of an object, checked, or nil when there is none. The bytes stay where they are until
   /// ``releaseKept()``. O(log n).
-  package func record(
+  func record(
     _ number: ObjectNumber,
     of entity: StoredEntity
   ) throws(ContextError) -> UnsafeRawBufferPointer? {
@@ -182,7 +182,7 @@ extension StoreView {
 
   /// Calls `body` with the record of an object, checked; returns nil when there is none. `body` must not look up
   /// another one. O(log n).
-  package func withRecord<R>(
+  func withRecord<R>(
     _ number: ObjectNumber,
     of entity: StoredEntity,
     _ body: (RecordView) -> R
@@ -210,7 +210,7 @@ extension StoreView {
 
   /// Returns a copy of a record of the newest layout, which stays at its address until ``releaseKept()``; an empty
   /// copy if the bytes are no record of the entity. The bytes are checked here, while they are at hand.
-  package func keep(_ record: UnsafeRawBufferPointer, of entity: StoredEntity) -> UnsafeRawBufferPointer {
+  func keep(_ record: UnsafeRawBufferPointer, of entity: StoredEntity) -> UnsafeRawBufferPointer {
     guard RecordView(record, layout: entity.layout) != nil else {
       return UnsafeRawBufferPointer(start: nil, count: 0)
     }
@@ -227,7 +227,7 @@ extension StoreView {
   }
 
   /// Returns whether there is such an object. O(log n).
-  package func contains(_ number: ObjectNumber, of entity: StoredEntity) throws(ContextError) -> Bool {
+  func contains(_ number: ObjectNumber, of entity: StoredEntity) throws(ContextError) -> Bool {
     try ContextError.mapping { () throws(StoreError) in
       guard let tree = try records(of: entity) else { return false }
       return try withKey(number) { key throws(StoreError) in try tree.contains(key) }

@@ -10,7 +10,7 @@ package enum EntityLabel: Sendable {
   /// An entity that a text names and no schema in this process has. An ID of the form without numbers has only a name.
   indirect case read(EntityNumber?, name: String)
 
-  package init(_ number: EntityNumber?, name: String) {
+  init(_ number: EntityNumber?, name: String) {
     if let number, let tag = NameTags.knownTag(of: name) {
       self = .known(EntityIdentity(number: number.rawValue, nameTag: tag))
     } else {
@@ -18,14 +18,14 @@ package enum EntityLabel: Sendable {
     }
   }
 
-  package var number: EntityNumber? {
+  var number: EntityNumber? {
     switch self {
     case .known(let identity): EntityNumber(rawValue: identity.number)
     case .read(let number, _): number
     }
   }
 
-  package var name: String {
+  var name: String {
     switch self {
     case .known(let identity): NameTags.name(identity.nameTag)
     case .read(_, let name): name

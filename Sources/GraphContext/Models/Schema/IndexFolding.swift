@@ -23,7 +23,7 @@ extension IndexFolding {
   ]
 
   /// The options of comparisons that the index serves.
-  package var stringOptions: StringOptions {
+  var stringOptions: StringOptions {
     Self.options.reduce(into: []) { if contains($1.folding) { $0.insert($1.option) } }
   }
 

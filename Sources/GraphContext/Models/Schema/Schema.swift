@@ -36,7 +36,7 @@ public struct Schema: Sendable, Hashable {
   public var entityNamesByNumber: [UInt32: String]? { shape.entityNamesByNumber }
 
   /// The query templates that are kept.
-  package var templates: KeptTemplates { shape.templates }
+  var templates: KeptTemplates { shape.templates }
 
   /// - Throws: `SchemaError`, which names everything that is wrong.
   ///
@@ -234,7 +234,7 @@ extension EntitySchema {
 extension Schema {
   /// Returns this schema for a store whose catalogue has the same entities and properties. Slots are counted in the
   /// order of this schema; positions in records and layouts are those of the store's records.
-  package func placed(in catalogue: CataloguedSchema) -> Schema {
+  func placed(in catalogue: CataloguedSchema) -> Schema {
     var copy = self
     let known = catalogue.entitiesByName
     let placed = shape.entitySchemas.map { entity in
@@ -274,10 +274,10 @@ extension Schema {
 // MARK: - Folded indexes
 
 extension Schema {
-  package var hasFoldedIndexes: Bool { entities.contains { $0.indexes.contains { !$0.folding.isEmpty } } }
+  var hasFoldedIndexes: Bool { entities.contains { $0.indexes.contains { !$0.folding.isEmpty } } }
 
   /// The schema without its folded indexes: for readers that can't read their keys.
-  package var withoutFoldedIndexes: Schema {
+  var withoutFoldedIndexes: Schema {
     var copy = self
     for place in entities.indices { copy.entities[place].indexes.removeAll { !$0.folding.isEmpty } }
     let placed = zip(Self.entitySchemas(copy.entities), shape.entitySchemas).map { entity, whole in

@@ -10,10 +10,10 @@
 /// looking behind, atomic groups and possessive repetitions.
 package struct RegexPattern: Sendable {
   /// The longest pattern, in UTF-8 bytes.
-  package static let maximumLength = 1_000
+  static let maximumLength = 1_000
   /// The greatest number of `[` in a pattern: the library's parser recurses into nested sets without a limit of its
   /// own.
-  package static let maximumSetCount = 32
+  static let maximumSetCount = 32
 
   enum Program: Sendable {
     case byScalars(RegexProgram<Unicode.Scalar>)

@@ -105,12 +105,22 @@ extension FormatParser {
     throw error(.tooComplex, "A path has at most \(PredicateTree.maximumDepth) names.", at: offset)
   }
 
-  /// Consumes `[FIRST]`, `[LAST]`, `[SIZE]`, `[3]`.
+  /// Consumes `[FIRST]`, `[LAST]`, `[SIZE]`, `[3]`. No element has an index below 0, as none has one beyond the last:
+  /// `[-1]` is nil, and not an element counted from the end.
   private mutating func acceptIndex() throws(QueryError) {
     let start = token.start
     try advance()
+    let isNegative = token.kind == .symbol(.minus)
+    if isNegative { try advance() }
     let aggregate: PredicateAggregate
     switch (token.keyword, token.kind) {
+    case (_, .number(let number)) where isNegative:
+      guard case .value(.int(let index))? = number.negated else {
+        throw error(.syntax, "Expected a whole number between the brackets.", at: token.start)
+      }
+      aggregate = .element(Int(index))
+    case _ where isNegative:
+      throw error(.syntax, "Expected a number after the sign.", at: token.start)
     case (.first, _): aggregate = .element(0)
     case (.last, _): aggregate = .last
     case (.size, _): aggregate = .count

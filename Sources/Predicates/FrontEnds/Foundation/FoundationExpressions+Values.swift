@@ -212,8 +212,7 @@ extension PredicateExpressions.NilCoalesce: FoundationExpression {
       let other = try conversion.condition(rhs)
       return .condition(.any([.all([isPresent, tree]), .all([.not(isPresent), other])]))
     case .operand(let operand):
-      let isMissing = PredicateTree.comparison(operand, .equal, .value(.null), [])
-      return .operand(PredicateOperand(.conditional(isMissing, try conversion.operand(rhs), operand)))
+      return .operand(operand.replacingNil(with: try conversion.operand(rhs)))
     case .optionalOperand(let operand, let isPresent):
       let isThere = PredicateTree.all([isPresent, .comparison(operand, .notEqual, .value(.null), [])])
       return .operand(PredicateOperand(.conditional(isThere, operand, try conversion.operand(rhs))))

@@ -30,8 +30,12 @@ extension PredicateOperand {
     _ function: PredicateFunction,
     _ arguments: [PredicateOperand]
   ) -> Result<PredicateOperand, QueryError> {
-    let operand = PredicateOperand(.function(function, arguments))
-    return operand.depth > PredicateTree.maximumDepth ? .failure(.nestedTooDeeply) : .success(operand)
+    PredicateOperand(.function(function, arguments)).unlessTooDeep
+  }
+
+  /// The operand; a mistake if it is nested too deeply.
+  fileprivate var unlessTooDeep: Result<PredicateOperand, QueryError> {
+    depth > PredicateTree.maximumDepth ? .failure(.nestedTooDeeply) : .success(self)
   }
 }
 
@@ -86,12 +90,7 @@ extension ValueExpression where Value: AttributeType & BinaryFloatingPoint {
 extension ValueExpression where Value: AttributeType {
   /// Returns the value, or another where it is missing.
   public static func ?? (left: Self, right: Value) -> Self {
-    Self(
-      left.operand.map { operand in
-        let isMissing = PredicateTree.comparison(operand, .equal, .value(.null), [])
-        return PredicateOperand(.conditional(isMissing, right.operand, operand))
-      }
-    )
+    Self(left.operand.flatMap { $0.replacingNil(with: right.operand).unlessTooDeep })
   }
 }
 

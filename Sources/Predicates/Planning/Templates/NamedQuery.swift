@@ -2,10 +2,10 @@ import Foundation
 
 /// A query as it is written, before its names are found in a schema.
 package struct NamedQuery: Sendable {
-  package var predicate: PredicateTree
-  package var sort: [NamedSort]
-  package var limit: Int?
-  package var offset: Int
+  var predicate: PredicateTree
+  var sort: [NamedSort]
+  var limit: Int?
+  var offset: Int
 
   package init(predicate: PredicateTree, sort: [NamedSort] = [], limit: Int? = nil, offset: Int = 0) {
     self.predicate = predicate
@@ -17,8 +17,8 @@ package struct NamedQuery: Sendable {
 
 /// A key that a query sorts by, by its names.
 package struct NamedSort: Sendable, Hashable {
-  package var names: [String]
-  package var isAscending: Bool
+  var names: [String]
+  var isAscending: Bool
 
   package init(_ names: [String], ascending isAscending: Bool = true) {
     self.names = names

@@ -11,7 +11,7 @@ package struct QueryTemplates: Sendable {
   private var templates: [UInt64: QueryTemplate] = [:]
 
   /// The bound of the table. One more template empties the table; templates that are in use are made again.
-  package static let maximumCount = 256
+  static let maximumCount = 256
 
   package init() {}
 

@@ -33,7 +33,7 @@ struct ShelfOracleTests {
         #expect(try await container.verify().map(\.description) == [])
         try await container.close()
       }
-      let dumps = try paths.map(dump)
+      let dumps = try paths.map(StoreDump.init)
       #expect(dumps[1] == dumps[0] && dumps[2] == dumps[0])
     }
     #expect(saveCount > 20)
@@ -66,23 +66,6 @@ struct ShelfOracleTests {
       )
     default: RecordSide(context)
     }
-  }
-
-  /// Every key and value of every tree.
-  private func dump(_ path: String) throws -> [String] {
-    let store = try Store.open(at: path)
-    defer { try? store.close() }
-    let snapshot = try store.snapshot()
-    var lines: [String] = []
-    for name in try snapshot.treeNames {
-      lines.append("tree \(name)")
-      var cursor = try snapshot.tree(name).cursor()
-      while try cursor.next() {
-        let (key, value) = (try [UInt8](cursor.key()), try [UInt8](cursor.value()))
-        lines.append("\(key) \(value)")
-      }
-    }
-    return lines
   }
 }
 

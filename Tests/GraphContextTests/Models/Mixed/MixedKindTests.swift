@@ -28,48 +28,32 @@ struct MixedKindTests {
       if step % 100 == 99 { #expect(try await container.verify().map(\.description) == []) }
     }
     try run.finish()
+    try run.compare()
     #expect(run.coverage.missing == [], "\(run.coverage.table)")
     #expect(try await container.verify().map(\.description) == [])
   }
 }
 
-/// Two contexts that take turns, of which the working one may have a child.
-final class MixedRun {
+final class MixedRun: UndoableTurns<PlainChests> {
   static let chestNames = ["A", "B", "C"]
   private static let words = ["red", "green", "blue", "fragile"]
   static let tagNames = ["x", "y", "z", "xy", ""]
 
-  var generator: SeededGenerator
   private let container: PersistentContainer
-  private let contexts: [ManagedObjectContext]
-  private let undoManagers = [ContextUndoManager(), ContextUndoManager()]
-  private var current = 0
-  private var saved = PlainChests()
-  private(set) var shown = PlainChests()
   private(set) var coverage = MixedCoverage()
-  private var child: (context: ManagedObjectContext, before: PlainChests)?
-  private var undone: [PlainChests] = []
-  private var redone: [PlainChests] = []
   private var nextCode = 0
 
   init(_ container: PersistentContainer, _ generator: SeededGenerator) throws {
-    self.generator = generator
     self.container = container
-    contexts = try (0..<2).map { _ in
-      ManagedObjectContext(container.coordinator, showing: try container.coordinator.engine.newestSource())
-    }
+    try super.init(container, generator, PlainChests())
     for word in Self.words { contexts[0].insert(Sticker(word)) }
     for name in Self.chestNames {
       contexts[0].insert(Chest(name))
-      saved.chests[name] = []
+      shown.chests[name] = []
     }
-    try contexts[0].save()
-    shown = saved
+    _ = try saveAll()
     try contexts[1].refresh()
-    for (context, manager) in zip(contexts, undoManagers) { context.undoManager = manager }
   }
-
-  var context: ManagedObjectContext { child?.context ?? contexts[current] }
 
   private func item(_ code: Int, in context: ManagedObjectContext? = nil) throws -> ChestItem {
     let request = From<ChestItem>().where { $0.code == code }
@@ -124,23 +108,12 @@ final class MixedRun {
     case 17: try await batchUpdate()
     case 18: try await batchDelete()
     case 19: try await batchInsert()
-    case 20, 21: try undoOrRedo()
+    case 20, 21:
+      undoOrRedo()
+      try compare()
     case 22: try mergeDisjointChanges()
     case 23: try insertExisting()
     default: try compare()
-    }
-  }
-
-  /// Runs a change as one group of undoing.
-  private func edit(_ change: () throws -> Void) throws {
-    if child != nil { return try change() }
-    let before = shown
-    undoManagers[current].beginUndoGrouping()
-    try change()
-    undoManagers[current].endUndoGrouping()
-    if undoManagers[current].undoCount > undone.count {
-      undone.append(before)
-      redone = []
     }
   }
 
@@ -259,56 +232,18 @@ final class MixedRun {
 
   private func save() throws {
     guard child == nil else { return }
-    try contexts[current].save()
-    saved = shown
+    try saveContext()
     try compareDerived()
-    if generator.chance(1, in: 2) { try handOver() }
+    if generator.chance(1, in: 2) {
+      try handOver()
+      try compare()
+    }
   }
 
   private func rollBack() {
     guard child == nil else { return }
-    contexts[current].rollback()
-    shown = saved
+    rollBackContext()
     forgetUndo()
-  }
-
-  private func forgetUndo() {
-    undoManagers[current].removeAllActions()
-    undone = []
-    redone = []
-  }
-
-  private func useChild() throws {
-    guard let child else {
-      self.child = (contexts[current].makeChild(), shown)
-      return
-    }
-    if generator.chance(1, in: 4) { shown = child.before } else { try child.context.save() }
-    self.child = nil
-    forgetUndo()
-  }
-
-  private func undoOrRedo() throws {
-    guard child == nil else { return }
-    if generator.chance(1, in: 3), let later = redone.popLast() {
-      undone.append(shown)
-      contexts[current].redo()
-      shown = later
-    } else if let earlier = undone.popLast() {
-      redone.append(shown)
-      contexts[current].undo()
-      shown = earlier
-    }
-    try compare()
-  }
-
-  /// Saves, so that the store shows what the working context does.
-  private func saveAll() throws -> Bool {
-    guard child == nil else { return false }
-    try contexts[current].save()
-    saved = shown
-    forgetUndo()
-    return true
   }
 
   private func follow() throws {
@@ -441,22 +376,5 @@ final class MixedRun {
     undoManagers[1 - current].removeAllActions()
     forgetUndo()
     try follow()
-  }
-
-  /// Lets the other context continue. The current one has no unsaved changes.
-  private func handOver() throws {
-    forgetUndo()
-    current = 1 - current
-    try contexts[current].refresh()
-    forgetUndo()
-    try compare()
-  }
-
-  func finish() throws {
-    try child?.context.save()
-    child = nil
-    try contexts[current].save()
-    saved = shown
-    try handOver()
   }
 }

@@ -19,37 +19,37 @@ package enum SchemaTree {
   package static let name = ReservedTree.schema.rawValue
 
   package static let formatKey = Array("format".utf8)
-  package static let modelKey = Array("model".utf8)
-  package static let foldingKey = Array("folding".utf8)
-  package static let spentKey = Array("spent".utf8)
+  static let modelKey = Array("model".utf8)
+  static let foldingKey = Array("folding".utf8)
+  static let spentKey = Array("spent".utf8)
   package static func numbersKey(_ entity: EntityNumber) -> [UInt8] {
     Array("numbers/\(entity.rawValue)".utf8)
   }
-  package static func layoutKey(_ layout: UInt32, of entity: EntityNumber) -> [UInt8] {
+  static func layoutKey(_ layout: UInt32, of entity: EntityNumber) -> [UInt8] {
     Array("layout/\(entity.rawValue)/\(layout)".utf8)
   }
 
   /// The version of a store that needs no newer one. The oldest that this library reads.
-  package static let formatVersion: UInt32 = 3
+  static let formatVersion: UInt32 = 3
   /// The version of a store that keeps a history, and needs no newer one.
-  package static let historyFormatVersion: UInt32 = 4
+  static let historyFormatVersion: UInt32 = 4
   /// The version of a store with attributes that are stored encoded, with a history or without, and that needs no newer
   /// one.
-  package static let codedFormatVersion: UInt32 = 5
+  static let codedFormatVersion: UInt32 = 5
   /// The version of a store with ordered relationships or with attributes that are stored externally, and that needs no
   /// newer one.
-  package static let orderedFormatVersion: UInt32 = 6
+  static let orderedFormatVersion: UInt32 = 6
   /// The version of a store with classes that inherit from each other, and without derived attributes.
-  package static let hierarchyFormatVersion: UInt32 = 7
+  static let hierarchyFormatVersion: UInt32 = 7
   /// The version of a store with derived attributes, and that needs no newer one: a library that doesn't know them
   /// would not keep their values.
-  package static let derivedFormatVersion: UInt32 = 8
+  static let derivedFormatVersion: UInt32 = 8
   /// The version of a store with hidden inverses, or with ordered relationships to objects of several classes, and that
   /// needs no newer one.
-  package static let hiddenInverseFormatVersion: UInt32 = 9
+  static let hiddenInverseFormatVersion: UInt32 = 9
   /// The version of a store with ordered many-to-many relationships, whatever else is in it. The newest that this
   /// library reads.
-  package static let newestFormatVersion: UInt32 = 10
+  static let newestFormatVersion: UInt32 = 10
 
   /// Returns the version that a store of a schema needs, without a history.
   static func formatVersion(of schema: CataloguedSchema) -> UInt32 {
@@ -66,7 +66,7 @@ package enum SchemaTree {
     max(schemaVersion, hasHistory ? historyFormatVersion : formatVersion)
   }
 
-  package static func number(_ bytes: [UInt8]?) -> UInt64 {
+  static func number(_ bytes: [UInt8]?) -> UInt64 {
     (bytes ?? []).reversed().reduce(0) { $0 << 8 | UInt64($1) }
   }
 
@@ -97,24 +97,23 @@ extension SchemaTree {
     guard let entries = try SchemaEntries(snapshot) else { return nil }
     let schema = try entries.schema()
     if let problem = schema.unsoundness { throw ContextError.damaged("the schema (\(problem))") }
-    if schema.ordersClasses, entries.formatVersion < hiddenInverseFormatVersion {
-      throw ContextError(
-        .schemaMismatch,
-        "the order of the store's relationships to objects of several classes has the form of an unreleased library"
-      )
+    let needed = formatVersion(of: schema)
+    if entries.formatVersion < needed {
+      let versions = "the schema needs \(needed), and not \(entries.formatVersion)"
+      throw ContextError.damaged("the format version (\(versions))")
     }
     return schema
   }
 
   /// Returns whether the folded indexes of a snapshot were folded as this library folds strings: by the same rules,
   /// and the tables of the same version of Unicode.
-  package static func isFoldedAsHere(_ snapshot: Snapshot) throws(ContextError) -> Bool {
+  static func isFoldedAsHere(_ snapshot: Snapshot) throws(ContextError) -> Bool {
     try SchemaEntries(snapshot)?.value(for: foldingKey) == Array(StringFolding.tables.utf8)
   }
 
   /// Returns the schema of a snapshot that is only read, without the folded indexes if they were folded by other
   /// tables.
-  package static func readableSchema(in snapshot: Snapshot) throws(ContextError) -> ResolvedSchema? {
+  static func readableSchema(in snapshot: Snapshot) throws(ContextError) -> ResolvedSchema? {
     guard let catalogued = try schema(in: snapshot) else { return nil }
     let stored = try ResolvedSchema(catalogued)
     if !stored.schema.hasFoldedIndexes { return stored }
@@ -124,7 +123,7 @@ extension SchemaTree {
   /// Returns the ends of the blocks of object numbers that were leased, by the entities' ordinals.
   ///
   /// - Throws: `corrupt` if the tree has an entry that is no such end.
-  package static func leasedNumbers(
+  static func leasedNumbers(
     in snapshot: Snapshot,
     _ schema: ResolvedSchema
   ) throws(ContextError) -> [UInt64] {

@@ -18,6 +18,9 @@ struct MigrationChunk {
   private(set) var byteCount = 0
   /// The key of the source that was done last; nil at the end of the step.
   private(set) var position: [UInt8]?
+  /// The entries to be stored that have a value.
+  private var entries: [(key: [UInt8], value: [UInt8])] = []
+  /// The keys to be stored without a value.
   private var batch = KeyBatch()
   /// The number of bytes from which on the chunk is full.
   private let byteLimit: Int
@@ -39,17 +42,19 @@ struct MigrationChunk {
       try collectPairs(source, range, isExchanged: step.exchangesPairs)
       try store(in: target, &transaction)
     case .copiedPairs(_, let target):
-      try store(collectPairsWithPlaces(source, range), in: target, &transaction)
+      try collectPairsWithPlaces(source, range)
       try store(in: target, &transaction)
     case .placedPairs(_, let target):
-      try store(collectPlacedPairs(source, range), in: target, &transaction)
+      try collectPlacedPairs(source, range)
+      try store(in: target, &transaction)
     case .order(_, let target):
       try collectOrder(of: source, range)
       try store(in: target, &transaction)
     case .copiedValues(let name, let target):
       // A save can't take over a staged value once the schema has changed.
       let staged = try StagedBlobs.prefixes(of: name, in: transaction.tree(SchemaTree.name))
-      try store(collectValues(source, besides: staged, range), in: target, &transaction)
+      try collectValues(source, besides: staged, range)
+      try store(in: target, &transaction)
     case .index(let number, _), .records(let number, _), .inverse(let number, _, _, _), .derived(let number):
       guard let entity = schema.entity(number) else { return }
       try build(step, of: entity, schema, source, range, storeID, &transaction)
@@ -73,53 +78,78 @@ struct MigrationChunk {
       try collect(index, of: entity, source, range, storeID)
       try store(in: entity.treeName(of: index.id), &transaction)
     case .records:
-      try store(collectRecords(of: entity, source, range), in: entity.treeName, &transaction)
+      try collectRecords(of: entity, source, range)
+      try store(in: entity.treeName, &transaction)
     case .inverse(_, let property, _, _):
       guard let slot = schema.slot(of: property, in: entity) else { return }
       let records = try transaction.tree(entity.treeName)
-      let linked = try collectLinked(slot, of: entity, records, source, range, step)
-      for (key, record) in linked { try records.put(key, record) }
+      try collectLinked(slot, of: entity, records, source, range, step)
+      try store(in: entity.treeName, &transaction)
     case .derived:
       let trees = try schema.treesOfMembers(of: entity, &transaction)
       var values = DerivedValues<WriteTree>(schema) { trees[$0] }
-      let derived = try collectDerived(of: entity, source, range, &values)
-      for (key, record) in derived { try source.put(key, record) }
+      try collectDerived(of: entity, source, range, &values)
+      try store(in: entity.treeName, &transaction)
     // These make neither records nor an index.
     case .exchangedPairs, .barePairs, .copiedPairs, .placedPairs, .order, .copiedValues, .pass: return
     }
   }
 
-  private mutating func store(in tree: String, _ transaction: inout WriteTransaction) throws {
-    batch.sort()
-    if !batch.isEmpty { try transaction.tree(tree).put(batch) }
+  // MARK: Collecting
+
+  /// Goes through the entries of a tree until the chunk is full.
+  ///
+  /// - Parameter collect: gives the chunk what the step makes of the entry at the cursor, whose key it gets. Returns
+  ///   the number of those bytes.
+  private mutating func forEachEntry(
+    of tree: WriteTree,
+    _ range: KeyRange,
+    _ collect: (inout MigrationChunk, inout TreeCursor, UnsafeRawBufferPointer) throws -> Int
+  ) throws {
+    var cursor = try tree.cursor(in: range)
+    while try cursor.next() {
+      let key = try cursor.key()
+      let collectedCount = try collect(&self, &cursor, key)
+      rowCount += 1
+      byteCount += collectedCount
+      if byteCount >= byteLimit {
+        position = [UInt8](key)
+        return
+      }
+    }
   }
 
-  private func store(
-    _ entries: [(key: [UInt8], value: [UInt8])],
-    in tree: String,
-    _ transaction: inout WriteTransaction
-  ) throws {
-    if entries.isEmpty { return }
-    try transaction.tree(tree).put(contentsOf: entries)
+  /// Takes an entry; returns its number of bytes.
+  private mutating func take(_ key: [UInt8], _ value: [UInt8]) -> Int {
+    entries.append((key, value))
+    return key.count + value.count
+  }
+
+  /// Takes a key without a value; returns its number of bytes.
+  private mutating func take(_ key: [UInt8]) -> Int {
+    batch.append(key)
+    return key.count + MemoryLayout<KeyBatch.Entry>.stride
+  }
+
+  /// Stores what the chunk has taken.
+  private mutating func store(in tree: String, _ transaction: inout WriteTransaction) throws {
+    if !entries.isEmpty { try transaction.tree(tree).put(contentsOf: entries) }
+    batch.sort()
+    if !batch.isEmpty { try transaction.tree(tree).put(batch) }
   }
 
   private mutating func collectRecords(
     of entity: StoredEntity,
     _ records: WriteTree,
     _ range: KeyRange
-  ) throws -> [(key: [UInt8], value: [UInt8])] {
+  ) throws {
     let reader = RecordReader(entity)
-    var copies: [(key: [UInt8], value: [UInt8])] = []
-    var cursor = try records.cursor(in: range)
-    while try cursor.next() {
-      let key = try cursor.key()
+    try forEachEntry(of: records, range) { chunk, cursor, key in
       guard let record = reader.view(try cursor.value()) else {
         throw ContextError.damagedRecord(KeyCoder.number(ending: key) ?? .none, of: entity.name)
       }
-      copies.append(([UInt8](key), [UInt8](record.bytes)))
-      if count(key.count + record.bytes.count, from: key) { break }
+      return chunk.take([UInt8](key), [UInt8](record.bytes))
     }
-    return copies
   }
 
   /// Collects records with their derived values.
@@ -128,23 +158,19 @@ struct MigrationChunk {
     _ records: WriteTree,
     _ range: KeyRange,
     _ values: inout DerivedValues<WriteTree>
-  ) throws -> [(key: [UInt8], record: [UInt8])] {
+  ) throws {
     var encoder = RecordEncoder(layout: entity.layout)
-    var changed: [(key: [UInt8], record: [UInt8])] = []
-    var cursor = try records.cursor(in: range)
-    while try cursor.next() {
-      let key = try cursor.key()
+    try forEachEntry(of: records, range) { chunk, cursor, key in
       let number = KeyCoder.number(ending: key) ?? .none
       guard let record = RecordView(try cursor.value(), layout: entity.layout) else {
         throw ContextError.damagedRecord(number, of: entity.name)
       }
       encoder.removeAll()
       let new = encoder.encode(record, replacing: try values.all(of: entity, number, record), entity)
+      try encoder.checkComplete(of: entity.name)
       RecordEncoder.stamp(new, commit: record.commit)
-      changed.append(([UInt8](key), [UInt8](new)))
-      if count(key.count + new.count, from: key) { break }
+      return chunk.take([UInt8](key), [UInt8](new))
     }
-    return changed
   }
 
   /// - Parameter staged: the prefixes of the keys of the parts that are left out.
@@ -152,20 +178,11 @@ struct MigrationChunk {
     _ values: WriteTree,
     besides staged: Set<[UInt8]>,
     _ range: KeyRange
-  ) throws -> [(key: [UInt8], value: [UInt8])] {
-    var copies: [(key: [UInt8], value: [UInt8])] = []
-    var cursor = try values.cursor(in: range)
-    while try cursor.next() {
-      let key = try cursor.key()
-      if staged.contains([UInt8](key.prefix(BlobKey.prefixByteCount))) {
-        rowCount += 1
-        continue
-      }
-      let value = try cursor.value()
-      copies.append(([UInt8](key), [UInt8](value)))
-      if count(key.count + value.count, from: key) { break }
+  ) throws {
+    try forEachEntry(of: values, range) { chunk, cursor, key in
+      if staged.contains([UInt8](key.prefix(BlobKey.prefixByteCount))) { return 0 }
+      return chunk.take([UInt8](key), [UInt8](try cursor.value()))
     }
-    return copies
   }
 
   /// Collects the records that a chunk of links leads to, with their destinations.
@@ -176,30 +193,25 @@ struct MigrationChunk {
     _ links: WriteTree,
     _ range: KeyRange,
     _ step: MigrationStep
-  ) throws -> [(key: [UInt8], record: [UInt8])] {
+  ) throws {
     var encoder = RecordEncoder(layout: entity.layout)
-    var changed: [(key: [UInt8], record: [UInt8])] = []
-    var cursor = try links.cursor(in: range)
-    while try cursor.next() {
-      let pair = try cursor.key()
+    try forEachEntry(of: links, range) { chunk, cursor, pair in
       guard let (object, destination) = step.ends(of: pair) else { throw ContextError.damaged("a link") }
       let place = try step.place(cursor.value(), entity.toOne(slot: slot)?.list?.slots)
       let key = KeyCoder.key(of: object)
-      let record = try records.value(for: key)?.withUnsafeBytes { bytes -> [UInt8]? in
+      let linked = try records.value(for: key)?.withUnsafeBytes { bytes -> [UInt8]? in
         guard let record = RecordView(bytes, layout: entity.layout) else { return nil }
         encoder.removeAll()
         var new = encoder.encode(record, replacing: slot, with: .reference(destination))
-        if let place, let linked = RecordView(UnsafeRawBufferPointer(new), layout: entity.layout) {
-          new = encoder.encode(linked, replacing: place.slot, with: place.value)
+        if let place, let referring = RecordView(UnsafeRawBufferPointer(new), layout: entity.layout) {
+          new = encoder.encode(referring, replacing: place.slot, with: place.value)
         }
         RecordEncoder.stamp(new, commit: record.commit)
         return [UInt8](new)
       }
-      guard let record = record ?? nil else { throw ContextError.damagedRecord(object, of: entity.name) }
-      changed.append((key, record))
-      if count(key.count + record.count, from: pair) { break }
+      guard let record = linked ?? nil else { throw ContextError.damagedRecord(object, of: entity.name) }
+      return chunk.take(key, record)
     }
-    return changed
   }
 
   private mutating func collect(
@@ -211,27 +223,24 @@ struct MigrationChunk {
   ) throws {
     let reader = RecordReader(entity)
     var key: [UInt8] = []
-    var known = batch.byteCount
-    var cursor = try records.cursor(in: range)
-    while try cursor.next() {
-      let number = KeyCoder.number(ending: try cursor.key()) ?? .none
+    try forEachEntry(of: records, range) { chunk, cursor, source in
+      let number = KeyCoder.number(ending: source) ?? .none
       guard let record = reader.view(try cursor.value()) else {
         throw ContextError.damagedRecord(number, of: entity.name)
       }
+      let known = chunk.batch.byteCount
       var isTooLong = false
       index.forEachKey(of: record, number, in: &key) {
         isTooLong = isTooLong || $0.count > StoreLimits.keyByteCount
-        batch.append($0)
+        chunk.batch.append($0)
       }
       // Keys of values that the change derives couldn't be checked before.
-      if isTooLong { throw longKey(of: index, number, entity, storeID) }
-      let byteCount = batch.byteCount - known
-      known = batch.byteCount
-      if count(byteCount, from: try cursor.key()) { return }
+      if isTooLong { throw Self.longKey(of: index, number, entity, storeID) }
+      return chunk.batch.byteCount - known
     }
   }
 
-  private func longKey(
+  private static func longKey(
     of index: ResolvedIndex,
     _ number: ObjectNumber,
     _ entity: StoredEntity,
@@ -255,81 +264,42 @@ struct MigrationChunk {
     isExchanged: Bool
   ) throws {
     let half = KeyCoder.numberByteCount
-    var cursor = try pairs.cursor(in: range)
-    while try cursor.next() {
-      let key = try cursor.key()
+    try forEachEntry(of: pairs, range) { chunk, _, key in
       guard key.count == 2 * half else { throw ContextError.damaged("a link") }
-      if add(isExchanged ? [UInt8](key[half...]) + key[..<half] : [UInt8](key), from: key) {
-        return
-      }
+      return chunk.take(isExchanged ? [UInt8](key[half...]) + key[..<half] : [UInt8](key))
     }
   }
 
-  /// Gathers pairs. Returns the pairs that have a place as value; the others become keys of the batch.
-  private mutating func collectPairsWithPlaces(
-    _ pairs: WriteTree,
-    _ range: KeyRange
-  ) throws -> [(key: [UInt8], value: [UInt8])] {
-    var copies: [(key: [UInt8], value: [UInt8])] = []
-    var cursor = try pairs.cursor(in: range)
-    while try cursor.next() {
-      let key = try cursor.key()
+  /// Collects pairs, of which some have a place as value.
+  private mutating func collectPairsWithPlaces(_ pairs: WriteTree, _ range: KeyRange) throws {
+    try forEachEntry(of: pairs, range) { chunk, cursor, key in
       guard key.count == 2 * KeyCoder.numberByteCount else { throw ContextError.damaged("a link") }
       let value = try cursor.value()
-      if value.isEmpty {
-        if add([UInt8](key), from: key) { break }
-        continue
-      }
-      copies.append(([UInt8](key), [UInt8](value)))
-      if count(key.count + value.count, from: key) { break }
+      return value.isEmpty ? chunk.take([UInt8](key)) : chunk.take([UInt8](key), [UInt8](value))
     }
-    return copies
   }
 
   /// Collects the links in an index of an ordered to-one relationship, with their places. An object without a
   /// destination has no link.
-  private mutating func collectPlacedPairs(
-    _ index: WriteTree,
-    _ range: KeyRange
-  ) throws -> [(key: [UInt8], value: [UInt8])] {
-    var pairs: [(key: [UInt8], value: [UInt8])] = []
-    var cursor = try index.cursor(in: range)
-    while try cursor.next() {
-      let key = try cursor.key()
+  private mutating func collectPlacedPairs(_ index: WriteTree, _ range: KeyRange) throws {
+    try forEachEntry(of: index, range) { chunk, _, key in
       guard let (owner, entry) = KeyCoder.listMember(ofKey: key) else {
         throw ContextError.damaged("a place")
       }
-      if !owner.isNone { pairs.append((KeyCoder.pair(owner, entry.number), entry.linkValue)) }
-      if count(2 * KeyCoder.numberByteCount, from: key) { break }
+      if !owner.isNone { chunk.entries.append((KeyCoder.pair(owner, entry.number), entry.linkValue)) }
+      return 2 * KeyCoder.numberByteCount
     }
     // The members of an owner are in the order of their places.
-    return pairs.sorted { $0.key.lexicographicallyPrecedes($1.key) }
+    entries.sort { $0.key.lexicographicallyPrecedes($1.key) }
   }
 
   private mutating func collectOrder(of pairs: WriteTree, _ range: KeyRange) throws {
-    var cursor = try pairs.cursor(in: range)
-    while try cursor.next() {
-      let key = try cursor.key()
+    try forEachEntry(of: pairs, range) { chunk, cursor, key in
       guard let (owner, element) = KeyCoder.numbers(ofPair: key),
         let entry = ListEntry(linkValue: try [UInt8](cursor.value()), number: element)
       else { throw ContextError.damaged("a link") }
-      if add(KeyCoder.listKey(owner, entry), from: key) { return }
+      return chunk.take(KeyCoder.listKey(owner, entry))
     }
-  }
-
-  /// Returns whether the chunk is full.
-  private mutating func add(_ key: [UInt8], from source: UnsafeRawBufferPointer) -> Bool {
-    batch.append(key)
-    return count(key.count + MemoryLayout<KeyBatch.Entry>.stride, from: source)
-  }
-
-  /// Returns whether the chunk is full.
-  private mutating func count(_ bytes: Int, from source: UnsafeRawBufferPointer) -> Bool {
-    rowCount += 1
-    byteCount += bytes
-    if byteCount < byteLimit { return false }
-    position = [UInt8](source)
-    return true
   }
 }
 

@@ -164,6 +164,7 @@ extension SaveTransaction {
       let changed = try changedValues(by: change, of: number, record, entity, &values)
       if changed.isEmpty { return }
       let bytes = encoder.encode(record, replacing: changed, entity)
+      try encoder.checkComplete(of: entity.name)
       RecordEncoder.stamp(bytes, commit: record.commit)
       let new = RecordView(validated: UnsafeRawBufferPointer(bytes), layout: entity.layout)
       try replaceKeys(from: record, to: new, number, entity, &transaction)

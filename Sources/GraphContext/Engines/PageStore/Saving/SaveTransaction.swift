@@ -125,6 +125,7 @@ struct SaveTransaction: ~Copyable {
     if keepsHistory { history = try HistoryWriter(&transaction) }
     let changed = request.entities.filter { !$0.isEmpty }
     for changes in changed {
+      try changes.encoder.checkComplete(of: changes.entity.name)
       try storeInserted(changes, &transaction)
       try storeUpdated(changes, &transaction)
       try removeDeleted(changes, &transaction)
@@ -190,6 +191,7 @@ extension SaveTransaction {
     defer { encoder.removeAll() }
     let stored = try storeBlobs(of: changes.inserted, entity, &encoder, &transaction)
     let inserted = deriveFirst(of: stored, entity, &encoder)
+    try encoder.checkComplete(of: entity.name)
     for record in inserted { RecordEncoder.stamp(record.bytes, commit: commit) }
     counted.note(inserted, of: entity)
     if let number = try tree.put(new: inserted) {
@@ -220,6 +222,7 @@ extension SaveTransaction {
       patchEncoder.removeAll()
       let given = RecordView(validated: patch.bytes, layout: entity.layout)
       let changed = try storeBlobs(of: given, in: patch.slots, entity, &patchEncoder, &transaction)
+      try patchEncoder.checkComplete(of: entity.name)
       let values =
         changed.map { RecordView(validated: UnsafeRawBufferPointer($0), layout: entity.layout) } ?? given
       var failure: ContextError?
@@ -233,6 +236,7 @@ extension SaveTransaction {
               (slots, bytes) = (slots.union(copies.slots), copies.bytes)
               changes.updated[place].slots = slots
             }
+            try encoder.checkComplete(of: entity.name)
             RecordEncoder.stamp(bytes, commit: commit)
             let new = RecordView(validated: UnsafeRawBufferPointer(bytes), layout: entity.layout)
             checkEmbedded(new, in: slots, patch.number, entity)

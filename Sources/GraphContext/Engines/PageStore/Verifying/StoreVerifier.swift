@@ -6,7 +6,7 @@ import Predicates
 /// The page store has verified its pages; here the question is whether the trees fit together. A tree with damaged
 /// pages is compared as far as it can be read: no entry is looked up in it, and nothing is concluded from entries
 /// that it lacks.
-package struct StoreVerifier {
+struct StoreVerifier {
   let view: StoreView
   private let leases: [EntityNumber: UInt64]?
   /// The trees with damaged pages.
