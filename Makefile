@@ -19,9 +19,10 @@ SPACE ?=
 BENCH ?=
 BENCH_KV = $(SWIFT) run $(1) --package-path Benchmarks key-value-benchmarks $(2) --folder .build
 BENCH_OBJECTS = $(SWIFT) run $(1) --package-path Benchmarks object-benchmarks $(2) --folder .build
-# More words for builds for debugging, and for those of the benchmarks on small data.
+# More words for builds for debugging, for those of the benchmarks on small data, and for those of the rigs.
 BUILD_FLAGS ?=
 SMOKE_FLAGS ?=
+RIG_FLAGS ?=
 RESULTS := Benchmarks/Results
 
 .PHONY: help demo test random build release lint format docs bench bench-kv bench-objects bench-queries bench-flights bench-words bench-observing bench-import bench-space bench-day bench-smoke server-smoke fuzz-smoke crash contracts sanitize space guards rigs smoke ci clean
@@ -119,10 +120,10 @@ server-smoke: deps-server ## start the example of a server, and read its pages w
 	@SWIFT=$(SWIFT) Scripts/server-smoke.sh $(SMOKE_FLAGS)
 
 crash: deps-library ## open thousands of crash images, and check each
-	$(SWIFT) run -c release --package-path Fuzz crash-rig $(CRASH)
+	$(SWIFT) run -c release $(RIG_FLAGS) --package-path Fuzz crash-rig $(CRASH)
 
 contracts: deps-library ## break each contract in a release build, and read the sentence that the program ends with
-	@SWIFT=$(SWIFT) Scripts/check-contracts.sh
+	@SWIFT=$(SWIFT) Scripts/check-contracts.sh $(RIG_FLAGS)
 
 sanitize: deps-library ## run the tests with several threads under ThreadSanitizer and AddressSanitizer (slow)
 	Scripts/sanitize.sh
@@ -142,6 +143,7 @@ ci: export CAMBIUM_WARNINGS_AS_ERRORS := 1
 ci: export BUILD_FLAGS := --disable-index-store -debug-info-format none
 # The benchmarks are built where the library was, so that it is compiled once.
 ci: export SMOKE_FLAGS := $(BUILD_FLAGS) --scratch-path .build
+ci: export RIG_FLAGS := -debug-info-format none
 ci: export FUZZ_CONFIGURATION := debug
 # The gate repeats one run of at least 10,500 images, 2,000 of them of graphs; `make crash` goes on from fresh seeds.
 ci: export CRASH := --images 10500 --graph-images 2000 --seconds 600 --seed 1 --allow-empty-cells

@@ -3,7 +3,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
-build=("${SWIFT:-swift}" build -c release --package-path Fuzz --product contract-failures)
+build=("${SWIFT:-swift}" build -c release "$@" --package-path Fuzz --product contract-failures)
 "${build[@]}" || exit 1
 program="$("${build[@]}" --show-bin-path)/contract-failures"
 
