@@ -33,7 +33,7 @@ help: ## list the targets
 demo: deps-library ## import a month of flights and take a guided tour
 	@$(SWIFT) build $(BUILD_FLAGS) --product flights
 	@$(SWIFT) build $(BUILD_FLAGS) --product cambium
-	@$$($(SWIFT) build --show-bin-path)/flights demo --store $(STORE)
+	@$$($(SWIFT) build $(BUILD_FLAGS) --show-bin-path)/flights demo --store $(STORE)
 
 # The tests of the macros have a build of their own: see Package.swift.
 test: deps-library ## run every test of the library, the macros and the tool
@@ -139,8 +139,8 @@ fuzz-smoke: deps-library ## run each fuzz target for a few seconds
 	Scripts/fuzz-smoke.sh $(FUZZ_SECONDS) $(FUZZ_CONFIGURATION)
 
 ci: export CAMBIUM_WARNINGS_AS_ERRORS := 1
-# No editor and no debugger reads what the gate has built.
-ci: export BUILD_FLAGS := --disable-index-store -debug-info-format none
+# Half of a debug build is for debuggers. A failing test is repeated from its seed, in a build that has it.
+ci: export BUILD_FLAGS := -debug-info-format none
 # The benchmarks are built where the library was, so that it is compiled once.
 ci: export SMOKE_FLAGS := $(BUILD_FLAGS) --scratch-path .build
 ci: export RIG_FLAGS := -debug-info-format none

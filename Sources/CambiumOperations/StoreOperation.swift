@@ -72,8 +72,8 @@ open class StoreOperation<Output: Sendable>: RetryingOperation<Output>, @uncheck
   /// operation then, the error is the output. The same holds for a block of ``operationContext`` that ends the
   /// operation. If another thread ends the operation with a success while the method runs, the operation ends when the
   /// method has returned. So a method that waits for the end of its operation waits for ever. Work that continues later
-  /// ends the operation after its last block, with what the block has returned or thrown. A block may also end it as its
-  /// last step.
+  /// ends the operation after its last block, with what the block has returned or thrown. A block may also end it as
+  /// its last step.
   ///
   /// Save by ``saveAndFinish()`` or ``saveOperationContext()``: they drop errors that hooks and listeners cause after
   /// the commit. After `context.save()` such an error is the output, and another attempt would do again what is stored.

@@ -41,7 +41,8 @@ public struct SmallFileSystem: Sendable, CustomStringConvertible {
     try await body(place.path)
   }
 
-  private struct Place {
+  /// The folder in which it is mounted.
+  private struct MountedFolder {
     /// Removed when it is no longer referred to.
     let folder: TemporaryFolder
     var path: String { folder.file("mounted") }
@@ -53,8 +54,8 @@ public struct SmallFileSystem: Sendable, CustomStringConvertible {
     }
   }
 
-  private func mount() throws -> Place {
-    let place = Place(folder: try TemporaryFolder())
+  private func mount() throws -> MountedFolder {
+    let place = MountedFolder(folder: try TemporaryFolder())
     try FileManager.default.createDirectory(atPath: place.path, withIntermediateDirectories: false)
     guard try prepare(place.folder, place.path) else { throw NotMounted() }
     return place

@@ -7,8 +7,7 @@ import Predicates
 public struct Assignment<Root: ManagedObject>: Sendable {
   private let names: Result<[String], QueryError>
   private let operand: Result<PredicateOperand, QueryError>
-  /// True if the attribute's type can't read the value back.
-  private let isUnreadable: Bool
+  private let reading: AssignedReading
 
   /// Sets an attribute to a value: `.set(\.rating, to: 5)`.
   public static func set<Value: AttributeType>(
@@ -18,10 +17,11 @@ public struct Assignment<Root: ManagedObject>: Sendable {
     let stored = value._attributeValue
     // The encoder refuses a value that can't be encoded, which gives data without bytes.
     let isEncoded = Value._attributeKind != .coded || stored != .data(Data())
+    let fails = !stored.isNull && isEncoded && Value(_attributeValue: stored) == nil
     return Assignment(
       names: Root.names(of: attribute),
       operand: .success(.value(stored)),
-      isUnreadable: !stored.isNull && isEncoded && Value(_attributeValue: stored) == nil
+      reading: fails ? .fails : .succeeds
     )
   }
 
@@ -32,7 +32,8 @@ public struct Assignment<Root: ManagedObject>: Sendable {
   ) -> Assignment {
     Assignment(
       names: Root.names(of: attribute),
-      operand: expression(ValueExpression<Root, Root>.object).operand
+      operand: expression(ValueExpression<Root, Root>.object).operand,
+      reading: .unknown
     )
   }
 
@@ -43,16 +44,17 @@ public struct Assignment<Root: ManagedObject>: Sendable {
   ) -> Assignment {
     Assignment(
       names: Root.names(of: attribute),
-      operand: expression(ValueExpression<Root, Root>.object).operand
+      operand: expression(ValueExpression<Root, Root>.object).operand,
+      reading: .unknown
     )
   }
 
   private init(
     names: Result<[String], QueryError>,
     operand: Result<PredicateOperand, QueryError>,
-    isUnreadable: Bool = false
+    reading: AssignedReading
   ) {
-    (self.names, self.operand, self.isUnreadable) = (names, operand, isUnreadable)
+    (self.names, self.operand, self.reading) = (names, operand, reading)
   }
 
   func resolved(
@@ -73,7 +75,7 @@ public struct Assignment<Root: ManagedObject>: Sendable {
       name: path.name,
       kind: kind,
       expression: try operand.get().resolved(for: entity, in: schema, store: store),
-      isUnreadable: isUnreadable
+      reading: reading
     )
   }
 }
@@ -84,8 +86,15 @@ struct ResolvedAssignment: Sendable {
   let name: String
   let kind: AttributeKind
   let expression: ResolvedExpression
-  /// True for a value that the attribute's type can't read back.
-  let isUnreadable: Bool
+  let reading: AssignedReading
+}
+
+/// The outcome of reading back the value of an assignment, by the type of the attribute.
+enum AssignedReading: Sendable {
+  /// All objects get the same value, and the type can read it back, or can't.
+  case succeeds, fails
+  /// The value is calculated for each object.
+  case unknown
 }
 
 extension ContextError {

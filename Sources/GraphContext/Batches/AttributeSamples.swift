@@ -19,12 +19,14 @@ struct AttributeSamples {
   }
 
   /// Returns the slots of a set that have values which the attributes' types can't read back: a raw value, say, that
-  /// the failable initialiser refuses. O(1) for an attribute whose type reads all values of its kind.
+  /// the failable initialiser refuses. O(1) for an attribute whose type reads all values of its kind. No sample is made
+  /// for a set without slots.
   mutating func unreadableSlots(
     of record: RecordView,
     in slots: SlotSet,
     _ number: ObjectNumber
   ) -> SlotSet {
+    if slots.isEmpty { return .empty }
     let sample = sample(of: number)
     var unreadable = SlotSet.empty
     for slot in slots.intersection(sample.refusing) where !record.isNull(slot) {

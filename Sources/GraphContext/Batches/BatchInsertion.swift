@@ -43,17 +43,15 @@ struct BatchInsertion<Row> {
     while changes.inserted.count < count, let row = rows.next() {
       let number = try coordinator.engine.takeNumber(of: entity, timeout: nil).tagged(classTag)
       changes.encoder.begin()
-      var refused: Int?
       for slot in entity.slotsByPlace {
         let value = try value(of: row, at: slot)
-        if !changes.encoder.set(value, at: slot) { refused = refused ?? slot }
+        _ = changes.encoder.set(value, at: slot)
       }
       let bytes = changes.encoder.finish()
       let record = RecordView(validated: UnsafeRawBufferPointer(bytes), layout: entity.layout)
       let unreadable = samples.unreadableSlots(of: record, in: given, number)
       failures.noteUnreadable(unreadable, number, entity, in: coordinator.storeID)
-      let isOverfull = changes.encoder.isOverfull
-      checks.check(record, refused: refused, isOverfull: isOverfull, number, entity, &failures)
+      checks.check(record, refused: changes.encoder.refused, number, entity, &failures)
       changes.inserted.append(.init(number: number, bytes: bytes))
     }
     return changes

@@ -87,7 +87,9 @@ extension PersistentContainer {
   /// Required values, the rules of attributes and unique values are checked as by a save; one failure makes all of it
   /// fail. Contexts learn of the changes as of any save by another context. No hooks are called.
   ///
-  /// O(objects · log n); other writers wait meanwhile.
+  /// O(objects · log n); other writers wait meanwhile. The types of attributes with calculated values read these back
+  /// in that time. So their initialisers, `init?(rawValue:)` or `init(from:)`, must not write to the container: they
+  /// would wait for their own batch.
   ///
   /// - Parameters:
   ///   - request: the objects; its order matters only with a limit.
@@ -139,7 +141,7 @@ extension PersistentContainer {
       }
       return resolved
     }
-    if let unreadable = resolved.first(where: \.isUnreadable) {
+    if let unreadable = resolved.first(where: { $0.reading == .fails }) {
       let context = ContextError.Context(entity: entity.name, properties: [unreadable.name])
       throw .unreadableValue(of: "\(entity.name).\(unreadable.name)", context)
     }
@@ -156,7 +158,7 @@ extension PersistentContainer {
   ///
   /// An attribute without a column has the default of its declaration, where the model has one: `var seconds = 0`.
   /// Required values, the rules of attributes, references and unique values are checked as by a save. Contexts learn of
-  /// the objects as of any save by another context. No hooks are called, no initialiser either.
+  /// the objects as of any save by another context. No hooks are called, no initialiser of a model either.
   ///
   /// O(rows · log n). Records are made before other writers have to wait. All of a chunk is in memory at once, about as
   /// large as in the store.

@@ -55,6 +55,8 @@ struct StoreBatch {
     // The assignments are in the order in which the encoder takes values of variable width.
     let assignments = entity.slotsByPlace.flatMap { slot in assignments.filter { $0.slot == slot } }
     let slots = SlotSet(assignments.map(\.slot))
+    // The other values were tried before the writer's turn.
+    let calculated = SlotSet(assignments.filter { $0.reading == .unknown }.map(\.slot))
     let program = try ContextError.resolving { () throws(QueryError) in
       try ExpressionProgram(
         compiling: assignments.map(\.expression),
@@ -77,25 +79,16 @@ struct StoreBatch {
           return try assignments.indices.map { try assignments[$0].kept(program.value(at: $0, &reader)) }
         }
         changes.encoder.begin()
-        var refused: Int?
         for (assignment, value) in zip(assignments, values) {
-          if !changes.encoder.set(value, at: assignment.slot) { refused = refused ?? assignment.slot }
+          _ = changes.encoder.set(value, at: assignment.slot)
         }
         let patch = UnsafeRawBufferPointer(changes.encoder.finish())
         let new = RecordView(validated: patch, layout: entity.layout)
-        let isOverfull = changes.encoder.isOverfull
-        checks.check(
-          new,
-          refused: refused,
-          isOverfull: isOverfull,
-          row.number,
-          entity,
-          in: slots,
-          &request.failures
-        )
+        let refused = changes.encoder.refused
+        checks.check(new, refused: refused, row.number, entity, in: slots, &request.failures)
         let stored = RecordView(validated: record, layout: entity.layout)
         let changed = source.slots(in: slots, of: new, thatDifferFrom: stored, entity)
-        let unreadable = samples.unreadableSlots(of: new, in: changed, row.number)
+        let unreadable = samples.unreadableSlots(of: new, in: changed.intersection(calculated), row.number)
         request.failures.noteUnreadable(unreadable, row.number, entity, in: coordinator.storeID)
         if !changed.isEmpty {
           changes.updated.append(.init(number: row.number, bytes: patch, slots: changed))
@@ -261,7 +254,7 @@ struct StoreBatch {
       try request.failures.throwIfAny()
       return request
     } reviewing: { _, _, _, _ in
-      // Batches call no code of models.
+      // Batches call no hooks.
       true
     }
     if outcome?.changes != nil { coordinator.tellListeners() }

@@ -11,26 +11,26 @@ package struct RecordEncoder: ~Copyable {
   /// Ends of variable values written so far.
   private var endsWritten = 0
   private let variableByteLimit: Int
-  /// True if the current record lacks a value that was too long for it.
-  private(set) var isOverfull = false
+  /// The slots of the current record whose values were refused.
+  private(set) var refused = RefusedSlots()
   /// True if any record has lacked a value that was too long for it.
   private var hasLostValue = false
   /// Computed once for all records that are made from others.
   private lazy var slotsByPlace = layout.slotsByPlace
 
-  /// - Parameter variableByteLimit: the length of a record's values of variable width beyond which values are refused.
-  package init(
-    layout: RecordLayout,
-    blockByteCount: Int = 1 << 20,
-    variableByteLimit: Int = RecordEncoder.greatestVariableByteCount
-  ) {
+  /// - Parameter variableByteLimit: the length of a record's values of variable width beyond which values are refused;
+  ///   nil for the greatest length that a record has place for.
+  package init(layout: RecordLayout, blockByteCount: Int = 1 << 20, variableByteLimit: Int? = nil) {
     self.layout = layout
-    self.variableByteLimit = variableByteLimit
+    self.variableByteLimit = variableByteLimit ?? Self.greatestVariableByteCount(of: layout)
     self.arena = RecordArena(largestBlockByteCount: blockByteCount)
   }
 
-  /// The greatest length of a record's values of variable width together: their ends have 32 bits.
-  package static let greatestVariableByteCount = Int(UInt32.max)
+  /// Returns the greatest length of the values of variable width of a record. The whole record is a value of the page
+  /// store, whose length has 32 bits.
+  static func greatestVariableByteCount(of layout: RecordLayout) -> Int {
+    Int(UInt32.max) - layout.variableOffset
+  }
 
   /// Returns whether a value goes into a record.
   ///
@@ -58,7 +58,7 @@ package struct RecordEncoder: ~Copyable {
   package mutating func begin() {
     arena.begin(layout.variableOffset)
     endsWritten = 0
-    isOverfull = false
+    refused = RefusedSlots()
     let record = arena.current
     record.storeBytes(of: Self.version.littleEndian, as: UInt16.self)
     record.storeBytes(of: layout.number.littleEndian, toByteOffset: 4, as: UInt32.self)
@@ -78,6 +78,7 @@ package struct RecordEncoder: ~Copyable {
   mutating func copyWhole(_ record: UnsafeRawBufferPointer) -> UnsafeMutableRawBufferPointer {
     _ = arena.copy(record)
     endsWritten = layout.variableCount
+    refused = RefusedSlots()
     return arena.current
   }
 
@@ -93,9 +94,15 @@ package struct RecordEncoder: ~Copyable {
 // MARK: - Values
 
 extension RecordEncoder {
-  /// Sets what a slot holds. False, and nothing is set, when the value is not of the slot's kind or out of its range, or
-  /// when it is too long for the record (``isOverfull``).
+  /// Sets what a slot holds. False, and nothing is set, when the value is not of the slot's kind or out of its range,
+  /// or when it is too long for the record (``refused``).
   package mutating func set(_ value: AttributeValue, at slot: Int) -> Bool {
+    let isSet = write(value, at: slot)
+    if !isSet, !refused.tooLong.contains(slot) { refused.unfitting.insert(slot) }
+    return isSet
+  }
+
+  private mutating func write(_ value: AttributeValue, at slot: Int) -> Bool {
     switch (value, layout.fields[slot].kind) {
     case (.null, _): return true
     case (.bool(let value), .bool): set(fixed: value ? 1 : 0 as UInt8, at: slot)
@@ -212,7 +219,8 @@ extension RecordEncoder {
     if ordinal < endsWritten { fatalError("values of variable width are set in the order of their places") }
     let present = arena.current.count - layout.variableOffset
     guard Self.fits(bytes.count, isTagged: tag != nil, behind: present, limit: variableByteLimit) else {
-      (isOverfull, hasLostValue) = (true, true)
+      refused.tooLong.insert(slot)
+      hasLostValue = true
       return false
     }
     markPresent(slot)

@@ -54,15 +54,7 @@ struct ChangeEncoder {
     let number = object._$state.number
     let bytes = changes.encoder.finish()
     let record = RecordView(validated: UnsafeRawBufferPointer(bytes), layout: entity.layout)
-    let isOverfull = changes.encoder.isOverfull
-    checks.check(
-      record,
-      refused: visitor.refusedSlot,
-      isOverfull: isOverfull,
-      number,
-      entity,
-      &request.failures
-    )
+    checks.check(record, refused: changes.encoder.refused, number, entity, &request.failures)
     try noteMissingTargets(of: record, number, entity)
     changes.inserted.append(.init(number: number, bytes: bytes))
   }
@@ -84,16 +76,7 @@ struct ChangeEncoder {
     for slot in entity.slotsByPlace where changed.contains(slot) { object._$visit(slot, &visitor) }
     let bytes = UnsafeRawBufferPointer(changes.encoder.finish())
     let patch = RecordView(validated: bytes, layout: entity.layout)
-    let isOverfull = changes.encoder.isOverfull
-    checks.check(
-      patch,
-      refused: visitor.refusedSlot,
-      isOverfull: isOverfull,
-      number,
-      entity,
-      in: changed,
-      &request.failures
-    )
+    checks.check(patch, refused: changes.encoder.refused, number, entity, in: changed, &request.failures)
     var slots = changed
     if let stored {
       // A slot that was set to the value that it had is not stored. After a change by another context it is a conflict
@@ -279,23 +262,22 @@ extension ManagedObjectContext {
   }
 }
 
-/// A visitor that writes the slots of an object into the record that its entity's encoder is building.
+/// A visitor that writes the slots of an object into the record that its entity's encoder is building. The encoder
+/// notes the values that it refuses.
 struct SlotEncoder: PropertyVisitor {
   private let changes: EntityChanges
-  /// A slot whose value didn't fit its kind: a type converts to another kind of value than it declares.
-  private(set) var refusedSlot: Int?
 
   init(_ changes: EntityChanges) { self.changes = changes }
 
   mutating func visit<Value: AttributeType>(attribute slot: Int, _ cache: inout Cached<Value>) {
     // The checks find a required attribute that has no value.
     let value = cache.stored?._attributeValue ?? .null
-    if !changes.encoder.set(value, at: slot) { refusedSlot = refusedSlot ?? slot }
+    _ = changes.encoder.set(value, at: slot)
   }
 
   mutating func visit<Target: ManagedObject>(toOne slot: Int, _ cache: inout ToOneReference<Target>) {
     let value: AttributeValue = cache.number.isNone ? .null : .reference(cache.number)
-    if !changes.encoder.set(value, at: slot) { refusedSlot = refusedSlot ?? slot }
+    _ = changes.encoder.set(value, at: slot)
   }
 
   mutating func visit<Target: ManagedObject>(toMany relationship: Int, _ cache: inout ToManyMembers<Target>) {

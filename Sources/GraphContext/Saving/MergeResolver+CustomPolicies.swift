@@ -69,7 +69,7 @@ extension MergeResolver {
     reverted[entity.ordinal].insert(number)
     RecordChecks(coordinator).check(
       RecordView(validated: UnsafeRawBufferPointer(bytes), layout: entity.layout),
-      refused: nil,
+      refused: changes.encoder.refused,
       number,
       entity,
       in: SlotSet(slot),

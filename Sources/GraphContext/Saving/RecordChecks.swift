@@ -15,14 +15,12 @@ struct RecordChecks {
 
   /// - Parameters:
   ///   - record: the values.
-  ///   - refused: a slot whose value didn't fit its kind, or the record.
-  ///   - isOverfull: whether a value was too long for the record.
+  ///   - refused: the slots whose values the record's encoder has refused.
   ///   - slots: the slots to check.
   ///   - failures: receives the failures that are found.
   func check(
     _ record: RecordView,
-    refused: Int?,
-    isOverfull: Bool = false,
+    refused: RefusedSlots,
     _ number: ObjectNumber,
     _ entity: StoredEntity,
     in slots: SlotSet = .all,
@@ -43,16 +41,19 @@ struct RecordChecks {
       )
       failures.note(ContextError(code, problem("\(entity.name).\(property.name)"), context: context))
     }
-    if let refused {
-      let kind = entity.schema.stored[refused].kind
-      note(.wrongValue, refused) {
-        isOverfull
-          ? "the values of object \(number), among them \($0), \(ContextError.valuesAreTooLong)"
-          : "\($0) is given a value that \(kind == .coded ? "can't be encoded" : "is no \(kind)")"
+    for slot in refused.unfitting {
+      let kind = entity.schema.stored[slot].kind
+      note(.wrongValue, slot) {
+        "\($0) is given a value that \(kind == .coded ? "can't be encoded" : "is no \(kind)")"
+      }
+    }
+    for slot in refused.tooLong {
+      note(.wrongValue, slot) {
+        "the values of object \(number), among them \($0), \(ContextError.valuesAreTooLong)"
       }
     }
     let required = entity.requiredSlots(of: number).intersection(slots).subtracting(entity.derivedSlots)
-    for slot in record.missingSlots(required) where slot != refused {
+    for slot in record.missingSlots(required.subtracting(refused.all)) {
       note(.missingValue, slot) { "\($0) is required, and object \(number) has no value for it" }
     }
     noteForeignValues(of: record, number, entity, in: slots) { slot in
@@ -84,6 +85,6 @@ struct RecordChecks {
 extension ContextError {
   /// The end of a sentence whose subject is the values of an object.
   static var valuesAreTooLong: String {
-    "have more than 4,294,967,295 bytes together, which is the most that one object can have"
+    "are too long together: the record of one object has at most 4,294,967,295 bytes"
   }
 }

@@ -169,7 +169,7 @@ struct PageSpace {
   /// record the cut doesn't know them.
   ///
   /// - Parameters:
-  ///   - reserve: the room that stays for accepted commits and for transactions that only remove.
+  ///   - reserve: the room that stays for accepted commits and for transactions that remove.
   mutating func beginCut(
     keeping: UInt64,
     reserving reserve: PageReserve,

@@ -16,8 +16,9 @@ extension Store {
   /// them. Pages that snapshots read are not moved, and keep the file from being cut before them.
   ///
   /// Reads every leaf once, and writes the packed leaves and every page that moves. A crash at any moment
-  /// leaves the file as it was, or shorter. On a full disk a few pages are changed at a time. Throws `diskFull` if
-  /// there is no room even for these.
+  /// leaves the file as it was, or shorter. On a full disk a few pages are changed at a
+  /// time, in half of the room that is kept for removals. Throws `diskFull` if that isn't enough, as it can
+  /// while a snapshot holds the pages that were replaced.
   ///
   /// - Parameter progress: called repeatedly, on this thread; compaction ends when it returns false. What was
   ///   done stays.
@@ -42,6 +43,8 @@ struct Compaction {
   private static let roundLimit = 8
   /// Pages that are changed while the writer lock is held once: for 0.1 or 0.2 ms.
   private static let slicePageCount = 16
+  /// The same on a full disk where there is no room for more.
+  private static let leastSlicePageCount = 2
   /// After so many slices `progress` is called, whether they have changed pages or not.
   private static let reportedSliceCount = 16
   /// The most pages that are changed before a checkpoint writes them. In a small store fewer, so that commits
@@ -93,17 +96,18 @@ struct Compaction {
     _ progress: (CompactionProgress) throws -> Bool
   ) throws -> Bool {
     var position: Committer.CompactionPosition? = .init()
-    var wasStuck = false
+    var slicePageCount = Self.slicePageCount
     while position != nil {
-      let batch = try runBatch(of: pass, from: &position, progress)
+      let batch = try runBatch(of: pass, from: &position, slicePageCount: slicePageCount, progress)
       if batch.isCancelled { return false }
       if let refusal = batch.refusal {
-        // The pages that were replaced so far become free. If that is of no use either, the disk stays full.
-        let isStuck = batch.pageCount == 0
-        if isStuck, wasStuck { throw refusal }
-        wasStuck = isStuck
+        // The pages that were replaced so far become free.
         try store.committer.checkpointConcurrently()
         try store.committer.restateConcurrently()
+        if batch.pageCount == 0 {
+          if slicePageCount == Self.leastSlicePageCount { throw refusal }
+          slicePageCount = max(slicePageCount / 2, Self.leastSlicePageCount)
+        }
       } else if batch.pageCount > 0 {
         try store.committer.checkpointConcurrently(after: pass)
       }
@@ -127,6 +131,7 @@ struct Compaction {
   private mutating func runBatch(
     of pass: Committer.CompactionPass,
     from position: inout Committer.CompactionPosition?,
+    slicePageCount: Int,
     _ progress: (CompactionProgress) throws -> Bool
   ) throws -> Batch {
     let committer = store.committer
@@ -137,7 +142,7 @@ struct Compaction {
       do throws(StoreError) {
         batch.pageCount += try store.withWriterLock { () throws(StoreError) in
           try store.file.checkOpen()
-          return try committer.runConcurrently(pass, from: &position, pageLimit: Self.slicePageCount)
+          return try committer.runConcurrently(pass, from: &position, pageLimit: slicePageCount)
         }
       } catch {
         guard error.code == .diskFull else { throw error }

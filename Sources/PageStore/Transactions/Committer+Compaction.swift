@@ -122,7 +122,7 @@ extension Committer {
     }
     do throws(StoreError) {
       try state.withLock { () throws(StoreError) in
-        try ensureRoom(forPagesOf: transaction)
+        try ensureRoom(forPagesOf: transaction, leaving: .half)
         transaction.end()
         let version = Version(relocating: transaction)
         guard versions.supersede(transaction.base, with: version) else {

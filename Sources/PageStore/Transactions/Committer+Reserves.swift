@@ -2,8 +2,7 @@
 enum ReserveShare {
   /// Left by a transaction that only removes.
   case none
-  /// Left by a transaction that removes entries, and adds no more than it removes: a deletion that also
-  /// updates what refers to the deleted entries, or that is recorded.
+  /// Left by a deletion that also puts entries, and by a compaction.
   case half
   /// Left by every other transaction.
   case whole
@@ -12,15 +11,17 @@ enum ReserveShare {
 /// The room in the file that accepted commits, and those to come, keep free.
 extension Committer {
   /// Makes sure that there is room for the pages that the transaction has changed, besides the room for the
-  /// pages of earlier commits. Throws `diskFull`. Called with `state` held.
-  func ensureRoom(forPagesOf transaction: TransactionState) throws(StoreError) {
+  /// pages of earlier commits and a share of the reserve. Throws `diskFull`. Called with `state` held.
+  func ensureRoom(
+    forPagesOf transaction: TransactionState,
+    leaving share: ReserveShare
+  ) throws(StoreError) {
     let dirtyCount = dirtyPages.pageCount + UInt64(transaction.dirty.filePageCount)
     try withSpace { (space) throws(StoreError) in
       var demand = PageReserve(
         pageCount: dirtyCount + checkpointOverhead(end: space.map.end, transaction.directory),
         runs: dirtyPages.runs + transaction.dirty.runs
       )
-      let share = transaction.reserveShare
       if share != .none {
         try keepLogRoom(in: &space)
         demand += removalReserve(share)
@@ -31,10 +32,12 @@ extension Committer {
 
   /// Returns a share of the room that is kept for the pages of transactions that remove, so that they succeed
   /// on a full disk. Half of it is enough for new versions of one leaf of each tree and of the pages above
-  /// it. Called with `state` held.
+  /// it, unless the store has very many trees. Called with `state` held.
   private func removalReserve(_ share: ReserveShare) -> PageReserve {
     let heights = versions.latest.roots.reduce(0) { $0 + UInt64($1.height) }
-    let whole = max(Self.removalReserveByteCount / pageSize, 8, 2 * heights)
+    let byteCount = Self.removalReserveByteCount
+    let wanted = min(2 * heights, byteCount.upperBound / pageSize)
+    let whole = max(wanted, byteCount.lowerBound / pageSize, 8)
     return switch share {
     case .none: PageReserve()
     case .half: PageReserve(pageCount: (whole + 1) / 2)
@@ -42,8 +45,8 @@ extension Committer {
     }
   }
 
-  /// The least bytes that ``removalReserve(_:)`` has as a whole.
-  private static let removalReserveByteCount: UInt64 = 128 << 10
+  /// The bytes of ``removalReserve(_:)`` as a whole, where pages are small enough.
+  private static let removalReserveByteCount: ClosedRange<UInt64> = 128 << 10...1 << 20
 
   /// Returns the number of pages of the catalogue and the space tree that a checkpoint may write.
   private func checkpointOverhead(end: UInt64, _ directory: TreeDirectory) -> UInt64 {

@@ -180,7 +180,7 @@ final class Committer: @unchecked Sendable {
     return try state.withLock { () throws(StoreError) in
       try checkNumbersLeft(for: transaction)
       guard try makeLogRoom(forRecordOf: transaction) else { return nil }
-      try ensureRoom(forPagesOf: transaction)
+      try ensureRoom(forPagesOf: transaction, leaving: transaction.reserveShare)
       let version = try appendRecord(of: transaction, timestamp: timestamp, durability: durability)
       account(for: transaction, in: version)
       return version

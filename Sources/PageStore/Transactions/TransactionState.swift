@@ -13,6 +13,8 @@ final class TransactionState {
   private(set) var nextTreeID: UInt32
   /// The attachment of the commit, which its readers can get.
   var attachment: (any Sendable)?
+  /// True if the transaction does what a program has asked to delete.
+  var isDeletion = false
   /// The editors of trees, by slot. They are made when a tree is first used.
   private var editors: [TreeEditor?]
   private var isEnded = false
@@ -127,7 +129,7 @@ final class TransactionState {
   /// The share of the room for transactions that remove which this one leaves to others.
   var reserveShare: ReserveShare {
     if !log.hasAdditions { return .none }
-    return log.hasRemovals && !addsEntries ? .half : .whole
+    return isDeletion && log.hasRemovals && !addsEntries ? .half : .whole
   }
 
   /// True if the store has more entries after the transaction than before.

@@ -19,6 +19,11 @@ public struct WriteTransaction: ~Copyable {
   /// any reader sees the commit.
   package mutating func attach(_ attachment: any Sendable) { state.attachment = attachment }
 
+  /// Says that the transaction deletes what a program has asked to delete. If it removes entries, and puts no
+  /// more than it removes, it may use half of the room that is kept on a full disk for transactions that only
+  /// remove.
+  package mutating func markAsDeletion() { state.isDeletion = true }
+
   /// The names of all trees, in order of their bytes.
   public var treeNames: [String] { state.directory.sortedNames }
 

@@ -14,7 +14,7 @@ extension TreeEditor {
         if dirty.filePageCount >= pageLimit || unread <= 0 { return .resume(at: key) }
         try key.withBytes { key throws(StoreError) in _ = try descend(to: SearchKey(key)) }
         let first = path[1].index
-        let run = first..<min(first + Self.packedLeafCount, path[1].page.count)
+        let run = first..<min(first + min(Self.packedLeafCount, 2 * pageLimit), path[1].page.count)
         unread -= run.count
         let next = try firstKey(behind: run.upperBound)
         try pack(run)
@@ -24,7 +24,7 @@ extension TreeEditor {
     }
   }
 
-  /// Leaves that are packed at once.
+  /// Leaves that are packed at once, unless fewer pages than half as many may be changed.
   private static let packedLeafCount = 32
 
   /// Returns the first key of the child at `index` of the path's lowest branch, or of the next branch if

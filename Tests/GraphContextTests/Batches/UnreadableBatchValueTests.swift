@@ -1,4 +1,5 @@
 import Cambium
+import Synchronization
 import Testing
 
 @Model final class SpareMailTaker {
@@ -10,6 +11,25 @@ import Testing
     self.rank = rank
     self.mail = mail
   }
+}
+
+/// An address that counts how often one is made from its stored form.
+struct CountedMail: RawRepresentable, AttributeType, Hashable {
+  static let readCount = Mutex(0)
+
+  var rawValue: String
+
+  init?(rawValue: String) {
+    Self.readCount.withLock { $0 += 1 }
+    self.rawValue = rawValue
+  }
+
+  static var tracerValue: CountedMail? { CountedMail(rawValue: "nobody@example.org") }
+}
+
+@Model final class CountedMailTaker {
+  var mail: CountedMail
+  init(_ mail: CountedMail) { self.mail = mail }
 }
 
 /// A batch refuses a value that its type can't read back, as other ways to write do: the next fetch would throw
@@ -57,6 +77,20 @@ struct UnreadableBatchValueTests {
     }
     #expect(error?.code == .wrongValue && error?.context.properties == ["mail"])
     #expect(try await mails() == ["a@b.c"])
+  }
+
+  /// A value that all objects get is tried before the update, not once for each object.
+  @Test func anUpdateTriesAConstantOnce() async throws {
+    let container = try await PersistentContainer("Counted", models: CountedMailTaker.self, at: .inMemory)
+    let old = try #require(CountedMail(rawValue: "a@b.c"))
+    try await container.write { context in
+      for _ in 0..<100 { context.insert(CountedMailTaker(old)) }
+    }
+    let new = try #require(CountedMail(rawValue: "d@e.f"))
+    let before = CountedMail.readCount.withLock { $0 }
+    let updated = try await container.batchUpdate(From<CountedMailTaker>(), .set(\.mail, to: new))
+    let readCount = CountedMail.readCount.withLock { $0 } - before
+    #expect(updated.count == 100 && readCount < 50)
   }
 
   // MARK: Values that are calculated

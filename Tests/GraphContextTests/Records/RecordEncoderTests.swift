@@ -1,4 +1,5 @@
 import Foundation
+import PageStore
 import Predicates
 import TestSupport
 import Testing
@@ -44,15 +45,22 @@ struct RecordEncoderTests {
     }
   }
 
-  /// The ends of values have 32 bits. A value of 4 GiB isn't made here: the limit is a parameter.
+  /// A value of 4 GiB isn't made here: the limit is a parameter.
   @Test(arguments: [
     (4_294_967_295, false, 0, true), (4_294_967_295, true, 0, false), (4_294_967_294, true, 0, true),
     (4_294_967_296, false, 0, false), (1, false, 4_294_967_294, true), (1, true, 4_294_967_294, false),
     (0, false, 4_294_967_295, true), (Int.max - 1, true, 4_294_967_295, false),
   ])
   func aRecordHasALimit(_ byteCount: Int, _ isTagged: Bool, _ present: Int, _ fits: Bool) {
-    let limit = RecordEncoder.greatestVariableByteCount
+    let limit = 4_294_967_295
     #expect(RecordEncoder.fits(byteCount, isTagged: isTagged, behind: present, limit: limit) == fits)
+  }
+
+  /// The header, the bits of nils, a fixed value and the end of a text are parts of the record, too.
+  @Test func theLongestRecordIsTheLongestValueOfAStore() {
+    let layout = RecordLayout(kinds: [.string, .int8])
+    let limit = RecordEncoder.greatestVariableByteCount(of: layout)
+    #expect(limit == StoreLimits.valueByteCount - (16 + 1 + 1 + 4))
   }
 
   @Test func aValueThatIsTooLongIsRefused() throws {
@@ -64,8 +72,8 @@ struct RecordEncoderTests {
       let isDataSet = encoder.set(.data(Data(count: length)), at: 1)
       let isNumberSet = encoder.set(.int(5), at: 2)
       #expect(isTextSet && isNumberSet && isDataSet == isSet)
-      let isOverfull = encoder.isOverfull
-      #expect(isOverfull == !isSet)
+      let (refused, tooLong) = (encoder.refused, isSet ? SlotSet.empty : SlotSet(1))
+      #expect(refused == RefusedSlots(tooLong: tooLong))
       // What is there is a record all the same.
       let bytes = UnsafeRawBufferPointer(encoder.finish())
       let view = try #require(RecordView(bytes, layout: layout))
@@ -74,8 +82,8 @@ struct RecordEncoderTests {
     }
     // The next record has place again.
     encoder.begin()
-    let isOverfull = encoder.isOverfull
-    #expect(!isOverfull)
+    let refused = encoder.refused
+    #expect(refused == RefusedSlots())
   }
 
   /// Each of two records has place for its value, and one with both values hasn't.
@@ -185,6 +193,8 @@ struct RecordEncoderTests {
       let isSet = encoder.set(value, at: slot)
       #expect(!isSet)
     }
+    let refused = encoder.refused
+    #expect(refused == RefusedSlots(unfitting: SlotSet(first: 3)))
     let view = RecordView(validated: UnsafeRawBufferPointer(encoder.finish()), layout: encoder.layout)
     #expect((0..<3).allSatisfy(view.isNull))
   }

@@ -45,6 +45,7 @@ extension PageStoreEngine {
     guard try historyReaderIfPresent() != nil else { return }
     try store.write(durability: durability) { transaction in
       try checkWritable()
+      transaction.markAsDeletion()
       try transaction.dropTree(HistoryTree.name)
       try SchemaTree.noteFormat(hasHistory: false, in: &transaction)
     }
@@ -58,6 +59,8 @@ extension PageStoreEngine {
     try store.write(durability: durability) { transaction in
       try checkWritable()
       guard let tree = try transaction.treeIfPresent(HistoryTree.name) else { throw ContextError.noHistory() }
+      // Whatever removes entries of the history is a deletion.
+      transaction.markAsDeletion()
       return try body(tree)
     }
   }

@@ -100,7 +100,7 @@ struct MigrationChunk {
   /// Goes through the entries of a tree until the chunk is full.
   ///
   /// - Parameter collect: gives the chunk what the step makes of the entry at the cursor, whose key it gets. Returns
-  ///   the number of those bytes.
+  ///   the number of bytes that the chunk has been given.
   private mutating func forEachEntry(
     of tree: WriteTree,
     _ range: KeyRange,
@@ -210,6 +210,7 @@ struct MigrationChunk {
         return [UInt8](new)
       }
       guard let record = linked ?? nil else { throw ContextError.damagedRecord(object, of: entity.name) }
+      try encoder.checkComplete(of: entity.name)
       return chunk.take(key, record)
     }
   }

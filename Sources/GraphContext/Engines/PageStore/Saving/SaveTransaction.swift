@@ -124,8 +124,9 @@ struct SaveTransaction: ~Copyable {
   ) throws -> ChangeSet {
     if keepsHistory { history = try HistoryWriter(&transaction) }
     let changed = request.entities.filter { !$0.isEmpty }
+    let isDeletion = changed.allSatisfy(\.inserted.isEmpty) && changed.contains { !$0.deleted.isEmpty }
+    if isDeletion { transaction.markAsDeletion() }
     for changes in changed {
-      try changes.encoder.checkComplete(of: changes.entity.name)
       try storeInserted(changes, &transaction)
       try storeUpdated(changes, &transaction)
       try removeDeleted(changes, &transaction)
@@ -139,6 +140,8 @@ struct SaveTransaction: ~Copyable {
     try checkUniqueness(&transaction)
     guard try review(request, ruleChanges, changeSet.links, &failures) else { throw Refusal() }
     try failures.throwIfAny()
+    // The failures of a request name the objects and the properties, so they come first.
+    for changes in changed { try changes.encoder.checkComplete(of: changes.entity.name) }
     try storeDerived(&transaction)
     try failures.throwIfAny()
     for changes in changed { try leaseNumbers(changes, &transaction) }
