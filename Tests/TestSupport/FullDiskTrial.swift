@@ -5,8 +5,13 @@
 @_spi(Testing)
 public struct FullDiskTrial: Sendable {
   private let seed: UInt64
+  private let hasDeletions: Bool
 
-  public init(seed: UInt64) { self.seed = seed }
+  /// - Parameter hasDeletions: whether it also has deletions that put something, and compactions. Without them a seed
+  ///   makes the same trial as before there were any.
+  public init(seed: UInt64, hasDeletions: Bool = false) {
+    (self.seed, self.hasDeletions) = (seed, hasDeletions)
+  }
 
   /// Runs the store's life; returns how many transactions the full disk has refused. Throws an error if the store is
   /// wrong.
@@ -28,7 +33,7 @@ public struct FullDiskTrial: Sendable {
     for number in 0..<stepCount {
       let outcomes = try subject.besideSnapshot {
         if number == bulkStep { return [try subject.commit(.bulk)] }
-        return try Self.step(on: subject, using: &generator)
+        return try step(on: subject, using: &generator)
       }
       for outcome in outcomes where try isRefused(outcome) { refusals += 1 }
       if generator.chance(1, in: 8) { try crash(subject, capacity, using: &generator) }
@@ -43,16 +48,18 @@ public struct FullDiskTrial: Sendable {
     return refusals
   }
 
-  private static func step(
+  private func step(
     on subject: StoreUnderTest,
     using generator: inout SeededGenerator
   ) throws -> [StoreUnderTest.Outcome] {
-    switch generator.number(in: 0...23) {
+    switch generator.number(in: 0...(hasDeletions ? 29 : 23)) {
     case 0...7: return [try subject.commit(.growth)]
     case 8, 9: return [try subject.commit(.largeValue)]
     case 10, 11: return [try subject.commit(.range)]
     case 12, 13: return [try subject.commit(.small, durability: .relaxed)]
     case 14, 15: return try refusable { try subject.checkpoint() }
+    case 20...23: return [try subject.commit(.deletion)]
+    case 24, 25: return try refusable { try subject.compact() }
     case 16, 17:
       var outcomes: [StoreUnderTest.Outcome] = []
       outcomes += try refusable {
@@ -67,10 +74,10 @@ public struct FullDiskTrial: Sendable {
     }
   }
 
-  /// Makes a checkpoint, which has room that was set aside for it, except for the part that only the checkpoint can
-  /// know.
-  private static func refusable(_ checkpoint: () throws -> Void) throws -> [StoreUnderTest.Outcome] {
-    do { try checkpoint() } catch let error as StoreError where error.code == .diskFull {
+  /// Runs a checkpoint, which has room that was set aside for it, except for the part that only the checkpoint can
+  /// know, or a compaction, which may find no room.
+  private func refusable(_ work: () throws -> Void) throws -> [StoreUnderTest.Outcome] {
+    do { try work() } catch let error as StoreError where error.code == .diskFull {
       return [.aborted(error)]
     }
     return [.committed]

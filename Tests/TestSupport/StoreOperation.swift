@@ -9,6 +9,8 @@ public enum StoreOperation: Sendable {
   /// Bulk append of ascending keys above the tree's last one.
   case append(tree: String, entries: [SortedArrayOracle.Entry])
   case drop(tree: String)
+  /// Says that the transaction is a deletion, which changes no entry.
+  case markAsDeletion
 }
 
 extension StoreState {
@@ -28,6 +30,7 @@ extension StoreState {
       for entry in entries { trees[tree, default: .init()].put(entry.key, entry.value) }
     case .drop(let tree):
       trees[tree] = nil
+    case .markAsDeletion: break
     }
     return 0
   }
@@ -53,6 +56,9 @@ extension WriteTransaction {
       return nil
     case .drop(let name):
       try dropTree(name)
+      return nil
+    case .markAsDeletion:
+      markAsDeletion()
       return nil
     }
   }

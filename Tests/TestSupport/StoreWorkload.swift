@@ -18,6 +18,8 @@ public struct StoreWorkload {
     case shrinkage
     /// A tree dropped, another created.
     case trees
+    /// A few entries removed, and one put that records it: a deletion that may use the reserve of a full disk.
+    case deletion
   }
 
   private var generator: SeededGenerator
@@ -40,6 +42,7 @@ public struct StoreWorkload {
     case .shrinkage: return removalsOfLargeValues(from: state)
     case .range: return [generator.chance(1, in: 2) ? append() : removal(from: state)]
     case .trees: return treeChanges(on: state)
+    case .deletion: return recordedRemovals(from: state)
     }
   }
 
@@ -101,6 +104,20 @@ public struct StoreWorkload {
   private mutating func removalsOfLargeValues(from state: StoreState) -> [StoreOperation] {
     let entries = state.trees["large"]?.entries.shuffled(using: &generator) ?? []
     return entries.dropFirst().map { .remove(tree: "large", key: $0.key) } + smallChanges(1)
+  }
+
+  /// Removes up to four entries of a tree, and puts one into a tree of records.
+  private mutating func recordedRemovals(from state: StoreState) -> [StoreOperation] {
+    let trees = state.trees.filter { $0.key != "deletions" && $0.value.count > 0 }.keys.sorted()
+    guard let tree = trees.randomElement(using: &generator), let oracle = state.trees[tree] else {
+      return smallChanges(1)
+    }
+    let first = generator.number(in: 0...oracle.count - 1)
+    let removed = oracle.entries[first..<Swift.min(oracle.count, first + generator.number(in: 1...4))]
+    appended += 1
+    let key = withUnsafeBytes(of: appended.bigEndian) { Array($0) }
+    return [.markAsDeletion] + removed.map { .remove(tree: tree, key: $0.key) }
+      + [.put(tree: "deletions", key: key, value: generator.bytes(generator.number(in: 16...200)))]
   }
 
   private mutating func bulkPuts() -> [StoreOperation] {

@@ -113,7 +113,7 @@ struct FullDiskScenario {
     for _ in 0..<Self.trialCount where !isOver() {
       let trial = generator.next()
       do {
-        let refusals = try FullDiskTrial(seed: trial).run()
+        let refusals = try FullDiskTrial(seed: trial, hasDeletions: trial % 2 == 0).run()
         tally.count(Self.group, refusals > 0 ? "full" : "not full", .right, scenario: seed)
       } catch let error as LostCommits {
         tally.count(Self.group, "full", .lost("trial \(trial): \(error)"), scenario: seed)

@@ -56,13 +56,13 @@ struct CrashTests {
     }
   }
 
-  @Test func aFullDiskLosesNothingAcknowledged() throws {
+  @Test(arguments: [false, true]) func aFullDiskLosesNothingAcknowledged(hasDeletions: Bool) throws {
     var generator = SeededGenerator()
     var (trials, refusals) = (0, 0)
     // A disk may be large enough for all bytes that a trial writes, and refuse nothing.
     while trials < TestEffort.times(4) || refusals == 0 && trials < 40 {
       trials += 1
-      refusals += try FullDiskTrial(seed: generator.next()).run()
+      refusals += try FullDiskTrial(seed: generator.next(), hasDeletions: hasDeletions).run()
     }
     #expect(refusals > 0)
   }
