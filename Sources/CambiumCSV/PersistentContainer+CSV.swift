@@ -4,8 +4,13 @@ import CambiumImport
 extension PersistentContainer {
   /// Imports the rows of a CSV file, as one commit unless the options say otherwise.
   ///
-  /// - Parameter shortRows: the treatment of rows with fewer fields than there are columns. The report counts rows that
-  ///   are padded.
+  /// - Parameters:
+  ///   - url: the file.
+  ///   - type: the type of the records, which says what they update.
+  ///   - delimiter: the character between two fields.
+  ///   - shortRows: the treatment of rows with fewer fields than there are columns. The report counts rows that are
+  ///     padded.
+  ///   - options: when the import stores objects, and when it imports their relationships.
   /// - Throws: As `importRecords(_:with:options:)`; then an import of one commit has changed nothing.
   @discardableResult
   public func importCSV<Source: ManagedObjectUpdatable & Decodable>(
