@@ -8,7 +8,7 @@ public struct ImportInput<Record: SendableMetatype>: Sendable {
   /// Returns the next record; nil after the last.
   public typealias Reader = () throws -> Record?
 
-  /// Begins to read, and notes what the report says of the records.
+  /// Begins to read. The reader notes padded records.
   package let openReader: @Sendable (ImportNotes) throws -> Reader
   /// True if the records can be read a second time.
   public let isRepeatable: Bool
@@ -43,7 +43,7 @@ public struct ImportInput<Record: SendableMetatype>: Sendable {
 
   /// Reads what a closure returns, as the public initialiser does.
   ///
-  /// - Parameter openReader: begins to read, and notes what the report says of the records.
+  /// - Parameter openReader: begins to read; the reader notes padded records.
   package init(noting openReader: @escaping @Sendable (ImportNotes) throws -> Reader, isRepeatable: Bool) {
     self.init(isRepeatable: isRepeatable, count: nil, isCollection: false, openReader)
   }

@@ -1,4 +1,4 @@
-/// What an input notes about the records that one reading hands out, for the report of the import.
+/// The count of records with missing fields in one reading of an input, for the report of the import.
 package final class ImportNotes {
   /// The count of records whose missing fields were read as empty.
   package private(set) var paddedCount = 0

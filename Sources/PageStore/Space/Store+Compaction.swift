@@ -16,9 +16,9 @@ extension Store {
   /// them. Pages that snapshots read are not moved, and keep the file from being cut before them.
   ///
   /// Reads every leaf once, and writes the packed leaves and every page that moves. A crash at any moment
-  /// leaves the file as it was, or shorter. On a full disk a few pages are changed at a
-  /// time, in half of the room that is kept for removals. Throws `diskFull` if that isn't enough, as it can
-  /// while a snapshot holds the pages that were replaced.
+  /// leaves the file as it was, or shorter. On a full disk a few pages are changed at a time, in half of the
+  /// room that is kept for removals. Throws `diskFull` if that isn't enough: for example if a snapshot holds
+  /// the pages that were replaced.
   ///
   /// - Parameter progress: called repeatedly, on this thread; compaction ends when it returns false. What was
   ///   done stays.
@@ -117,7 +117,7 @@ struct Compaction {
     return true
   }
 
-  /// What a pass has done since the last checkpoint.
+  /// The progress of a pass since the last checkpoint.
   private struct Batch {
     /// The number of pages that were changed.
     var pageCount = 0

@@ -13,7 +13,7 @@ final class TransactionState {
   private(set) var nextTreeID: UInt32
   /// The attachment of the commit, which its readers can get.
   var attachment: (any Sendable)?
-  /// True if the transaction does what a program has asked to delete.
+  /// True if the transaction carries out a deletion: ``WriteTransaction/markAsDeletion()``.
   var isDeletion = false
   /// The editors of trees, by slot. They are made when a tree is first used.
   private var editors: [TreeEditor?]

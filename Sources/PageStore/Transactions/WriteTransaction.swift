@@ -19,9 +19,8 @@ public struct WriteTransaction: ~Copyable {
   /// any reader sees the commit.
   package mutating func attach(_ attachment: any Sendable) { state.attachment = attachment }
 
-  /// Says that the transaction deletes what a program has asked to delete. If it removes entries, and puts no
-  /// more than it removes, it may use half of the room that is kept on a full disk for transactions that only
-  /// remove.
+  /// Declares that the transaction carries out a deletion. If it removes entries, and puts no more than it
+  /// removes, it may use half of the room that is kept for removals on a full disk.
   package mutating func markAsDeletion() { state.isDeletion = true }
 
   /// The names of all trees, in order of their bytes.

@@ -99,8 +99,8 @@ struct MigrationChunk {
 
   /// Goes through the entries of a tree until the chunk is full.
   ///
-  /// - Parameter collect: gives the chunk what the step makes of the entry at the cursor, whose key it gets. Returns
-  ///   the number of bytes that the chunk has been given.
+  /// - Parameter collect: adds the changes for the entry at the cursor to the chunk; it gets the entry's key. Returns
+  ///   the number of bytes that it has added.
   private mutating func forEachEntry(
     of tree: WriteTree,
     _ range: KeyRange,
@@ -131,7 +131,7 @@ struct MigrationChunk {
     return key.count + MemoryLayout<KeyBatch.Entry>.stride
   }
 
-  /// Stores what the chunk has taken.
+  /// Stores the entries and the keys of the chunk.
   private mutating func store(in tree: String, _ transaction: inout WriteTransaction) throws {
     if !entries.isEmpty { try transaction.tree(tree).put(contentsOf: entries) }
     batch.sort()
