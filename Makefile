@@ -6,7 +6,7 @@ SHELL := /bin/bash
 SWIFT ?= swift
 STORE := .build/demo/flights.cambium
 # The suites that `CAMBIUM_TEST_EFFORT` makes longer (Tests/TestSupport/TestEffort.swift).
-RANDOM_TESTS := PrintingTests|CrashTests|CrashRecoveryTests|AggregateTests|SelectionTests|PartialFetchTests|OracleTests|TemplateFetchTests|AggregateAgreementTests|RacingContextsTests|RacingAnthologyTests|EightWritersTests|LargeDeletionTests|hostileRowsOfAChange|Random[A-Za-z]*Tests|HistoryReplayTests|ChildProgramTests|FamilyMergeTests|MixedKindTests|insertionsAtTheFront
+RANDOM_TESTS := PrintingTests|CrashTests|CrashRecoveryTests|AggregateTests|SelectionTests|PartialFetchTests|OracleTests|TemplateFetchTests|AggregateAgreementTests|RacingContextsTests|RacingAnthologyTests|EightWritersTests|LargeDeletionTests|hostileRowsOfAChange|Random[A-Za-z]*Tests|HistoryReplayTests|ChildProgramTests|FamilyMergeTests|MixedKindTests|MassChangeTests|LayoutTranslationTests|ChangeSetTests|insertionsAtTheFront
 SOURCES := Package.swift Sources Tests Examples Fuzz/Package.swift Fuzz/Sources Benchmarks/Package.swift Benchmarks/Sources
 # More words for the crash rig. Its seed is fresh each time, unless one is given here.
 CRASH ?= --seconds 110
@@ -140,11 +140,13 @@ fuzz-smoke: deps-library ## run each fuzz target for a few seconds
 
 ci: export CAMBIUM_WARNINGS_AS_ERRORS := 1
 # Half of a debug build is for debuggers. A failing test is repeated from its seed, in a build that has it.
-ci: export BUILD_FLAGS := -debug-info-format none
+# A build from nothing needs no incremental compilation, and reads each file once where a module is compiled whole.
+ci: export BUILD_FLAGS := -debug-info-format none -Xswiftc -whole-module-optimization -Xswiftc -num-threads -Xswiftc 2
 # The benchmarks are built where the library was, so that it is compiled once.
 ci: export SMOKE_FLAGS := $(BUILD_FLAGS) --scratch-path .build
 ci: export RIG_FLAGS := -debug-info-format none
 ci: export FUZZ_CONFIGURATION := debug
+ci: export FUZZ_SECONDS := 10
 # The gate repeats one run of at least 10,500 images, 2,000 of them of graphs; `make crash` goes on from fresh seeds.
 ci: export CRASH := --images 10500 --graph-images 2000 --seconds 600 --seed 1 --allow-empty-cells
 # A tenth of what Docs/Testing.md says was run by hand.

@@ -17,6 +17,18 @@ let swiftSettings: [SwiftSetting] =
     .enableUpcomingFeature("ExistentialAny"),
   ] + warningSettings + sanitizerSettings
 
+/// Tests of a part of GraphContext, with what it is made of.
+func contextTests(_ name: String) -> Target {
+  .testTarget(
+    name: name,
+    dependencies: [
+      "Cambium", "GraphContext", "Predicates", "PageStore", "TestSupport", "GraphTestSupport",
+      .product(name: "Logging", package: "swift-log"),
+    ],
+    swiftSettings: swiftSettings
+  )
+}
+
 let package = Package(
   name: "cambium",
   products: [
@@ -242,14 +254,16 @@ let package = Package(
       dependencies: ["Predicates", "TestSupport"],
       swiftSettings: swiftSettings
     ),
+    // Models and harnesses that several tests of contexts share. A test target, because it has `@testable` imports.
     .testTarget(
-      name: "GraphContextTests",
-      dependencies: [
-        "Cambium", "GraphContext", "Predicates", "PageStore", "TestSupport",
-        .product(name: "Logging", package: "swift-log"),
-      ],
+      name: "GraphTestSupport",
+      dependencies: ["Cambium", "GraphContext", "Predicates", "PageStore", "TestSupport"],
       swiftSettings: swiftSettings
     ),
+    contextTests("GraphContextTests"),
+    contextTests("ModelTests"),
+    contextTests("MigratingTests"),
+    contextTests("FetchingTests"),
     .testTarget(
       name: "ObservingTests",
       dependencies: ["Cambium", "GraphContext", "Predicates", "PageStore", "TestSupport"],

@@ -145,8 +145,9 @@ def path_breaches():
 
 
 def quoted(code):
-    """Without what differs between a page and a file: the indentation of all, and the imports."""
+    """Without what differs between a page and a file: the indentation of all, the imports, and the access that test modules share."""
     lines = [line for line in textwrap.dedent(code).splitlines() if not line.startswith("import ")]
+    lines = [re.sub(r"\bpackage (?=final |class |struct |var |init)", "", line) for line in lines]
     return "\n".join(lines).strip()
 
 

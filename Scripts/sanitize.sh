@@ -5,7 +5,7 @@ cd "$(dirname "$0")/.."
 
 suites='RacingContexts|GroupCommitTests|ConcurrentCheckpoint|ReaderTable|HandleTests|ClosingTests|TaskTests|EvictedFrame|SaveQueue'
 suites+='|EarlyPages|ReservationTests|ViewContextTests|SnapshotExpiry|MergingContexts|EightWriters|UnsyncedMemory|CacheTests|SpillFile|GoneFile'
-suites+='|ObservingTests\.|GraphContextTests\.(Observ|RandomObservation)|CambiumImportTests\.|CambiumOperationsTests\.|CambiumFlowTests\.'
+suites+='|ObservingTests\.|(GraphContextTests|ModelTests)\.(Observ|RandomObservation)|CambiumImportTests\.|CambiumOperationsTests\.|CambiumFlowTests\.'
 # These run long, and on one thread.
 alone='RandomLiveListTests|RandomTargetTests|LargeListTests'
 kinds=("$@")

@@ -32,9 +32,9 @@ open class StoreOperation<Output: Sendable>: RetryingOperation<Output>, @uncheck
     /// The subscription to the saves of the context.
     var saves: ContextSubscription?
     var saved = Changeset()
-    /// The thread that is in ``StoreOperation/performWork(in:)``; nil while none is.
-    var thread: UInt?
-    /// True if another thread has ended the operation meanwhile, and may have done so with a success.
+    /// True while ``StoreOperation/performWork(in:)`` runs.
+    var isRunning = false
+    /// True if the operation was ended meanwhile, perhaps with a success.
     var endsAfterwards = false
     /// The error of the work, or of a value that the work couldn't read.
     var failure: (any Error)?
@@ -68,12 +68,15 @@ open class StoreOperation<Output: Sendable>: RetryingOperation<Output>, @uncheck
   /// operation by ``saveAndFinish()`` or `finish()`; these may also be called later, from any thread. An error that
   /// the method throws is the operation's output, and ends the operation.
   ///
-  /// A getter that can't read returns a placeholder, and its context notes the error. Where the method ends the
-  /// operation then, the error is the output. The same holds for a block of ``operationContext`` that ends the
-  /// operation. If another thread ends the operation with a success while the method runs, the operation ends when the
-  /// method has returned. So a method that waits for the end of its operation waits for ever. Work that continues later
-  /// ends the operation after its last block, with what the block has returned or thrown. A block may also end it as
-  /// its last step.
+  /// If the method itself or another thread ends the operation with a success while the method runs, the operation
+  /// ends when the method has returned. So an error that the method throws afterwards is the output, too. What the
+  /// method has saved before the error stays stored, and another attempt would do it again. A method that waits for the
+  /// end of its operation waits for ever.
+  ///
+  /// A getter that can't read returns a placeholder, and its context notes the error. If the method or a later block of
+  /// ``operationContext`` ends the operation then, the error is the output. Work that continues later ends the
+  /// operation after its last block, with what the block has returned or thrown. A block may also end it as its last
+  /// step: only the block's caller gets an error that the block throws after that.
   ///
   /// Save by ``saveAndFinish()`` or ``saveOperationContext()``: they drop errors that hooks and listeners cause after
   /// the commit. After `context.save()` such an error is the output, and another attempt would do again what is stored.
@@ -100,7 +103,7 @@ open class StoreOperation<Output: Sendable>: RetryingOperation<Output>, @uncheck
     do {
       try context.performAndWait { context in
         countSaves(of: context)
-        work.withLock { $0.thread = currentThread }
+        work.withLock { $0.isRunning = true }
         try performWork(in: context)
       }
       leaveWork(in: context, failure: nil)
@@ -109,11 +112,11 @@ open class StoreOperation<Output: Sendable>: RetryingOperation<Output>, @uncheck
     }
   }
 
-  /// Ends the operation if its work has failed, or if another thread has ended it during the work.
+  /// Ends the operation if its work has failed, or if it was ended during the work.
   private func leaveWork(in context: BackgroundContext, failure: (any Error)?) {
     let endsAfterwards = work.withLock { work -> Bool? in
-      defer { (work.thread, work.endsAfterwards) = (nil, false) }
-      // If the work has ended the operation, or this attempt, the result is set already.
+      defer { (work.isRunning, work.endsAfterwards) = (false, false) }
+      // If a failure or a cancellation has ended the operation, or this attempt, the result is set already.
       guard work.context === context else { return nil }
       // Another thread may have set a success, and be about to call `finish()`. Without an error, a later block's
       // failure stays.
@@ -157,16 +160,16 @@ open class StoreOperation<Output: Sendable>: RetryingOperation<Output>, @uncheck
     finish()
   }
 
-  /// Ends the operation, and releases the context. If another thread calls this with a success while
-  /// ``performWork(in:)`` runs, the operation ends when that method has returned.
+  /// Ends the operation, and releases the context. If this is called with a success while ``performWork(in:)`` runs,
+  /// the operation ends when that method has returned.
   open override func finish() {
     // An operation for `Void` succeeds without setting an output.
     let maySucceed = !hasFailed && (hasResult || !isCancelled)
     guard maySucceed else { return end() }
     if let context = operationContext, context.isCurrent { noteUnreadValue(in: context) }
     let waits = work.withLock { work -> Bool in
-      guard let thread = work.thread, work.context != nil, thread != currentThread else { return false }
-      // Whether the work could read its values is known once its block has returned.
+      guard work.isRunning, work.context != nil else { return false }
+      // Until its block has returned, the work may still throw, or fail to read a value.
       work.endsAfterwards = true
       return true
     }
@@ -210,5 +213,3 @@ public enum StoreOperationError: Error, Sendable, Hashable {
   /// The subclass of this name has no `performWork(in:)`.
   case notOverridden(String)
 }
-
-private var currentThread: UInt { UInt(pthread_self()) }

@@ -68,6 +68,17 @@ struct PlaceholderOutputTests {
     #expect(error?.code == .objectNotFound)
   }
 
+  /// The work reads once more after it has ended the operation.
+  @Test func aPlaceholderAfterTheEndIsNoSuccess() async throws {
+    let (depot, gone) = try await depotWithGap()
+    let operation = Reading<Int>(depot) { operation, context in
+      operation.finish(with: .success(1))
+      _ = try context.object(Parcel.self, with: gone).weight
+    }
+    let error = await #expect(throws: ContextError.self) { try await operation.run() }
+    #expect(error?.code == .objectNotFound)
+  }
+
   @Test func aPlaceholderThatAnotherThreadGivesIsNoSuccess() async throws {
     let (depot, gone) = try await depotWithGap()
     let operation = Reading<Int>(depot) { operation, context in

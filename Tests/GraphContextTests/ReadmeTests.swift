@@ -1,37 +1,6 @@
 import Cambium
+import GraphTestSupport
 import Testing
-
-// Quoted in README.md
-@Model final class Song {
-  #Index<Song>([\.title], [\.seconds], [\.album, \.track])
-  #Unique<Song>([\.isrc])
-  var isrc: String
-  var title: String
-  var track: Int
-  var seconds: Int
-  var rating: Double?
-  var added: Date = .now
-  @Relationship(deleteRule: .nullify, inverse: \Album.songs) var album: Album?
-
-  init(isrc: String, title: String, track: Int, seconds: Int) {
-    self.isrc = isrc
-    self.title = title
-    self.track = track
-    self.seconds = seconds
-  }
-}
-
-@Model final class Album {
-  var title: String
-  var year: Int
-  @Relationship(deleteRule: .cascade) var songs: [Song] = []
-
-  init(title: String, year: Int) {
-    self.title = title
-    self.year = year
-  }
-}
-// End of quotation
 
 struct ReadmeTests {
   @MainActor @Test func theReadmeTellsTheTruth() async throws {

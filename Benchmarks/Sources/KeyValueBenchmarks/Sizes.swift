@@ -27,7 +27,7 @@ struct Sizes: Codable {
     sizes.openings = 2
     sizes.counts = 4
     sizes.recoveredLogBytes = 1 << 20
-    sizes.rounds = 2
+    sizes.rounds = 1
     return sizes
   }()
 }

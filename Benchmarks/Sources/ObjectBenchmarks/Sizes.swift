@@ -18,7 +18,7 @@ struct Sizes: Codable {
     sizes.commits = 20
     sizes.queries = 2
     sizes.plans = 50
-    sizes.rounds = 2
+    sizes.rounds = 1
     return sizes
   }()
 }

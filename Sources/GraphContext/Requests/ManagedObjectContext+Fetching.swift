@@ -158,3 +158,13 @@ extension ManagedObjectContext {
     return (query, entity)
   }
 }
+
+// MARK: - Compiler messages
+
+extension ManagedObjectContext {
+  /// Unavailable: other libraries fetch by the class; here a query describes the objects.
+  @available(*, unavailable, message: "write a query for the class, as in 'fetch(From<Song>())'")
+  public func fetch<Root: ManagedObject>(_ model: Root.Type) throws(ContextError) -> [Root] {
+    fatalError("\(model) is no query")
+  }
+}

@@ -13,7 +13,7 @@ struct SaveAttempt {
   /// The results of validations in earlier attempts.
   let validations: SaveValidations
   /// The changes of the context; nil to encode them in the turn.
-  private var encoded: SaveRequest?
+  private(set) var encoded: SaveRequest?
 
   /// The differences between the state that is stored and the one that the context shows.
   var differences = SaveDifferences()
@@ -34,20 +34,6 @@ struct SaveAttempt {
   struct Unvalidated {
     let objects: [ValidatedObject]
     let request: SaveRequest
-  }
-
-  init(
-    of context: ManagedObjectContext,
-    hooks: SaveHooks.Outcome,
-    uniquePolicies: UniquePolicies,
-    decisions: MergeDecisions,
-    validations: SaveValidations
-  ) {
-    self.context = context
-    self.hooks = hooks
-    self.uniquePolicies = uniquePolicies
-    self.decisions = decisions
-    self.validations = validations
   }
 
   /// True if the program must decide or validate something before the save stores anything.

@@ -33,7 +33,7 @@ struct StoreSave {
     context.listings.removeAll()
     guard context.hasChanges else { return true }
     var attempt = SaveAttempt(
-      of: context,
+      context: context,
       hooks: hooks,
       uniquePolicies: uniquePolicies,
       decisions: decisions,

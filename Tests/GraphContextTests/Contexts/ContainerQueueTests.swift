@@ -1,6 +1,7 @@
 import Cambium
 import Dispatch
 import Foundation
+import GraphTestSupport
 import TestSupport
 import Testing
 

@@ -1,4 +1,5 @@
 import Cambium
+import GraphTestSupport
 @_spi(Testing) import PageStore
 @_spi(Testing) import TestSupport
 import Testing

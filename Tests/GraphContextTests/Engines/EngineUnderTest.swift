@@ -1,5 +1,6 @@
 import Cambium
 import Foundation
+import GraphTestSupport
 import PageStore
 
 @testable import GraphContext

@@ -1,5 +1,6 @@
 import Cambium
 import Dispatch
+import GraphTestSupport
 import Testing
 
 @testable import GraphContext

@@ -1,5 +1,6 @@
 import Cambium
 import Foundation
+import GraphTestSupport
 import PageStore
 import TestSupport
 import Testing
@@ -34,16 +35,6 @@ private enum Post {
   static func open(_ path: String? = nil) async throws -> PersistentContainer {
     let location = path.map { StoreLocation.file(URL(fileURLWithPath: $0)) } ?? .inMemory
     return try await PersistentContainer("Post", models: models, at: location)
-  }
-}
-
-extension HistoryTransaction {
-  /// The changes in few words: kind, entity, number, and what changed.
-  var summary: [String] {
-    changes.map { change in
-      let names = change.properties.isEmpty ? "" : " \(change.properties.joined(separator: ","))"
-      return "\(change.kind) \(change.objectID.entityName) \(change.objectID.number)\(names)"
-    }
   }
 }
 

@@ -1,5 +1,6 @@
 import Cambium
 import Foundation
+import GraphTestSupport
 import Testing
 
 @testable import GraphContext

@@ -1,7 +1,5 @@
 import Cambium
 import Foundation
-import Observation
-import Synchronization
 
 @testable import GraphContext
 
@@ -70,17 +68,4 @@ enum Town {
   static func open() async throws -> PersistentContainer {
     try await PersistentContainer("Town", models: models, at: .inMemory)
   }
-}
-
-/// One observation of what a closure reads.
-final class Observer: Sendable {
-  private let calls = Atomic(0)
-
-  init(_ read: () -> Void) {
-    withObservationTracking(read) { [self] in calls.add(1, ordering: .relaxed) }
-  }
-
-  /// Whether the observer was called.
-  var wasCalled: Bool { calls.load(ordering: .relaxed) > 0 }
-  var callCount: Int { calls.load(ordering: .relaxed) }
 }

@@ -1,5 +1,6 @@
 import Cambium
 import Foundation
+import GraphTestSupport
 import TestSupport
 import Testing
 
@@ -8,7 +9,7 @@ import Testing
 /// Random changes of ordered lists by two contexts and a child, beside arrays.
 struct RandomListTests {
   /// The number of steps.
-  private static let stepCount = TestEffort.times(700, long: 1_500)
+  private static let stepCount = TestEffort.times(400, long: 1_500)
 
   @Test(arguments: [true, false])
   func listsAreWhatArraysAre(_ isInMemory: Bool) async throws {

@@ -1,5 +1,6 @@
 import Cambium
 import Foundation
+import GraphTestSupport
 import PageStore
 import TestSupport
 import Testing
@@ -44,7 +45,7 @@ struct CascadeTests {
       let other = try ManagedObjectContext(coordinator: container.coordinator)
       defer { other.end() }
       var first: Step?
-      for place in 0..<20_000 {
+      for place in 0..<8_000 {
         let step = Step(place)
         other.insert(step)
         step.next = first

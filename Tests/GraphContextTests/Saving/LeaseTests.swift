@@ -1,5 +1,6 @@
 import Cambium
 import Foundation
+import GraphTestSupport
 @_spi(Testing) import PageStore
 @_spi(Testing) import TestSupport
 import Testing

@@ -1,4 +1,5 @@
 import Cambium
+import GraphTestSupport
 import TestSupport
 import Testing
 

@@ -1,3 +1,4 @@
+import GraphTestSupport
 import Predicates
 import TestSupport
 import Testing
