@@ -5,7 +5,7 @@ import Testing
 struct PlanOracleTests {
   /// The number of cases. A case is a query under one way of indexing: its answer, and that its predicate's negation
   /// has all the rest.
-  private static let caseCount = TestEffort.times(8_000, long: 40_000)
+  private static let caseCount = TestEffort.times(15_000, long: 40_000)
   /// A fixed number, so that a seed gives the same trials on every machine.
   private static let trialCount = 4
 
