@@ -22,6 +22,10 @@ int32_t clinux_fallocate(int32_t descriptor, int64_t offset, int64_t count) {
   return fallocate(descriptor, 0, offset, count) < 0 ? -errno : 0;
 }
 
+int32_t clinux_start_writeback(int32_t descriptor, int64_t offset, int64_t count) {
+  return sync_file_range(descriptor, offset, count, SYNC_FILE_RANGE_WRITE) < 0 ? -errno : 0;
+}
+
 int64_t clinux_next_data(int32_t descriptor, int64_t offset) {
   off_t found = lseek(descriptor, offset, SEEK_DATA);
   return found < 0 ? -(int64_t)errno : (int64_t)found;

@@ -14,7 +14,8 @@ public struct ImportReport: Sendable {
   /// The count of records whose object the second pass didn't find, because a closure has changed its ID or deleted
   /// it, or another context has deleted it between two commits. Their relationships are not set.
   public internal(set) var missingCount = 0
-  /// The count of lookups of unique IDs: one for each batch and pass, none where the cache knew every ID.
+  /// The count of lookups of unique IDs: one for each batch and pass, none where the cache knew every ID. A batch has
+  /// more if a closure saves the context.
   public internal(set) var lookupCount = 0
   /// The count of commits of the import. A save that finds nothing to change makes no commit.
   public internal(set) var commitCount = 0

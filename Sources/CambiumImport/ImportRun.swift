@@ -9,8 +9,6 @@ struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
   private let cache: ImportedObjectCache?
   private let monitor: ImportMonitor
   private(set) var counts = ImportCounts()
-  /// The position among the context's inserted objects at which the next search begins.
-  private var insertedPosition = 0
   /// The number of the next batch's first record in each pass, for passes that are made one after the other.
   private var nextRecord = (properties: 0, relationships: 0)
   /// The numbers of the records that conditions have refused in a first pass that is made alone. An `IndexSet`,
@@ -59,7 +57,8 @@ struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
     return items.compactMap { item in item.object.flatMap { isThere($0) ? $0 : nil } }
   }
 
-  /// Returns false for an object that was deleted, also if it was deleted before it was saved.
+  /// Returns false for an object that was deleted, also if it was deleted before it was saved, and for one that a
+  /// closure has taken out of the context.
   private func isThere(_ object: Object) -> Bool { !object.isDeleted && object.context === context }
 
   /// Removes from the cache the objects that a closure has deleted, unless another source of the same ID has an
@@ -190,18 +189,19 @@ struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
     // This comes before relationships look for objects.
     defer { forgetDeleted(items) }
     if uncached.isEmpty { return }
-    var known = try lookUp(uncached.map { items[$0].id }, access)
-    if description.isUniquing {
-      _ = try context.insertedObjects(of: Object.self, since: &insertedPosition)
-    }
-    for place in uncached {
+    let ids = uncached.map { items[$0].id }
+    var known = try KnownObjects(
+      objects: lookUp(ids, access),
+      place: context.insertionPlace(of: Object.self),
+      endOfLookups: ids.count
+    )
+    for (index, place) in uncached.enumerated() {
       try checkCancellation()
       let item = items[place]
-      if description.isUniquing, isMissing(known[item.id]) {
-        known[item.id] = nil
-        try addInserted(to: &known, access)
+      if description.isUniquing, isMissing(known.objects[item.id]) {
+        try find(ids, at: index, access, &known)
       }
-      if let object = known[item.id], isThere(object) {
+      if let object = known.objects[item.id], isThere(object) {
         items[place].object = try update(object, item.source)
       } else {
         items[place].object = try insert(item, by: access)
@@ -211,15 +211,47 @@ struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
     register(uncached.map { items[$0] })
   }
 
-  /// Adds the objects that closures have inserted, and those of earlier sources.
-  private mutating func addInserted(
-    to known: inout [AttributeValue: Object],
-    _ access: ImportKeyAccess<Object>
+  /// The objects of a batch's IDs.
+  private struct KnownObjects {
+    var objects: [AttributeValue: Object]
+    /// The place behind the inserted objects that were looked at.
+    var place: InsertionPlace
+    /// The index of the first ID that has not been looked up since the last save.
+    var endOfLookups: Int
+    /// The number of IDs of the next lookup.
+    var nextCount = 1
+  }
+
+  /// Looks for the object of an ID for which none is known: it adds the objects that closures have inserted, and those
+  /// of earlier sources.
+  ///
+  /// If a closure has saved the context, rolled it back or reset it, some of these objects are not among the inserted
+  /// ones any more. So the rest of the IDs are looked up again, twice as many each time: this takes few lookups after
+  /// one save, and lookups of few IDs if a save follows each source.
+  ///
+  /// - Parameters:
+  ///   - ids: the IDs of the batch.
+  ///   - index: the index of the ID.
+  private mutating func find(
+    _ ids: [AttributeValue],
+    at index: Int,
+    _ access: ImportKeyAccess<Object>,
+    _ known: inout KnownObjects
   ) throws {
-    for object in try context.insertedObjects(of: Object.self, since: &insertedPosition) {
-      let id = access.value(object)
-      if isMissing(known[id]) { known[id] = object }
+    known.objects[ids[index]] = nil
+    if let inserted = try context.insertedObjects(of: Object.self, since: &known.place) {
+      for object in inserted {
+        let id = access.value(object)
+        if isMissing(known.objects[id]) { known.objects[id] = object }
+      }
+    } else {
+      (known.endOfLookups, known.nextCount) = (index, 1)
     }
+    if index < known.endOfLookups || known.objects[ids[index]] != nil { return }
+    let end = min(ids.count, index + known.nextCount)
+    let missing = ids[index..<end].filter { isMissing(known.objects[$0]) }
+    for (id, object) in try lookUp(missing, access) { known.objects[id] = object }
+    (known.endOfLookups, known.nextCount) = (end, 2 * known.nextCount)
   }
 
   // A key path in generic code is made anew at each use, and costs more than looking up an object.
@@ -299,17 +331,7 @@ struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
     if !context.hasChanges { return objects }
     // An object of the saved state may be deleted by now, or have another ID.
     objects.removeAll { !isThere($0) || !ids.contains(access.value($0)) }
-    return try objects + unsavedObjects(of: ids, access)
-  }
-
-  private func unsavedObjects(
-    of ids: Set<AttributeValue>,
-    _ access: ImportKeyAccess<Object>
-  ) throws -> [Object] {
-    var position = 0
-    var objects = try context.insertedObjects(of: Object.self, since: &position)
-    objects += try context.editedObjects(of: Object.self)
-    return objects.filter { ids.contains(access.value($0)) }
+    return try objects + context.unsavedObjects(of: Object.self).filter { ids.contains(access.value($0)) }
   }
 
   private func register(_ items: [Item]) {

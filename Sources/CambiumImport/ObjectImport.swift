@@ -22,6 +22,11 @@ import Cambium
 /// 5. Relationships, for each source in order: by now the object of every source exists.
 ///
 /// A closure that throws ends the import.
+///
+/// A closure may save the context; what it saves stays if the import fails. The import then looks up the IDs of the
+/// sources that are left again, in several lookups, so each save costs at least one lookup. A closure should not roll
+/// the context back or reset it. Both take objects of earlier sources out of the context: the import doesn't return
+/// these objects, and doesn't write their relationships.
 public struct ObjectImport<Source: SendableMetatype, Object: ManagedObject>: Sendable {
   /// A question about a source.
   public typealias Condition = @Sendable (Source, ManagedObjectContext) throws -> Bool
@@ -51,7 +56,7 @@ public struct ObjectImport<Source: SendableMetatype, Object: ManagedObject>: Sen
   /// are one batch, unless each source counts; those of a file or a stream are several.
   public var duplicates = DuplicateRule.everyInOrder
   /// True if objects that the closures themselves insert, and those of earlier sources, are found for later sources
-  /// of their IDs.
+  /// of their IDs, also after a closure has saved them.
   ///
   /// True by default. False is the rule of PeakCoreData: each source of a new ID inserts an object, and the save
   /// refuses or resolves the violations of unique constraints.

@@ -38,10 +38,10 @@ public struct StoreOptions: Sendable, Hashable {
   /// the system once, when it first needs the number.
   ///
   /// A checkpoint starts at half of these bytes, or at nine sixteenths of the stored bytes (at up to seven
-  /// eighths in a large store, at four mebibytes in a small one), whichever comes first. At all of these
-  /// bytes, commits wait. A value of more than a gibibyte is used without regard to the stored bytes. While
-  /// snapshots pin old pages of the file, a checkpoint starts earlier: down to a forty-eighth of the stored
-  /// bytes, or a mebibyte.
+  /// eighths in a large store, at four mebibytes in a small one), whichever comes first. If each commit changes
+  /// much, the second limit is higher by up to an eighth of the stored bytes. At all of these bytes, commits
+  /// wait. A value of more than a gibibyte is used without regard to the stored bytes. While snapshots pin old
+  /// pages of the file, a checkpoint starts earlier: down to a forty-eighth of the stored bytes, or a mebibyte.
   ///
   /// A single transaction may take as many bytes, and in addition the unused bytes of ``cacheBytes``. Beyond
   /// that it writes pages to the file before it is committed, and its commit is synced, whatever its

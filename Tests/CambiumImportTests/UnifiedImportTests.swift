@@ -83,6 +83,22 @@ struct UnifiedImportTests {
     #expect(try await names() == [name])
   }
 
+  /// The first save unifies the new object with one that the context didn't see before.
+  @Test func aLaterSourceFindsTheExistingObjectAfterASave() async throws {
+    let context = try container.context()
+    defer { context.end() }
+    try await container.write { context in context.insert(Badge("a")) }
+    var description = description
+    description.isUniquing = true
+    description.updateProperties = { _, badge, context in
+      badge.name = (badge.name ?? "") + "x"
+      try context.save()
+    }
+    let badges = try context.importObjects(from: ["a", "a"], with: description)
+    #expect(badges.map(\.name) == ["xx"])
+    #expect(try await names() == ["xx"])
+  }
+
   @Test func aCacheKnowsTheExistingObjectsOfASequence() async throws {
     var options = ImportOptions()
     options.cache = ImportedObjectCache()

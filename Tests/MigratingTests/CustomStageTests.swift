@@ -280,6 +280,15 @@ extension ManagedObjectContext {
 
 /// Conversions of values from one kind to another.
 struct ConversionRuleTests {
+  private static let tenth = Decimal(sign: .plus, exponent: -1, significand: 1)
+  /// The digits of the Double that is equal to `Float(0.1)`.
+  private static let tenthOfAFloat = Decimal(
+    sign: .plus,
+    exponent: -17,
+    significand: 10_000_000_149_011_612
+  )
+  private static let third = Decimal(sign: .plus, exponent: -12, significand: 333_333_333_333)
+
   @Test(
     arguments: [
       (.int(127), .int8, .int(127)), (.int(128), .int8, nil), (.int(-1), .uint64, nil),
@@ -296,6 +305,12 @@ struct ConversionRuleTests {
       (.int(5), .string, .string("5")),
       (.bool(true), .string, .string("true")), (.bool(true), .int8, nil), (.date(.distantPast), .string, nil),
       (.string("1e400"), .decimal, nil),
+      (.int(5), .externalString, .string("5")), (.bool(true), .externalString, .string("true")),
+      (.decimal(Decimal(12)), .externalString, .string("12")),
+      (.string("5"), .externalString, .string("5")), (.string("x"), .externalData, nil),
+      (.date(.distantPast), .externalString, nil),
+      (.decimal(tenth), .double, .double(0.1)), (.decimal(tenth), .float, .double(Double(Float(0.1)))),
+      (.decimal(tenthOfAFloat), .float, .double(Double(Float(0.1)))), (.decimal(third), .float, nil),
     ] as [(AttributeValue, AttributeKind, AttributeValue?)]
   )
   func aValueIsConvertedIfTheKindHasIt(
@@ -327,5 +342,35 @@ struct ConversionRuleTests {
   )
   func aNumberIsClamped(_ value: AttributeValue, _ kind: AttributeKind, _ expected: AttributeValue?) {
     #expect(ConversionRule.clamping.convert(value, to: kind) == expected)
+  }
+
+  @Test(
+    arguments: [
+      (0.1, "0.1", "0.1"), (9.99, "9.99", "9.99"), (-2.5, "-2.5", "-2.5"), (3, "3.0", "3"),
+      (123_456_789, "1.2345679e+08", "123456792"), (0x1p64, "1.8446744e+19", "18446744000000000000"),
+    ] as [(Float, String, String)]
+  )
+  func aFloatIsConvertedByItsOwnDigits(_ number: Float, _ text: String, _ digits: String) throws {
+    let value = number._attributeValue
+    let decimal = AttributeValue.decimal(try #require(Decimal(string: digits)))
+    for rule in [ConversionRule.refusing, .clamping, .orNil] {
+      for kind in [AttributeKind.string, .externalString] {
+        #expect(rule.convert(value, of: .float, to: kind) == .string(text))
+        #expect(rule.convert(.string(text), of: kind, to: .float) == value)
+      }
+      #expect(rule.convert(value, of: .float, to: .decimal) == decimal)
+      #expect(rule.convert(decimal, of: .decimal, to: .float) == value)
+      #expect(rule.convert(value, of: .float, to: .double) == value)
+    }
+  }
+
+  @Test func aFloatIsNoIntegerByItsDigits() {
+    let value = Float(0x1p64)._attributeValue
+    #expect(ConversionRule.orNil.convert(value, of: .float, to: .uint64) == nil)
+    #expect(ConversionRule.clamping.convert(value, of: .float, to: .uint64) == .uint(.max))
+    let digits = AttributeValue.uint(18_446_744_000_000_000_000)
+    #expect(ConversionRule.orNil.convert(digits, of: .uint64, to: .float) == nil)
+    #expect(ConversionRule.clamping.convert(.double(.infinity), of: .float, to: .string) == .string("inf"))
+    #expect(ConversionRule.orNil.convert(.double(.nan), of: .float, to: .decimal) == nil)
   }
 }

@@ -1,9 +1,9 @@
 /// The calls of a file that a fault can be put on, and that are counted.
 public enum DiskCall: String, CaseIterable, Sendable {
-  case read, write, writeDurably, synchronize, allocate, punchHole, truncate
+  case read, write, startWriteback, writeDurably, synchronize, allocate, punchHole, truncate
 
   /// Whether the call changes what a power failure leaves behind.
-  public var changes: Bool { self != .read }
+  public var changes: Bool { self != .read && self != .startWriteback }
 }
 
 /// The effect of a failing call.

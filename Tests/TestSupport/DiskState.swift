@@ -168,6 +168,11 @@ extension DiskState {
   /// Records that the sync of `range` through `opening` has failed.
   mutating func failSync(_ range: Range<UInt64>, through opening: DiskOpening, _ error: Int32) {
     if error == EIO { untold.insert(opening.other) }
+    failWriteback(range)
+  }
+
+  /// Has the effect of a failed write of `range` to the device. No opening reports it.
+  mutating func failWriteback(_ range: Range<UInt64>) {
     switch failedSync {
     case .staysDirty: break
     case .marksClean: forget(range)

@@ -40,6 +40,7 @@ public struct FaultTrial: Sendable {
         .error(EIO), .error(ENOSPC), .error(EINTR), .nothing, .short(isOneByte: false),
         .short(isOneByte: true),
       ]
+    case .startWriteback: [.error(EIO), .error(ENOSPC), .error(EINTR), .error(EOPNOTSUPP)]
     case .synchronize: [.error(EIO), .error(ENOSPC), .error(EINTR)]
     case .allocate: [.error(EIO), .error(ENOSPC), .error(EINTR), .error(EOPNOTSUPP)]
     case .punchHole: [.error(EIO), .error(EOPNOTSUPP)]

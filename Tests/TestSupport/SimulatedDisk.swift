@@ -166,6 +166,18 @@ extension SimulatedDisk {
     return result
   }
 
+  /// Nothing changes without an error, because unsynced sectors may reach the disk at any time. `EIO` and `ENOSPC` lose
+  /// sectors, other errors don't.
+  public func startWriteback(at offset: UInt64, byteCount: UInt64) -> Int32 {
+    state.withLock { state in
+      let (_, error) = state.begin(.startWriteback, byteCount: 0)
+      if [EIO, ENOSPC].contains(error), !state.isCut {
+        state.failWriteback(offset..<offset + byteCount)
+      }
+      return -error
+    }
+  }
+
   public func synchronize() -> Int32 { synchronize(through: .first) }
 
   public func synchronizeApart() -> Int32 { synchronize(through: .second) }

@@ -12,6 +12,10 @@ int64_t clinux_pwrite_dsync(int32_t descriptor, const void *bytes, uint64_t coun
 /// `fallocate` mode 0: allocates blocks and extends the file. -EOPNOTSUPP where the file system can't.
 int32_t clinux_fallocate(int32_t descriptor, int64_t offset, int64_t count);
 
+/// `sync_file_range` with `SYNC_FILE_RANGE_WRITE`: has the device begin to write the range's changed pages. Makes nothing
+/// durable. -errno if it fails.
+int32_t clinux_start_writeback(int32_t descriptor, int64_t offset, int64_t count);
+
 /// Opens a file in `folder` that has no name and goes when it is closed: `O_TMPFILE`, or a file whose name is removed at once
 /// where the file system doesn't know that. -errno if it can't.
 int32_t clinux_open_unnamed(const char *folder);

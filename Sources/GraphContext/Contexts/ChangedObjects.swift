@@ -12,6 +12,8 @@ struct ChangedObjects {
   private var insertedEntries: [any ManagedObject] = []
   private var updatedEntries: [any ManagedObject] = []
   private var deletedEntries: [any ManagedObject] = []
+  /// The count of times that the lists were emptied.
+  private var emptyings = 0
 
   init(in host: ObjectHost) { self.host = ObjectIdentifier(host) }
 
@@ -43,16 +45,20 @@ struct ChangedObjects {
   /// The deleted objects, without those that were never saved, by number.
   var deleted: [any ManagedObject] { entries(deletedEntries, where: isDeleted) }
 
-  /// Returns the objects that were inserted since an earlier call and not deleted since, in the order in which they
-  /// were noted. O(objects noted since).
+  /// The place behind the last inserted object.
+  var insertionPlace: InsertionPlace {
+    InsertionPlace(emptyings: emptyings, index: insertedEntries.count)
+  }
+
+  /// Returns the objects that were inserted behind a place and not deleted since, in the order in which they were
+  /// noted; nil if the lists were emptied meanwhile. O(objects noted since).
   ///
-  /// - Parameter position: the position at which the earlier call ended; 0 for the first call. Receives the position at
-  ///   which this call ends.
-  func inserted(from position: inout Int) -> [any ManagedObject] {
-    // A save or a rollback has emptied the list.
-    if position > insertedEntries.count { position = 0 }
-    defer { position = insertedEntries.count }
-    return insertedEntries[position...].filter { isInserted($0._$state) }
+  /// - Parameter place: a place in these lists. Receives the place behind the last inserted object.
+  func inserted(since place: inout InsertionPlace) -> [any ManagedObject]? {
+    let earlier = place
+    place = insertionPlace
+    if earlier.emptyings != place.emptyings { return nil }
+    return insertedEntries[earlier.index...].filter { isInserted($0._$state) }
   }
 
   /// The numbers of all inserted, updated and deleted objects.
@@ -106,5 +112,13 @@ struct ChangedObjects {
     insertedEntries = []
     updatedEntries = []
     deletedEntries = []
+    emptyings += 1
   }
+}
+
+/// A place among the unsaved new objects of one entity in a context. It counts until a save, a rollback or a reset.
+package struct InsertionPlace {
+  /// The count of times that the list was emptied before.
+  fileprivate let emptyings: Int
+  fileprivate let index: Int
 }

@@ -39,23 +39,29 @@ extension ManagedObjectContext {
     return object
   }
 
-  /// Returns the unsaved new objects of a class that were inserted since an earlier call, in the order of their
-  /// insertion. After a save or rollback in between, objects may be returned again. O(objects of the entity inserted
-  /// since).
-  ///
-  /// - Parameter position: the position at which the earlier call ended; 0 for the first call. Receives the position at
-  ///   which this call ends.
-  package func insertedObjects<Object: ManagedObject>(
-    of type: Object.Type,
-    since position: inout Int
-  ) throws(ContextError) -> [Object] {
-    try entities[modelEntity(of: type).ordinal].changes.inserted(from: &position).compactMap { $0 as? Object }
+  /// Returns the place behind the last unsaved new object of a class, for ``insertedObjects(of:since:)``.
+  package func insertionPlace<Object: ManagedObject>(
+    of type: Object.Type
+  ) throws(ContextError) -> InsertionPlace {
+    try entities[modelEntity(of: type).ordinal].changes.insertionPlace
   }
 
-  /// Returns the saved objects of a class that have unsaved changes of their own, and not of many-to-many links alone.
-  /// O(changed objects of the entity).
-  package func editedObjects<Object: ManagedObject>(of type: Object.Type) throws(ContextError) -> [Object] {
-    try entities[modelEntity(of: type).ordinal].changes.updated.compactMap { $0 as? Object }
+  /// Returns the unsaved new objects of a class that were inserted behind a place, in the order of their insertion; nil
+  /// if the context was saved, rolled back or reset meanwhile. O(objects of the entity inserted since).
+  ///
+  /// - Parameter place: a place of this class in this context. Receives the place behind the last object.
+  package func insertedObjects<Object: ManagedObject>(
+    of type: Object.Type,
+    since place: inout InsertionPlace
+  ) throws(ContextError) -> [Object]? {
+    try entities[modelEntity(of: type).ordinal].changes.inserted(since: &place)?.compactMap { $0 as? Object }
+  }
+
+  /// Returns the unsaved new objects of a class, and its saved objects with unsaved changes of their own, and not of
+  /// many-to-many links alone. O(unsaved objects of the entity).
+  package func unsavedObjects<Object: ManagedObject>(of type: Object.Type) throws(ContextError) -> [Object] {
+    let changes = try entities[modelEntity(of: type).ordinal].changes
+    return (changes.inserted + changes.updated).compactMap { $0 as? Object }
   }
 
   /// Makes the error for an object of another context.

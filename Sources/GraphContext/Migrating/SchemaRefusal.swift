@@ -37,7 +37,8 @@ public struct SchemaRefusal: Sendable, Hashable, Codable {
     public let objectID: ManagedObjectID
     /// The properties, by their names in the new schema; for a conversion, by their names in the store's schema.
     public let properties: [String]
-    /// The object's values of `properties`, in the same order. Empty if values must not be shown.
+    /// The object's values of `properties`, in the same order. Empty if values must not be shown, or if a value to be
+    /// converted is long and stored externally.
     public let values: [AttributeValue]
   }
 

@@ -83,8 +83,9 @@ public final class FetchedResultsController<Object: ManagedObject> {
     sections?.map { sectionIndexTitle(forSectionName: $0.name) ?? "" } ?? []
   }
 
-  /// Returns the section for a title of an index strip: the first that has the title, else the last one whose title
-  /// comes before it; nil without sections. O(sections).
+  /// Returns the section for a title of an index strip: the first that has the title, else the first of the greatest
+  /// title below it, else that of the least title; nil without sections. The order of the titles doesn't matter.
+  /// O(sections).
   public func section(forSectionIndexTitle title: String) -> Int? {
     SectionName.section(for: title, in: sectionIndexTitles)
   }

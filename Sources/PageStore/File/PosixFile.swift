@@ -46,6 +46,10 @@ final class PosixFile: RandomAccessFile {
     return fdatasync(apart) == 0 ? 0 : -errno
   }
 
+  func startWriteback(at offset: UInt64, byteCount: UInt64) -> Int32 {
+    clinux_start_writeback(descriptor, Int64(offset), Int64(byteCount))
+  }
+
   func allocate(at offset: UInt64, byteCount: UInt64) -> Int32 {
     clinux_fallocate(descriptor, Int64(offset), Int64(byteCount))
   }

@@ -21,6 +21,10 @@ public protocol RandomAccessFile: AnyObject, Sendable {
   /// opening at the same moment, its sync would report success. If no other opening can be had, this one is
   /// synced.
   func synchronizeApart() -> Int32
+  /// `sync_file_range` with `SYNC_FILE_RANGE_WRITE`: the device begins to write the range's changed bytes.
+  /// Makes nothing durable. After an error, bytes of the range may be lost, and it isn't certain that a later
+  /// sync reports that.
+  func startWriteback(at offset: UInt64, byteCount: UInt64) -> Int32
   /// `fallocate` mode 0: gives the range blocks, and extends the file if it is shorter. -EOPNOTSUPP if the
   /// file system can't do that.
   func allocate(at offset: UInt64, byteCount: UInt64) -> Int32
@@ -44,6 +48,9 @@ public protocol RandomAccessFile: AnyObject, Sendable {
 }
 
 extension RandomAccessFile {
+  /// Returns -EOPNOTSUPP: a sync writes everything.
+  public func startWriteback(at offset: UInt64, byteCount: UInt64) -> Int32 { -EOPNOTSUPP }
+
   /// Returns -EOPNOTSUPP: the file keeps its blocks.
   public func punchHole(at offset: UInt64, byteCount: UInt64) -> Int32 { -EOPNOTSUPP }
 

@@ -155,6 +155,23 @@ final class StoreFile: Sendable {
     syncs.wrappingAdd(1, ordering: .relaxed)
   }
 
+  /// Has the device begin to write the range, so that a later sync has less to wait for. If this throws, bytes
+  /// may be lost, and maybe no sync reports that. After other failures nothing happens, and the sync writes
+  /// everything.
+  func startWriteback(_ range: Range<UInt64>) throws(StoreError) {
+    try begin()
+    defer { calls.end() }
+    let result = file.startWriteback(at: range.lowerBound, byteCount: range.upperBound - range.lowerBound)
+    if result >= 0 || Self.errorsOfCallsWithoutEffect.contains(-result) { return }
+    throw systemError("sync_file_range", -result, at: range.lowerBound)
+  }
+
+  /// What a call that starts a write-back fails with when it has no effect: the system doesn't know or allow it,
+  /// or has no memory at the moment. The pages stay dirty.
+  private static let errorsOfCallsWithoutEffect = [
+    EOPNOTSUPP, ENOSYS, EINVAL, ESPIPE, EPERM, EACCES, ENOMEM, EAGAIN, EINTR,
+  ]
+
   /// Has the file system allocate blocks for the range; false if it can't do that ahead of a write. Throws
   /// `diskFull`.
   @discardableResult

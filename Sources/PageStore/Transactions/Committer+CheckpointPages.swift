@@ -4,7 +4,7 @@ extension Committer {
   /// Writes and syncs everything that is only in memory, and the record of pages in use that results. Called
   /// with `checkpointing` held; `withState` runs the parts that need `state`.
   func write(_ plan: CheckpointPlan, withState: WithState) throws(StoreError) -> WrittenCheckpoint {
-    let output = PageOutput(file: file, pageSize: pageSize, environment: environment)
+    let output = pageOutput()
     let sink: PageWriter.Sink = { (number, image) throws(StoreError) in try output.append(image, at: number) }
     var pages = CheckpointPages(catalogue: lastCheckpoint.record.catalogue)
     var sealed: SealedSpace?
@@ -26,6 +26,15 @@ extension Committer {
       pool.discard(pages.images)
       if let sealed { try withState { () throws(StoreError) in undo(sealed) } }
       throw error
+    }
+  }
+
+  /// Returns an output for pages of a checkpoint or of a transaction.
+  func pageOutput() -> PageOutput {
+    PageOutput(file: file, pageSize: pageSize, environment: environment) {
+      [log, file] (range) throws(StoreError) in
+      // guard: fence-failed-writeback, without it: try? file.startWriteback(range)
+      try log.fencing { () throws(StoreError) in try file.startWriteback(range) }
     }
   }
 

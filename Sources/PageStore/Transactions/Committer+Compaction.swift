@@ -23,7 +23,7 @@ extension Committer {
   /// The number of pages that a compaction may change before a checkpoint without making commits wait for it.
   var concurrentPageCount: UInt64 {
     state.withLock {
-      limits.dirtyByteCountMeanwhile(storing: storedByteCount, pinning: pinnedByteCount) / 4 / pageSize
+      limits.room(storing: storedByteCount, pinning: pinnedByteCount).meanwhile / 4 / pageSize
     }
   }
 

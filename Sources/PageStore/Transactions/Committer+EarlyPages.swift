@@ -76,7 +76,7 @@ extension Committer {
     _ dirty: DirtySet,
     _ written: inout DirtySet.Written
   ) throws(StoreError) {
-    let output = PageOutput(file: file, pageSize: pageSize, environment: environment)
+    let output = pageOutput()
     var writer = PageWriter(
       pool: pool,
       mode: .replacing,

@@ -17,6 +17,7 @@ extension Committer {
     let log = log.bytesSinceCheckpoint
     state.lock()
     let dirty = dirtyPages.byteCount
+    let perChange = dirtyPages.byteCountPerChange
     let isBeingWritten = dirtyPages.beingWritten != nil
     let beingWritten = dirtyPages.byteCountBeingWritten
     let stored = storedByteCount
@@ -24,12 +25,11 @@ extension Committer {
     let unsynced = UInt64(reclamation.unsyncedByteCount)
     state.unlock()
     let logLimit = limits.logByteCount(storing: stored)
-    let dueLimit = limits.dirtyByteCount(storing: stored, pinning: pinned)
-    let meanwhileLimit = limits.dirtyByteCountMeanwhile(storing: stored, pinning: pinned)
-    let overdueLimit = isBeingWritten ? meanwhileLimit : dueLimit + meanwhileLimit
+    let room = limits.room(storing: stored, pinning: pinned, perChange: perChange)
+    let overdueLimit = isBeingWritten ? room.meanwhile : room.due + room.meanwhile
     if log / UpkeepLimits.overdueLogShare >= logLimit || dirty >= overdueLimit { return .overdue }
     if dirty + beingWritten + unsynced >= limits.memoryByteCount { return .overdue }
-    return log >= logLimit || dirty >= dueLimit ? .due : .none
+    return log >= logLimit || dirty >= room.due ? .due : .none
   }
 
   /// Returns how urgent a sync is, according to the memory that waits for one: the memory that a relaxed

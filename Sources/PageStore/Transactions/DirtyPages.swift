@@ -6,6 +6,8 @@
 struct DirtyPages {
   /// The number of the pages that they will take in the file, without those in ``beingWritten``.
   private(set) var pageCount: UInt64 = 0
+  /// The number of commits and of steps of a compaction that have changed them.
+  private var changeCount: UInt64 = 0
   /// Overflows of several pages among them.
   private(set) var runs = RunDemand()
   /// The pages that a concurrent checkpoint is writing; nil if there is no such checkpoint.
@@ -25,9 +27,16 @@ struct DirtyPages {
   /// Bytes that the pages in ``beingWritten`` take in the file.
   var byteCountBeingWritten: UInt64 { (beingWritten?.pageCount ?? 0) * pageSize }
 
+  /// Bytes of the pages that a commit, or a step of a compaction, has changed on average since the last durable
+  /// checkpoint began. A page that several of them have changed counts once.
+  var byteCountPerChange: UInt64 {
+    (byteCount + byteCountBeingWritten) / max(1, changeCount + (beingWritten?.changeCount ?? 0))
+  }
+
   /// Adds the pages of a commit, of a relocation or of a replay.
   mutating func add(pageCount added: Int, runs addedRuns: RunDemand) {
     pageCount += UInt64(added)
+    if added > 0 { changeCount += 1 }
     runs = runs + addedRuns
   }
 
@@ -56,6 +65,7 @@ struct DirtyPages {
     let generation: UInt64
     fileprivate(set) var pageCount: UInt64
     fileprivate let runs: RunDemand
+    fileprivate let changeCount: UInt64
     fileprivate let previousCheckpointCommit: UInt64
     fileprivate var died = DiedMeanwhile()
 
@@ -84,10 +94,12 @@ struct DirtyPages {
       generation: version.generation,
       pageCount: pageCount,
       runs: runs,
+      changeCount: changeCount,
       previousCheckpointCommit: checkpointCommit
     )
     pageCount = 0
     runs = RunDemand()
+    changeCount = 0
     checkpointCommit = version.commit
   }
 
@@ -113,6 +125,7 @@ struct DirtyPages {
     guard let written = beingWritten else { return }
     pageCount += written.pageCount
     runs = runs + written.runs
+    changeCount += written.changeCount
     checkpointCommit = written.previousCheckpointCommit
     beingWritten = nil
   }

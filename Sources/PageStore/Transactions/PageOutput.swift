@@ -1,5 +1,6 @@
 /// Gathers the images of a checkpoint into large writes, and makes these writes while the checkpoint prepares
 /// the next images. Images that come one after the other, and are adjacent in the file, are written together.
+/// The device begins with each batch at once, so that little is left for the sync.
 ///
 /// The caller calls ``finish()``, or ``stop()`` after an error: otherwise a write could still be under way
 /// when the pages have other uses.
@@ -9,8 +10,18 @@ final class PageOutput {
   private let batchByteCount: Int
   private var batch = PageBatch()
 
-  init(file: StoreFile, pageSize: UInt64, environment: StoreEnvironment) {
-    writer = BatchWriter(file: file, environment: environment)
+  /// Has the device begin to write a range of the file.
+  typealias StartWriteback = @Sendable (Range<UInt64>) throws(StoreError) -> Void
+
+  /// - Parameter startWriteback: called on any thread after a batch was written. If it throws, bytes may be
+  ///   lost, also bytes of the log: it has to fence the log.
+  init(
+    file: StoreFile,
+    pageSize: UInt64,
+    environment: StoreEnvironment,
+    startWriteback: @escaping StartWriteback
+  ) {
+    writer = BatchWriter(file: file, environment: environment, startWriteback: startWriteback)
     self.pageSize = pageSize
     batchByteCount = environment.pageBatchByteCount
   }
@@ -37,14 +48,22 @@ private struct PageBatch {
   struct Run {
     var offset: UInt64
     var byteCount: Int
+
+    var end: UInt64 { offset + UInt64(byteCount) }
   }
 
   private(set) var bytes: [UInt8] = []
   private(set) var runs: [Run] = []
 
+  /// The part of the file from the first to the last byte of the images.
+  var range: Range<UInt64> {
+    let start = runs.lazy.map(\.offset).min() ?? 0
+    return start..<(runs.lazy.map(\.end).max() ?? start)
+  }
+
   mutating func append(_ image: UnsafeRawBufferPointer, at offset: UInt64) {
     bytes.append(contentsOf: image)
-    if let last = runs.last, last.offset + UInt64(last.byteCount) == offset {
+    if let last = runs.last, last.end == offset {
       runs[runs.count - 1].byteCount += image.count
     } else {
       runs.append(Run(offset: offset, byteCount: image.count))
@@ -63,6 +82,7 @@ private struct PageBatch {
 private final class BatchWriter: @unchecked Sendable {
   private let file: StoreFile
   private let environment: StoreEnvironment
+  private let startWriteback: PageOutput.StartWriteback
   private let monitor = Monitor()
   private var waiting: PageBatch?
   /// An empty batch with the memory of one that was written.
@@ -70,9 +90,14 @@ private final class BatchWriter: @unchecked Sendable {
   private var isWriting = false
   private var failure: StoreError?
 
-  init(file: StoreFile, environment: StoreEnvironment) {
+  init(
+    file: StoreFile,
+    environment: StoreEnvironment,
+    startWriteback: @escaping PageOutput.StartWriteback
+  ) {
     self.file = file
     self.environment = environment
+    self.startWriteback = startWriteback
   }
 
   /// Takes a batch, and returns an empty one. Waits while another batch waits. Throws the error of an earlier
@@ -121,7 +146,7 @@ private final class BatchWriter: @unchecked Sendable {
     monitor.withLock { while isWriting { monitor.wait() } }
   }
 
-  /// Writes a batch on this thread. Throws the error of an earlier batch instead, if there is one.
+  /// Writes a batch on this thread, and has the device begin with it. Throws the error of an earlier batch instead, if there is one.
   func write(_ batch: PageBatch) throws(StoreError) {
     if let failure = monitor.withLock({ failure }) { throw failure }
     var start = 0
@@ -132,5 +157,6 @@ private final class BatchWriter: @unchecked Sendable {
       }
       start += run.byteCount
     }
+    if !batch.runs.isEmpty { try startWriteback(batch.range) }
   }
 }

@@ -56,15 +56,46 @@ struct UpkeepLimits {
     min(4 << 20, max(64 << 10, logByteCount(storing: stored) / 4))
   }
 
-  /// Returns the number of bytes of changed pages after which a store needs a checkpoint, if it has `stored`
-  /// bytes of pages, and `pinned` bytes of pages that only snapshots reach.
-  func dirtyByteCount(storing stored: UInt64, pinning pinned: UInt64) -> UInt64 {
-    min(dirtyMemoryBytes / 2, checkpointShare(storing: stored, pinning: pinned))
+  /// Bytes of changed pages for which the file and the memory have room.
+  struct Room: Equatable {
+    /// The bytes after which a store needs a checkpoint.
+    let due: UInt64
+    /// The bytes of pages that can be changed while a checkpoint is being written, or is due and hasn't begun,
+    /// before commits wait for it.
+    let meanwhile: UInt64
   }
 
-  /// Returns the number of bytes of changed pages for which the file has room.
+  /// Returns the room for changed pages.
+  ///
+  /// - Parameters:
+  ///   - stored: bytes of the store's pages in the file.
+  ///   - pinned: bytes of pages that only snapshots reach.
+  ///   - perChange: bytes of the pages that a commit, or a step of a compaction, changes on average.
+  func room(storing stored: UInt64, pinning pinned: UInt64, perChange: UInt64 = 0) -> Room {
+    let memory = dirtyMemoryBytes / 2
+    if ignoresStoredBytes { return Room(due: memory, meanwhile: memory) }
+    let share = checkpointShare(storing: stored, pinning: pinned)
+    let spare = max(Self.smallestDirty, stored / 8)
+    if pinned > 0 {
+      // Pages may be changed before a checkpoint begins and again while it is written: half of the limit each
+      // time.
+      let due = min(memory, share)
+      return Room(due: due, meanwhile: min(due / 2, spare + share - due))
+    }
+    // If memory makes a checkpoint due earlier than the file's room, the rest of this room is for pages that
+    // are changed meanwhile.
+    let kept = perChange > spare / Self.concurrentCommitCount ? min(spare, perChange) : spare
+    let due = min(memory, share + spare - kept)
+    return Room(due: due, meanwhile: min(due, spare + share - due))
+  }
+
+  /// The least number of commits for which room is kept while a checkpoint is written. If room for fewer is
+  /// left, commits wait for most of the checkpoint anyway. Then room is kept for one commit, so that
+  /// checkpoints are rarer.
+  private static let concurrentCommitCount: UInt64 = 8
+
+  /// Returns the number of bytes of changed pages for which the file has room before a checkpoint begins.
   private func checkpointShare(storing stored: UInt64, pinning pinned: UInt64) -> UInt64 {
-    if ignoresStoredBytes { return .max }
     let unpinned = max(
       Self.smallestDirty,
       stored / 16 * 9,
@@ -73,18 +104,6 @@ struct UpkeepLimits {
     if pinned == 0 { return unpinned }
     let left = unpinned - min(unpinned, min(pinned, stored) / 4 * 3)
     return max(Self.smallestPinnedDirty, stored / 48, left)
-  }
-
-  /// Returns the number of bytes of pages that can be changed while a checkpoint is being written, or is due
-  /// and hasn't begun, before commits wait for it.
-  func dirtyByteCountMeanwhile(storing stored: UInt64, pinning pinned: UInt64) -> UInt64 {
-    let share = checkpointShare(storing: stored, pinning: pinned)
-    let due = min(dirtyMemoryBytes / 2, share)
-    if ignoresStoredBytes { return due }
-    // Pages may be changed before a checkpoint begins and again while it is written: with pinned pages, half
-    // of the limit each time. If memory makes a checkpoint due earlier than the file's room, the rest of this
-    // room is for pages that are changed meanwhile.
-    return min(pinned == 0 ? due : due / 2, max(Self.smallestDirty, stored / 8) + share - due)
   }
 
   /// Bytes of pages that snapshots may hold only in memory. Beyond that, the pages are spilled.

@@ -104,6 +104,29 @@ struct ConcurrentCheckpointTests {
     #expect(try fixture.reopened(powerFailed: true).value("key") == "round 2999")
   }
 
+  /// Otherwise the first commit beside a checkpoint would be an average of its own.
+  @Test func theAverageOfCommitsContainsThoseThatAreBeingWritten() throws {
+    let fixture = StoreFixture()
+    let averages = Mutex<[UInt64]>([])
+    let opened = Mutex<Store?>(nil)
+    var environment = fixture.environment
+    environment.duringCheckpoint = {
+      guard let store = opened.withLock(\.self) else { return }
+      averages.withLock { $0.append(store.committer.dirtyPages.byteCountPerChange) }
+    }
+    let store = try fixture.open(in: environment)
+    let empty = store.committer.dirtyPages.byteCountPerChange
+    for index in 0..<10 { try store.put("key", "\(index)") }
+    // All of them have changed the same page, and the catalogue is none of a commit.
+    let average = store.committer.dirtyPages.byteCountPerChange
+    #expect(empty == 0 && average == UInt64(fixture.options.pageSize) / 10)
+    opened.withLock { $0 = store }
+    try store.checkpointConcurrently()
+    opened.withLock { $0 = nil }
+    #expect(averages.withLock { $0.first } == average)
+    #expect(store.committer.dirtyPages.byteCountPerChange == 0)
+  }
+
   @Test func aConcurrentCheckpointThatFailsLeavesTheStoreAsItWas() throws {
     let fixture = StoreFixture()
     let store = try fixture.open()

@@ -260,6 +260,20 @@ struct EarlyPagesFailureTests {
     #expect(try store.verify() == [])
   }
 
+  /// The device may have lost bytes of the log as well.
+  @Test(arguments: FailedSyncBehavior.allCases)
+  func anEarlyWriteThatTheDeviceRefusesFences(_ behavior: FailedSyncBehavior) throws {
+    let store = try openedStore()
+    fixture.disk.setFailedSyncBehavior(behavior)
+    fixture.disk.inject(DiskFault(.startWriteback, at: 1, .error(EIO)))
+    #expect(code { try fill(store, 0..<1_000, "new") } != nil)
+    try expectOld(store)
+    #expect(code { try store.put("a", "1") } == .fenced)
+    let reopened = try fixture.reopened(powerFailed: true)
+    try expectOld(reopened)
+    #expect(try reopened.verify() == [])
+  }
+
   /// Commits that are in the log leave frames in memory, and a concurrent checkpoint notes the pages to which it has written
   /// them. A later transaction's tree refers to these pages.
   @Test(arguments: [10, 6_000])

@@ -47,6 +47,38 @@ struct FailureTests {
     #expect(found == "1" || found == "2")
   }
 
+  /// The device may have lost what a relaxed commit has written, and no later sync may report it.
+  @Test(arguments: FailedSyncBehavior.allCases, [false, true])
+  func aWriteThatTheDeviceRefusesFences(_ behavior: FailedSyncBehavior, isConcurrent: Bool) throws {
+    let fixture = StoreFixture()
+    let store = try fixture.openWithSmallBatches(isConcurrent: isConcurrent)
+    for index in 0..<200 { try store.put("key \(index)", String(repeating: "a", count: 400)) }
+    try store.put("relaxed", "1", durability: .relaxed)
+    fixture.disk.setFailedSyncBehavior(behavior)
+    fixture.disk.inject(DiskFault(.startWriteback, at: 1, .error(EIO)))
+    let failed = code {
+      if isConcurrent { try store.checkpointConcurrently() } else { try store.checkpoint() }
+    }
+    #expect(failed == .outcomeUnknown)
+    #expect(code { try store.put("key 1", "b") } == .fenced)
+    // A checkpoint that holds the writer lock has made the relaxed commit durable before.
+    if isConcurrent { #expect(code { try store.makeDurable() } == .outcomeUnknown) }
+    let reopened = try fixture.reopened(powerFailed: true)
+    for index in 0..<200 { #expect(try reopened.value("key \(index)")?.utf8.count == 400) }
+    #expect(try reopened.verify() == [])
+  }
+
+  @Test(arguments: [EOPNOTSUPP, EINVAL, ENOSYS, ESPIPE])
+  func aDeviceThatBeginsWithTheSyncIsNoFailure(_ errno: Int32) throws {
+    let fixture = StoreFixture()
+    let store = try fixture.openWithSmallBatches()
+    for index in 0..<200 { try store.put("key \(index)", String(repeating: "a", count: 400)) }
+    fixture.disk.inject(DiskFault(.startWriteback, at: 0, .error(errno), isSticky: true))
+    try store.checkpoint()
+    #expect(fixture.disk.statistics.count(.startWriteback) > 1)
+    #expect(try fixture.reopened(powerFailed: true).value("key 199")?.utf8.count == 400)
+  }
+
   @Test func aFailedSyncOfACheckpointFences() throws {
     let fixture = StoreFixture()
     let store = try fixture.open()

@@ -9,14 +9,31 @@ import Testing
 struct PageOutputTests {
   private static let pageSize = 4_096
 
-  /// A file whose writes take a moment, fail from one of them on, and tell whether one is under way.
+  /// A file whose writes take a moment, fail from one of them on, and tell whether one is under way. It notes the
+  /// write-backs, one of which may fail.
   private final class ObservedFile: RandomAccessFile {
     let file = MemoryFile()
     private let writes = Atomic(0)
     private let writing = Atomic(false)
     private let failingWrite: Int
+    private let failingWriteback: Int
+    private let writebacks = Mutex<[Range<UInt64>]>([])
 
-    init(failingFrom failingWrite: Int = .max) { self.failingWrite = failingWrite }
+    init(failingFrom failingWrite: Int = .max, failingWriteback: Int = .max) {
+      self.failingWrite = failingWrite
+      self.failingWriteback = failingWriteback
+    }
+
+    /// The ranges that the device was asked to write, in order.
+    var startedRanges: [Range<UInt64>] { writebacks.withLock(\.self) }
+
+    func startWriteback(of range: Range<UInt64>) throws(StoreError) {
+      let count = writebacks.withLock { ranges in
+        ranges.append(range)
+        return ranges.count
+      }
+      if count == failingWriteback { throw StoreError.system("sync_file_range", EIO) }
+    }
 
     var writeCount: Int { writes.load(ordering: .relaxed) }
     var isWriting: Bool { writing.load(ordering: .sequentiallyConsistent) }
@@ -47,7 +64,9 @@ struct PageOutputTests {
       file: StoreFile(file, path: "output"),
       pageSize: UInt64(Self.pageSize),
       environment: environment
-    )
+    ) { (range) throws(StoreError) in
+      try file.startWriteback(of: range)
+    }
   }
 
   /// Appends images, some of several pages, to places in any order; returns the pages.
@@ -104,6 +123,44 @@ struct PageOutputTests {
     #expect(file.writeCount == count)
   }
 
+  @Test(arguments: [false, true])
+  func theDeviceBeginsWithEveryBatch(isConcurrent: Bool) throws {
+    let file = ObservedFile()
+    let output = output(to: file, isConcurrent: isConcurrent)
+    let image = [UInt8](repeating: 1, count: Self.pageSize)
+    let numbers = Array(stride(from: 8, to: 8_008, by: 10) as StrideTo<UInt64>)
+    for number in numbers { try image.withUnsafeBytes { try output.append($0, at: number) } }
+    try output.finish()
+    let batchImageCount = StoreEnvironment(now: { 0 }, random: { 0 }).pageBatchByteCount / Self.pageSize
+    let expected = stride(from: 0, to: numbers.count, by: batchImageCount).map { start in
+      let last = min(start + batchImageCount, numbers.count) - 1
+      return numbers[start] * UInt64(Self.pageSize)..<(numbers[last] + 1) * UInt64(Self.pageSize)
+    }
+    #expect(expected.count == 4 && file.startedRanges == expected)
+  }
+
+  @Test func withoutImagesTheDeviceBeginsNothing() throws {
+    let file = ObservedFile()
+    try output(to: file, isConcurrent: false).finish()
+    #expect(file.startedRanges == [])
+  }
+
+  @Test(arguments: [false, true])
+  func aFailureOfTheDeviceIsThrownAndNothingIsWrittenAfterwards(isConcurrent: Bool) throws {
+    var generator = SeededGenerator("aFailureOfTheDeviceIsThrown")
+    let file = ObservedFile(failingWriteback: 2)
+    let output = output(to: file, isConcurrent: isConcurrent)
+    let error = #expect(throws: StoreError.self) {
+      _ = try append(imageCount: 4_000, to: output, &generator)
+      try output.finish()
+    }
+    #expect(error?.code == .inputOutput && file.startedRanges.count == 2)
+    output.stop()
+    let count = file.writeCount
+    usleep(20_000)
+    #expect(!file.isWriting && file.writeCount == count)
+  }
+
   @Test func stoppingWaitsForTheWriteUnderWay() throws {
     var generator = SeededGenerator("stoppingWaitsForTheWriteUnderWay")
     let file = ObservedFile()
@@ -120,10 +177,7 @@ struct PageOutputTests {
   @Test(arguments: 0..<12)
   func aWriteThatFailsBesideACheckpointLeavesNothing(failingWrite: Int) throws {
     let fixture = StoreFixture()
-    var environment = fixture.environment
-    environment.pageBatchByteCount = 8 << 10
-    environment.runConcurrently = { DetachedThread.run($0) }
-    let store = try fixture.open(in: environment)
+    let store = try fixture.openWithSmallBatches(isConcurrent: true)
     try store.put("a", "1")
     try store.checkpoint()
     // A value of this length makes the commit a checkpoint.

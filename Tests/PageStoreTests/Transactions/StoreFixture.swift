@@ -1,6 +1,7 @@
-@_spi(Testing) import PageStore
 import Synchronization
 @_spi(Testing) import TestSupport
+
+@_spi(Testing) @testable import PageStore
 
 /// A store on a simulated disk, with a clock and a schedule that the test drives by hand.
 struct StoreFixture {
@@ -54,6 +55,15 @@ struct StoreFixture {
   /// Opens the store in another environment than ``environment``.
   func open(in environment: StoreEnvironment) throws -> Store {
     try Store.open(file: disk, path: "test", options: options, environment: environment)
+  }
+
+  /// Opens the store so that a checkpoint writes its pages in batches of a few, on another thread if
+  /// `isConcurrent`.
+  func openWithSmallBatches(isConcurrent: Bool = false) throws -> Store {
+    var environment = environment
+    environment.pageBatchByteCount = 8 << 10
+    if isConcurrent { environment.runConcurrently = { DetachedThread.run($0) } }
+    return try open(in: environment)
   }
 
   /// Opens the store in another file than ``disk``, such as its state at another moment.

@@ -5,19 +5,32 @@ import Predicates
 
 extension AttributeKind {
   /// Returns the value converted to this kind; nil if there is no conversion, or this kind can't hold the value.
-  func converted(_ value: AttributeValue) -> AttributeValue? {
+  ///
+  /// - Parameter source: the kind that the value has; nil if it isn't known.
+  func converted(_ value: AttributeValue, of source: AttributeKind?) -> AttributeValue? {
     if let same = self.value(from: value) { return same }
+    if inline == .string { return value.text(of: source).map(AttributeValue.string) }
     switch value {
-    case .int, .uint, .double, .decimal:
-      if self == .string { return value.text.map(AttributeValue.string) }
-      guard isNumeric, let number = value.number, let nearest = rounded(number),
-        nearest.number == number
-      else { return nil }
-      return self.value(from: nearest)
+    case .int, .uint, .double, .decimal: return number(equalTo: value, of: source)
     case .string(let text): return parsed(text)
-    case .bool, .uuid: return self == .string ? value.text.map(AttributeValue.string) : nil
     default: return nil
     }
+  }
+
+  /// Returns the number of this kind that is equal to a number; nil if there is none, or the value is no number.
+  ///
+  /// The value of a `Float` is the `Double` that is equal to it. The `Double` has more digits, so an equal `Decimal` is
+  /// made of the `Float`.
+  private func number(equalTo value: AttributeValue, of source: AttributeKind?) -> AttributeValue? {
+    if self == .decimal, source == .float, case .double(let double) = value {
+      return AttributeValue.number(Float(double)).map(AttributeValue.decimal)
+    }
+    guard isNumeric, let number = value.number, let nearest = rounded(number) else { return nil }
+    if nearest.number == number { return self.value(from: nearest) }
+    guard self == .float, case (.decimal, .double(let double)) = (value, nearest),
+      AttributeValue.number(Float(double)) == number
+    else { return nil }
+    return nearest
   }
 
   /// Returns the number of this kind that is nearest to a number; nil if the value is no number.
@@ -109,19 +122,22 @@ extension AttributeValue {
     }
   }
 
-  /// Returns a whole number exactly: the shortest text of a great whole number is the text of another integer.
-  private static func number(_ value: Double) -> Decimal? {
+  /// Returns the number with the digits of the text that Swift writes. A whole number is returned exactly if 64 bits
+  /// hold it: the shortest text of a great whole number is the text of another integer.
+  fileprivate static func number(_ value: some BinaryFloatingPoint & CustomStringConvertible) -> Decimal? {
     if let whole = Int64(exactly: value) { return Decimal(whole) }
     if let whole = UInt64(exactly: value) { return Decimal(whole) }
     return value.isFinite ? Decimal(string: "\(value)") : nil
   }
 
-  /// The text that Swift writes for the value.
-  fileprivate var text: String? {
+  /// Returns the text that Swift writes for the value; nil if the value isn't converted to text.
+  ///
+  /// - Parameter kind: the kind that the value has; nil if it isn't known.
+  fileprivate func text(of kind: AttributeKind?) -> String? {
     switch self {
     case .int(let value): "\(value)"
     case .uint(let value): "\(value)"
-    case .double(let value): "\(value)"
+    case .double(let value): kind == .float ? "\(Float(value))" : "\(value)"
     case .decimal(let value): "\(value)"
     case .bool(let value): "\(value)"
     case .uuid(let value): value.uuidString

@@ -4,9 +4,15 @@ import Predicates
 /// A rule for the conversion of an attribute's values when the kind of the attribute changes.
 ///
 /// A value is converted if the new kind can hold it. Numbers keep their value. Between text and numbers, `Bool` or
-/// `UUID`, the text is the one that Swift writes and reads. A list is converted element by element. A JSON value
-/// becomes a list if it is a list of such elements. A list with one element that can't be converted can't be
-/// converted as a whole. The rules differ in the treatment of values that can't be converted.
+/// `UUID`, the text is the one that Swift writes and reads, wherever it is stored.
+///
+/// A `Float` or `Double` becomes the `Decimal` with the digits that Swift writes: the shortest digits that are read
+/// as the same `Float` or `Double`. So `Float(0.1)` becomes 0.1, and 0.1 becomes `Float(0.1)`. A whole number that 64
+/// bits hold keeps all of its digits.
+///
+/// A list is converted element by element. A JSON value becomes a list if it is a list of such elements. A list with
+/// one element that can't be converted can't be converted as a whole. The rules differ in the treatment of values that
+/// can't be converted.
 public struct ConversionRule: Sendable {
   private enum Form: Sendable {
     case refusing, clamping, orNil
@@ -31,30 +37,41 @@ public struct ConversionRule: Sendable {
 
   /// Returns a value, which is not nil, converted for an attribute; nil if the attribute gets none.
   ///
-  /// - Parameter elementKind: the kind of the value's elements, if it is a list.
+  /// - Parameter source: the attribute that has the value; nil if it isn't known.
   func convert(
     _ value: AttributeValue,
-    ofElements elementKind: AttributeKind?,
+    of source: AttributeDescription?,
     to attribute: AttributeDescription
   ) -> AttributeValue? {
     if case .custom(let convert) = form { return convert(value) }
-    guard let kind = attribute.elementKind else { return convert(value, to: attribute.kind) }
+    guard let kind = attribute.elementKind else {
+      return convert(value, of: source?.kind, to: attribute.kind)
+    }
+    let elementKind = source?.elementKind
     guard case .string(let json) = value,
       let elements = try? ListElements.values(of: json, elementKind ?? kind)
     else { return nil }
     var converted: [AttributeValue] = []
     for element in elements {
-      guard let element = element.isNull ? .null : convert(element, to: kind) else { return nil }
+      guard let element = element.isNull ? .null : convert(element, of: elementKind, to: kind) else {
+        return nil
+      }
       converted.append(element)
     }
     return .string(ListText.json(of: converted, kind))
   }
 
   /// Returns a value, which is neither nil nor a list, converted to a kind; nil if it can't be converted.
-  func convert(_ value: AttributeValue, to kind: AttributeKind) -> AttributeValue? {
+  ///
+  /// - Parameter source: the kind that the value has; nil if it isn't known.
+  func convert(
+    _ value: AttributeValue,
+    of source: AttributeKind? = nil,
+    to kind: AttributeKind
+  ) -> AttributeValue? {
     switch form {
-    case .refusing, .orNil: kind.converted(value)
-    case .clamping: kind.converted(value) ?? kind.nearest(to: value)
+    case .refusing, .orNil: kind.converted(value, of: source)
+    case .clamping: kind.converted(value, of: source) ?? kind.nearest(to: value)
     case .custom(let convert): convert(value)
     }
   }
@@ -78,8 +95,7 @@ struct AttributeConversion: Sendable {
       if value.isNull, attribute?.isOptional != true || attribute?.isRequiredPart == true { continue }
       var converted: AttributeValue?
       if !value.isNull, let attribute {
-        let elementKind = object.entity.attribute(named: self.attribute)?.elementKind
-        converted = rule.convert(value, ofElements: elementKind, to: attribute)
+        converted = rule.convert(value, of: object.entity.attribute(named: self.attribute), to: attribute)
       }
       try successor.set(newName, to: converted ?? .null)
     }

@@ -208,15 +208,17 @@ struct SchemaChecker {
     let (entity, slot, attribute) = try conversion.resolved(in: stored, change.target, new)
     let property = old.entity(named: conversion.entity)?.property(named: conversion.attribute)
     guard conversion.rule.refusesValues, property.map({ unknown.contains($0.number) }) != true else { return }
-    let elementKind = property?.elementKind
+    let source = property?.storedKind.map {
+      AttributeDescription(name: conversion.attribute, kind: $0, elementKind: property?.elementKind)
+    }
     let view = StoreView(schema: stored, snapshot: snapshot)
     try forEachRecord(of: entity) { object, record in
       // The pass reports values that can't be read.
       let value = (try? view.value(of: record, at: slot, entity)) ?? .null
-      if value.isNull || conversion.rule.convert(value, ofElements: elementKind, to: attribute) != nil {
-        return
-      }
-      refusal.add(offender(.conversion, object, record, [slot], entity))
+      if value.isNull || conversion.rule.convert(value, of: source, to: attribute) != nil { return }
+      // The record of a long value that is stored externally doesn't have it.
+      let hasValue = record.externalReference(slot) == nil
+      refusal.add(offender(.conversion, object, record, [slot], entity, withValues: hasValue))
     }
   }
 
