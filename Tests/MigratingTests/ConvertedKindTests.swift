@@ -74,7 +74,7 @@ struct ConvertedKindTests {
   }
 
   @Test func aFloatKeepsItsDigits() throws {
-    let levels = ([0.1, 9.99, 123_456_789] as [Float]).map(\._attributeValue)
+    let levels = ([0.1, 9.99, 123_456_792] as [Float]).map(\._attributeValue)
     let cents = Decimal(sign: .plus, exponent: -2, significand: 999)
     let tenth = Decimal(sign: .plus, exponent: -1, significand: 1)
     for rule in Self.rules {
