@@ -27,7 +27,7 @@ struct HistoryCommand: ParsableCommand {
 
   @OptionGroup var store: StoreArgument
 
-  @Option(help: "Only changes of objects of this entity. Can be given several times.")
+  @Option(help: "Only changes of this entity or class, or of a subclass. Can be given several times.")
   var entity: [String] = []
 
   @Option(help: "Only transactions of this author. Can be given several times.")
@@ -88,7 +88,7 @@ struct HistoryCommand: ParsableCommand {
   }
 
   private func query(_ schema: Schema) throws -> HistoryQuery {
-    for name in entity where schema.entity(named: name) == nil {
+    for name in entity where schema.entitySchema(named: name) == nil {
       throw Failure(.use, "error: the store has no entity \(name)")
     }
     var query = HistoryQuery(

@@ -118,6 +118,29 @@ struct HierarchyCommandTests {
     #expect(json.status == 0 && json.output.contains("\"Puppy\""))
   }
 
+  @Test func aHistoryIsOfAClass() async throws {
+    let container = try await PersistentContainer(
+      "Zoo",
+      models: Zoo.Animal.self,
+      Zoo.Bone.self,
+      at: URL(fileURLWithPath: path)
+    )
+    try await container.keepHistory()
+    try await container.write { context in
+      context.insert(Zoo.Puppy("Ace", age: 1))
+      context.insert(Zoo.Cat("Kit", age: 1))
+    }
+    try await container.close()
+    let dogs = try ToolRun("history", path, "--entity", "Dog", "--changes")
+    #expect(dogs.status == 0, "\(dogs.errors)")
+    #expect(dogs.output.contains("Puppy") && !dogs.output.contains("Cat"), "\(dogs.output)")
+    let animals = try ToolRun("history", path, "--entity", "Animal", "--changes")
+    #expect(animals.output.contains("Puppy") && animals.output.contains("Cat"), "\(animals.output)")
+    let bones = try ToolRun("history", path, "--entity", "Bone")
+    #expect(bones.status == 0 && !bones.output.contains("Puppy"))
+    #expect(try ToolRun("history", path, "--entity", "Cow").status == 2)
+  }
+
   @Test func theStoreIsVerified() throws {
     let run = try ToolRun("verify", path)
     #expect(run.status == 0, "\(run.output)\(run.errors)")

@@ -162,13 +162,13 @@ final class StoreFile: Sendable {
     try begin()
     defer { calls.end() }
     let result = file.startWriteback(at: range.lowerBound, byteCount: range.upperBound - range.lowerBound)
-    if result >= 0 || Self.errorsOfCallsWithoutEffect.contains(-result) { return }
+    if result >= 0 || Self.harmlessWritebackErrors.contains(-result) { return }
     throw systemError("sync_file_range", -result, at: range.lowerBound)
   }
 
-  /// What a call that starts a write-back fails with when it has no effect: the system doesn't know or allow it,
-  /// or has no memory at the moment. The pages stay dirty.
-  private static let errorsOfCallsWithoutEffect = [
+  /// The errors of a call without effect: the system doesn't know or allow it, or has no memory at the
+  /// moment. The pages stay dirty.
+  private static let harmlessWritebackErrors = [
     EOPNOTSUPP, ENOSYS, EINVAL, ESPIPE, EPERM, EACCES, ENOMEM, EAGAIN, EINTR,
   ]
 

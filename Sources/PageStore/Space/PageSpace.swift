@@ -15,7 +15,12 @@ struct PageSpace {
   private static let smallestStep: UInt64 = 256 << 10
   private static let largestStep: UInt64 = 16 << 20
 
-  init(_ tiling: ExtentTiling) { self.tiling = tiling }
+  /// - Parameter fileByteCount: the length of the file. After a crash it may be longer than its extents: a
+  ///   transaction had written pages early, or the file was being made shorter.
+  init(_ tiling: ExtentTiling, fileByteCount: UInt64) {
+    self.tiling = tiling
+    if fileByteCount > tiling.end { surplusEnd = fileByteCount }
+  }
 
   /// The use of the file's pages.
   var map: SpaceMap { tiling.map }

@@ -76,8 +76,8 @@ extension Committer {
   private static let truncatedByteCount: UInt64 = 8 << 20
   private static let truncationPause: UInt32 = 200
 
-  /// Frees the pages that the last checkpoint has replaced, if that is worth two synced writes. It throws no
-  /// error: commits are durable, and a failure of the log has fenced the store. Called with `checkpointing`
+  /// Frees the pages that the last checkpoint has replaced, if that is worth two synced writes, and makes the
+  /// file as short as its extents. It throws no error: commits are durable, and a failure of the log has fenced the store. Called with `checkpointing`
   /// held.
   func restateIfWorthwhile(_ withState: WithState) {
     var isWorthwhile = false
@@ -87,9 +87,9 @@ extension Committer {
       isWorthwhile = dead.awaitingCount > max(16, live / 32) || freeTailPageCount > max(512, live / 4)
       keeping = max(64, live / 8)
     }
-    guard isWorthwhile else { return }
     do throws(StoreError) {
-      try restate(keeping: keeping, withState: withState)
+      if isWorthwhile { try restate(keeping: keeping, withState: withState) }
+      // Also what a crash has left behind the last extent.
       try truncateFile(withState)
     } catch {
       // The file may stay longer than necessary, and a failure of the log has fenced the store.

@@ -54,7 +54,7 @@ extension Committer {
       try tiling.mendHeaders(logExtents, wasClosed: found.wasClosed)
     }
     try tiling.takeUp(logExtents, upTo: found.end, isReadOnly: isReadOnly)
-    return PageSpace(tiling)
+    return PageSpace(tiling, fileByteCount: isReadOnly ? tiling.end : try file.byteCount())
   }
 
   /// The number of pages in use according to the last checkpoint; 0 if the room in the file isn't loaded.

@@ -146,7 +146,8 @@ private final class BatchWriter: @unchecked Sendable {
     monitor.withLock { while isWriting { monitor.wait() } }
   }
 
-  /// Writes a batch on this thread, and has the device begin with it. Throws the error of an earlier batch instead, if there is one.
+  /// Writes a batch on this thread, and has the device begin with it. Throws the error of an earlier batch
+  /// instead, if there is one.
   func write(_ batch: PageBatch) throws(StoreError) {
     if let failure = monitor.withLock({ failure }) { throw failure }
     var start = 0

@@ -60,8 +60,8 @@ struct UpkeepLimits {
   struct Room: Equatable {
     /// The bytes after which a store needs a checkpoint.
     let due: UInt64
-    /// The bytes of pages that can be changed while a checkpoint is being written, or is due and hasn't begun,
-    /// before commits wait for it.
+    /// The bytes of pages that can be changed while a checkpoint is being written, or is due and hasn't
+    /// begun, before commits wait for it.
     let meanwhile: UInt64
   }
 

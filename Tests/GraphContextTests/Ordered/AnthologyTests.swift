@@ -298,6 +298,33 @@ struct AnthologyTests {
     #expect(try await store.verify().map(\.description) == [])
   }
 
+  /// An array may contain a member twice while its owner is in no context. The first position counts, as in a context.
+  /// The relationship leads one way, so the owner stays in no context.
+  @Test(arguments: [[5, 0, 1, 0], [5, 0, 1, 0, 0], [5, 5, 0, 1]])
+  func anArrayThatContainsAMemberTwiceKeepsItsOrder(_ positions: [Int]) async throws {
+    let context = try context()
+    let poems = try Array(books(context)[0].poems)
+    let anthology = Anthology("B")
+    anthology.spares = positions.map { poems[$0] }
+    context.insert(anthology)
+    #expect(anthology.spareTitles == ["5", "0", "1"])
+    try context.save()
+    #expect(anthology.spareTitles == ["5", "0", "1"])
+    let problems = try await container.verify()
+    #expect(problems.map(\.description) == [])
+  }
+
+  /// Another list has inserted “c” first, so its number is the least.
+  @Test func aNewMemberThatIsContainedTwiceKeepsItsPosition() throws {
+    let context = try context()
+    let (b, c, d) = (Poem("b"), Poem("c"), Poem("d"))
+    let anthology = Anthology("B")
+    anthology.poems = [c]
+    anthology.hits = [b, c, d, c]
+    context.insert(anthology)
+    #expect(anthology.hitTitles == ["b", "c", "d"])
+  }
+
   @Test func classesWithoutTheMacroHaveTheOrder() async throws {
     let store = try await PersistentContainer(
       "Chapbooks",

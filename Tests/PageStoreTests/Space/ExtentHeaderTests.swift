@@ -217,7 +217,10 @@ struct ExtentHeaderTests {
     var recorded = PageBitmap()
     recorded.insert(4..<5)
     let map = SpaceMap(pageSize: 4_096, end: 4 + 64, recorded: recorded, used: [0..<4])
-    var space = PageSpace(ExtentTiling(map: map, tail: extent(64), file: file, headers: headers))
+    var space = PageSpace(
+      ExtentTiling(map: map, tail: extent(64), file: file, headers: headers),
+      fileByteCount: 0
+    )
     let before = try ExtentWalk.headerCopies(at: start, in: file, identity)
     let initialise = { (_: Extent) throws(StoreError) in throw StoreError(.diskFull, "no room") }
     let failure = code {

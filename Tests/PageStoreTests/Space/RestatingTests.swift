@@ -108,7 +108,10 @@ struct CutTests {
     var recorded = PageBitmap()
     for run in inUse { recorded.insert(run) }
     let map = SpaceMap(pageSize: 4_096, end: end, recorded: recorded, used: [0..<first])
-    return PageSpace(ExtentTiling(map: map, tail: extents.last.map(extent), file: file, headers: headers))
+    return PageSpace(
+      ExtentTiling(map: map, tail: extents.last.map(extent), file: file, headers: headers),
+      fileByteCount: 0
+    )
   }
 
   @Test func theHeaderOfAnEmptyExtentIsCutOff() throws {

@@ -99,9 +99,10 @@ struct OrderKeeper {
   func arrange(_ numbers: [ObjectNumber], of owner: ObjectNumber) {
     let current = entries(of: owner, at: 0..<count(of: owner)).map(\.number)
     var positions = Dictionary(current.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
-    let named = numbers.filter { positions[$0] != nil }
-    let others = Set(named)
-    let wanted = named.count == current.count ? named : named + current.filter { !others.contains($0) }
+    // An array may contain a member twice: its first position counts.
+    var seen: Set<ObjectNumber> = []
+    let named = numbers.filter { positions[$0] != nil && seen.insert($0).inserted }
+    let wanted = named.count == current.count ? named : named + current.filter { !seen.contains($0) }
     if wanted == current { return }
     let kept = LongestAscent.indices(of: wanted.map { positions[$0] ?? 0 })
     positions = [:]
