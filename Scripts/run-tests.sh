@@ -8,13 +8,17 @@ cd "$(dirname "$0")/.."
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH="${SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH:-$((2 * $(nproc)))}"
 
 log=.build/tests.log
+failed=.build/failed-tests.txt
+rm -f "$failed"
 "${SWIFT:-swift}" test --skip-build "$@" 2>&1 | tee "$log"
 status=${PIPESTATUS[0]}
 [ "$status" -eq 0 ] && exit 0
 
-printf '\n== What failed\n'
-grep -aE -A 3 'recorded an issue|Caught error|Fatal error|unexpected signal' "$log" | cut -c1-600 | tail -n 80
-grep -aoE '✘ Test [[:alnum:]]+' "$log" | sort -u | while read -r _ _ name; do
-  grep -aE "^$name(\(.*\))?: CAMBIUM_SEED=" "$log"
-done
+{
+  printf '\n== What failed\n'
+  grep -aE -A 3 'recorded an issue|Caught error|Fatal error|unexpected signal' "$log" | cut -c1-600 | tail -n 80
+  grep -aoE '✘ Test [[:alnum:]]+' "$log" | sort -u | while read -r _ _ name; do
+    grep -aE "^$name(\(.*\))?: CAMBIUM_SEED=" "$log"
+  done
+} | tee "$failed"
 exit "$status"

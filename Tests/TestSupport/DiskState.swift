@@ -26,6 +26,7 @@ struct DiskState {
   var failedSync = FailedSyncBehavior.staysDirty
   var capacity = UInt64.max
   var refusesDurableWrites = false
+  var tellsHoles = false
   /// The openings that have yet to report a sync that failed through the other one.
   var untold: Set<DiskOpening> = []
   var observer: (@Sendable (DiskCall, CrashPoint) -> Void)?
@@ -138,13 +139,14 @@ extension DiskState {
   private mutating func addZeros(_ range: Range<UInt64>, as kind: PendingWrite.Kind) {
     var offset = range.lowerBound
     while offset < range.upperBound {
-      let count = min(65_536, range.upperBound - offset)
-      pending.append(
-        PendingWrite(offset: offset, bytes: ArraySlice(repeating: 0, count: Int(count)), kind: kind)
-      )
-      offset += count
+      let count = min(Self.zeros.count, Int(range.upperBound - offset))
+      pending.append(PendingWrite(offset: offset, bytes: Self.zeros[..<count], kind: kind))
+      offset += UInt64(count)
     }
   }
+
+  /// The bytes that all pending zeros share.
+  private static let zeros = [UInt8](repeating: 0, count: 65_536)
 
   mutating func makeAllDurable() {
     for write in pending { write.apply(to: &durable) }

@@ -75,6 +75,11 @@ public final class SimulatedDisk: RandomAccessFile {
     state.withLock { $0.refusesDurableWrites = true }
   }
 
+  /// Makes the disk tell where the file has no data, as file systems with holes do.
+  public func tellHoles() {
+    state.withLock { $0.tellsHoles = true }
+  }
+
   /// Watches every change from now on; nil ends it.
   public func observe(_ observer: Observer?) {
     state.withLock { $0.observer = observer }
@@ -231,6 +236,13 @@ extension SimulatedDisk {
     }
     watched.map { $0.observer(.truncate, $0.point) }
     return result
+  }
+
+  public func nextData(from offset: UInt64) -> Int64 {
+    state.withLock { state in
+      if !state.tellsHoles { return Int64(offset) }
+      return state.cached.nextData(from: offset).map { Int64($0) } ?? -Int64(ENXIO)
+    }
   }
 
   public func byteCount() -> Int64 { state.withLock { Int64($0.cached.byteCount) } }

@@ -21,7 +21,7 @@ public struct SortedArrayOracle: Sendable {
     var upper = entries.count
     while lower < upper {
       let middle = (lower + upper) / 2
-      if entries[middle].key.lexicographicallyPrecedes(key) { lower = middle + 1 } else { upper = middle }
+      if entries[middle].key.precedes(key) { lower = middle + 1 } else { upper = middle }
     }
     return lower
   }
@@ -56,7 +56,7 @@ public struct SortedArrayOracle: Sendable {
   public mutating func put(_ key: [UInt8], _ value: [UInt8]) -> [UInt8]? {
     digest &+= entryDigest(key, value)
     let index = rank(of: key)
-    if index < entries.count, entries[index].key == key {
+    if index < entries.count, entries[index].key.equals(key) {
       let old = entries[index].value
       digest &-= entryDigest(key, old)
       entries[index].value = value
@@ -86,7 +86,7 @@ public struct SortedArrayOracle: Sendable {
 
   private func position(of key: [UInt8]) -> Int? {
     let index = rank(of: key)
-    return index < entries.count && entries[index].key == key ? index : nil
+    return index < entries.count && entries[index].key.equals(key) ? index : nil
   }
 }
 

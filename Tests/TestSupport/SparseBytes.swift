@@ -44,6 +44,14 @@ public struct SparseBytes: Sendable {
     }
   }
 
+  /// The start of the first chunk at or after `offset` in which something was written, or `offset` inside of one; nil
+  /// if there is none.
+  public func nextData(from offset: UInt64) -> UInt64? {
+    let size = UInt64(Self.chunkByteCount)
+    let starts = chunks.keys.lazy.filter { ($0 + 1) * size > offset && $0 * size < byteCount }
+    return starts.min().map { max(offset, $0 * size) }
+  }
+
   /// All bytes of the file.
   public var bytes: [UInt8] { bytes(in: 0..<byteCount) }
 

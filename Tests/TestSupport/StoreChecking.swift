@@ -64,13 +64,13 @@ public struct SnapshotComparison {
     for _ in 0..<sampleCount {
       let position = generator.number(in: 0...oracle.count - 1)
       let (key, value) = oracle.entries[position]
-      guard let entry = try tree.entry(at: position), entry.key == key, entry.value == value else {
+      guard let entry = try tree.entry(at: position), key.equals(entry.key), value.equals(entry.value) else {
         return "another entry at position \(position)"
       }
       guard try tree.rank(of: key) == position else { return "another rank than \(position)" }
-      guard try tree.value(for: key) == value else { return "another value at position \(position)" }
+      guard value.equals(try tree.value(for: key)) else { return "another value at position \(position)" }
       let other = oracle.entries[generator.number(in: 0...oracle.count - 1)].key
-      let (low, high) = key.lexicographicallyPrecedes(other) ? (key, other) : (other, key)
+      let (low, high) = key.precedes(other) ? (key, other) : (other, key)
       let range = KeyRange(lower: .excluding(low), upper: .including(high))
       guard try tree.count(in: range) == oracle.positions(in: range).count else {
         return "another count in a range"
@@ -82,13 +82,11 @@ public struct SnapshotComparison {
     }
     return nil
   }
-
-  private func order(_ left: [UInt8], _ right: [UInt8]) -> Bool { left.lexicographicallyPrecedes(right) }
 }
 
 extension RawSpan {
   /// Whether the bytes are these.
   fileprivate func holds(_ bytes: [UInt8]) -> Bool {
-    withUnsafeBytes { $0.elementsEqual(bytes) }
+    withUnsafeBytes { bytes.equals($0) }
   }
 }

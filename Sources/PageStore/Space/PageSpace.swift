@@ -219,19 +219,33 @@ struct PageSpace {
     surplusEnd = max(surplusEnd ?? 0, cut.oldEnd * pageSize)
   }
 
-  /// Gives up to `limit` bytes of the part that was cut off back to the file system; false when nothing is
-  /// left. It works in pieces, because a file system takes a while to free many blocks. If the file has grown
-  /// again, the growth reuses the rest.
+  /// Gives a piece of the part that was cut off back to the file system; false when nothing is left. A file
+  /// system takes a while to free many blocks, so a piece has up to `limit` bytes, or more where the file has
+  /// no data. If the file has grown again, the growth reuses the rest.
   mutating func truncate(upTo limit: UInt64) throws(StoreError) -> Bool {
     guard let surplusEnd else { return false }
     guard surplusEnd > end else {
       self.surplusEnd = nil
       return false
     }
-    let next = max(end, surplusEnd - min(surplusEnd, limit))
+    let next = try surplusEnd - byteCountOfPiece(of: end..<surplusEnd, upTo: limit)
     try file.truncate(to: next)
     self.surplusEnd = next
     return true
+  }
+
+  /// Returns the number of bytes at the end of a range that are given back at once. It doubles while there is
+  /// no data among twice as many: a hole may be terabytes long.
+  private func byteCountOfPiece(
+    of range: Range<UInt64>,
+    upTo limit: UInt64
+  ) throws(StoreError) -> UInt64 {
+    let total = range.upperBound - range.lowerBound
+    var count = limit
+    while count < total, try file.nextData(from: range.upperBound - min(2 * count, total)) == nil {
+      count *= 2
+    }
+    return min(count, total)
   }
 
   // MARK: Headers

@@ -77,8 +77,8 @@ extension Committer {
   private static let truncationPause: UInt32 = 200
 
   /// Frees the pages that the last checkpoint has replaced, if that is worth two synced writes, and makes the
-  /// file as short as its extents. It throws no error: commits are durable, and a failure of the log has fenced the store. Called with `checkpointing`
-  /// held.
+  /// file as short as its extents. It throws no error: commits are durable, and a failure of the log has
+  /// fenced the store. Called with `checkpointing` held.
   func restateIfWorthwhile(_ withState: WithState) {
     var isWorthwhile = false
     var keeping: UInt64 = 0

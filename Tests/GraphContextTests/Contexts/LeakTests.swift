@@ -21,7 +21,11 @@ struct LeakTests {
 
     /// Returns the names of the objects that are still alive when executors have had the time to release them.
     func leftInTheEnd() async throws -> [String] {
-      for _ in 0..<120_000 where !left.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+      var rest = 120_000
+      while rest > 0, !left.isEmpty {
+        try await Task.sleep(for: .milliseconds(5))
+        rest -= 1
+      }
       return left
     }
   }

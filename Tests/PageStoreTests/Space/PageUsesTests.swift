@@ -29,11 +29,10 @@ struct PageUsesTests {
   }
 
   private func fill(_ store: Store, _ numbers: Range<Int>, _ letter: Character) throws {
+    let value = bytes(String(repeating: letter, count: 300))
     try store.write { transaction in
       let tree = try transaction.tree("t")
-      for number in numbers {
-        try tree.put(bytes("k\(number)"), bytes(String(repeating: letter, count: 300)))
-      }
+      for number in numbers { try tree.put(bytes("k\(number)"), value) }
     }
   }
 

@@ -77,4 +77,21 @@ struct SurplusTests {
     try #require(written == surplus.count)
     try expectShort(disk)
   }
+
+  /// A hole takes no time to give back, so its length must not count.
+  @Test func holesAreGivenBackInAFewPieces() throws {
+    try fixture.open().close()
+    let disk = fixture.disk.afterProcessDeath()
+    disk.tellHoles()
+    try #require(disk.truncate(to: 1 << 34) == 0)
+    let surplus = [UInt8](repeating: 1, count: 20 << 20)
+    let written = surplus.withUnsafeBytes { disk.write($0, at: 1 << 33) }
+    try #require(written == surplus.count)
+
+    let store = try fixture.open(disk)
+    try store.put("a", "1")
+    try store.close()
+    #expect(disk.content.byteCount < 4 << 20)
+    #expect(disk.statistics.count(.truncate) < 60)
+  }
 }

@@ -38,7 +38,11 @@ struct SnapshotExpiryTests {
   }
 
   private func waitUntil(_ condition: () throws -> Bool) throws {
-    for _ in 0..<600_000 where try !condition() { usleep(1_000) }
+    var rest = 600_000
+    while try rest > 0 && !condition() {
+      usleep(1_000)
+      rest -= 1
+    }
     #expect(try condition())
   }
 
