@@ -34,7 +34,7 @@ struct ChildSave {
       keepDeletedInParent()
       saved = child.finishSave(updated)
     }
-    if request.deletesObjects {
+    if request.mayReleaseObjects {
       child.tellingChanges(from: .parent) { saved.kept.forEach { readReferences(of: $0) } }
     }
     if !child.events.didSave.isEmpty { saved.changes = handedOver.changes }

@@ -136,4 +136,9 @@ struct SaveRequest {
   var isEmpty: Bool { pairs.isEmpty && failures.isEmpty && entities.allSatisfy(\.isEmpty) }
   var hasConflicts: Bool { conflicts.contains { !$0.isEmpty } }
   var deletesObjects: Bool { entities.contains { !$0.deleted.isEmpty } }
+  /// True if objects that the save keeps may be missing below it afterwards: it deletes objects, with the effects of
+  /// their rules, or others have deleted or changed objects that have unsaved changes here.
+  var mayReleaseObjects: Bool {
+    deletesObjects || hasConflicts || deletedInParent.contains { !$0.isEmpty }
+  }
 }

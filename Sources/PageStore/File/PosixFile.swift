@@ -6,6 +6,8 @@ import Synchronization
 final class PosixFile: RandomAccessFile {
   /// -1 once closed.
   private let descriptorStorage: Atomic<Int32>
+  /// The second opening of the file, for ``synchronizeApart()``. -1 before it is needed, and once closed.
+  private let apartStorage = Atomic<Int32>(-1)
   private let forkGeneration = ForkGuard.generation
 
   /// The identity of the file, if it was determined at the opening. It doesn't change while the file is open.
@@ -37,17 +39,34 @@ final class PosixFile: RandomAccessFile {
   }
 
   func synchronizeApart() -> Int32 {
-    let path = "/proc/self/fd/\(descriptor)"
-    var apart = Glibc.open(path, O_RDWR | O_CLOEXEC)
-    while apart < 0, errno == EINTR { apart = Glibc.open(path, O_RDWR | O_CLOEXEC) }
     // Without /proc, or without a free descriptor, a shared sync is better than none.
-    guard apart >= 0, let apart = try? Self.aboveStandardStreams(apart) else { return synchronize() }
-    defer { _ = Glibc.close(apart) }
+    guard let apart = openApart() else { return synchronize() }
     return fdatasync(apart) == 0 ? 0 : -errno
   }
 
   func startWriteback(at offset: UInt64, byteCount: UInt64) -> Int32 {
-    clinux_start_writeback(descriptor, Int64(offset), Int64(byteCount))
+    // An opening reports the failures since it was made, and an earlier one only if no other process has been
+    // told of it. So it is made before the device begins to write.
+    _ = openApart()
+    return clinux_start_writeback(descriptor, Int64(offset), Int64(byteCount))
+  }
+
+  /// Returns the second opening of the file, which the first call makes; nil if there can be none.
+  private func openApart() -> Int32? {
+    let known = apartStorage.load(ordering: .acquiring)
+    if known >= 0 { return known }
+    let path = "/proc/self/fd/\(descriptor)"
+    var new = Glibc.open(path, O_RDWR | O_CLOEXEC)
+    while new < 0, errno == EINTR { new = Glibc.open(path, O_RDWR | O_CLOEXEC) }
+    guard new >= 0, let new = try? Self.aboveStandardStreams(new) else { return nil }
+    let (isFirst, other) = apartStorage.compareExchange(
+      expected: -1,
+      desired: new,
+      ordering: .acquiringAndReleasing
+    )
+    if isFirst { return new }
+    _ = Glibc.close(new)
+    return other
   }
 
   func allocate(at offset: UInt64, byteCount: UInt64) -> Int32 {
@@ -78,6 +97,8 @@ final class PosixFile: RandomAccessFile {
     // must not release its parent's lock.
     if forkGeneration == ForkGuard.generation { FileLock.release(open) }
     _ = Glibc.close(open)
+    let apart = apartStorage.exchange(-1, ordering: .acquiringAndReleasing)
+    if apart >= 0 { _ = Glibc.close(apart) }
   }
 
   private func negated(_ result: Int) -> Int {

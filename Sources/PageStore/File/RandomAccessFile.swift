@@ -18,8 +18,8 @@ public protocol RandomAccessFile: AnyObject, Sendable {
   func synchronize() -> Int32
   /// `fdatasync` through another opening of the file, so that the syncs of both openings report a failure.
   /// The kernel reports a failed write once for each opening. If another thread synced through the same
-  /// opening at the same moment, its sync would report success. If no other opening can be had, this one is
-  /// synced.
+  /// opening at the same moment, its sync would report success. The opening exists at the latest when
+  /// ``startWriteback(at:byteCount:)`` is first called. If no other opening can be had, this one is synced.
   func synchronizeApart() -> Int32
   /// `sync_file_range` with `SYNC_FILE_RANGE_WRITE`: the device begins to write the range's changed bytes.
   /// Makes nothing durable. After an error, bytes of the range may be lost, and it isn't certain that a later

@@ -125,6 +125,29 @@ struct OrderedMergeTests {
     #expect(below.titles == titles)
   }
 
+  /// Nothing but the place that the child has given the object keeps it there.
+  @Test(arguments: [false, true])
+  func aMovedMemberThatTheParentHasDeletedLeavesTheChildWithItsSave(_ isMerged: Bool) async throws {
+    let parent = try context()
+    let child = parent.makeChild()
+    let shown = try FetchedResults(From<Track>().orderBy(\.title), in: child)
+    let below = try child.object(Playlist.self, with: list)
+    let moved = below.tracks[250]
+    below.tracks.move(from: 250, to: 3)
+    child.processPendingChanges()
+    let deleting = isMerged ? try context() : parent
+    deleting.delete(try deleting.object(Playlist.self, with: list).tracks[250])
+    if isMerged {
+      try deleting.save()
+      try parent.refresh()
+    }
+    try child.save()
+    child.processPendingChanges()
+    #expect(moved.isDeleted)
+    #expect(!shown.contains { $0.title == "250" })
+    #expect(shown.map(\.title) == (try child.fetch(From<Track>().orderBy(\.title)).map(\.title)))
+  }
+
   @Test func aListWhoseMovedMemberAnotherHasDeletedIsReadBeforeTheSave() async throws {
     let (first, second) = (try context(), try context())
     let lists = try [first, second].map { try $0.object(Playlist.self, with: list) }
