@@ -3,6 +3,17 @@ import Predicates
 // Objects and links that a save has stored otherwise than its context showed them.
 
 extension SaveCompletion {
+  /// Makes the children keep the values of objects that they have changed and others have deleted. The context loses
+  /// them with the save.
+  func keepValuesInChildren() {
+    if context.children.isEmpty { return }
+    for (ordinal, numbers) in differences.reverted.enumerated() {
+      for number in numbers where context.entities[ordinal].mayBeMissing(number) {
+        context.children.forEach { $0.loadAttributesIfChanged(number, ordinal) }
+      }
+    }
+  }
+
   /// Returns the values that the children have seen so far of objects that are stored otherwise, as records. Empty
   /// without children.
   func valuesShownToChildren() -> [ObjectKey: [UInt8]] {

@@ -17,6 +17,7 @@ struct SaveCompletion {
       context.holdObservers(false)
       observed.tellOfDifferences()
     }
+    keepValuesInChildren()
     let (values, links) = (valuesShownToChildren(), shownLinks())
     let (saved, aliases) = finishSave()
     context.undoManager?.noteDeletions(by: outcome.ruleChanges, context.coordinator.schema)

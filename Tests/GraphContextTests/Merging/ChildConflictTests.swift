@@ -54,7 +54,31 @@ struct ChildConflictTests {
     #expect(writer.rank == 16)
   }
 
-  /// As above, but the values of a new object replace the values that the child has seen.
+  /// The parent's save drops its own change of an object that others have deleted.
+  @Test func aChildKeepsTheValuesOfAnObjectThatItsParentsSaveDrops() throws {
+    context.mergePolicy = .mergeByPropertyObjectTrump
+    let child = context.makeChild()
+    let grandchild = child.makeChild()
+    let (below, lowest) = (
+      try child.existingObject(Writer.self, with: writer.objectID),
+      try grandchild.existingObject(Writer.self, with: writer.objectID)
+    )
+    writer.rank = 5
+    below.email = "woolf"
+    other.delete(try other.existingObject(Writer.self, with: writer.objectID))
+    try other.save()
+    try context.refresh()
+    try context.save()
+    #expect(writer.isDeleted)
+    #expect(lowest.rank == 5 && lowest.name == "Woolf" && lowest.email == "woolf")
+    #expect(below.rank == 5 && below.name == "Woolf")
+    #expect(try grandchild.fetch(From<Writer>()).count == 1)
+    #expect(throws: ContextError.self) { try child.save() }
+    child.rollback()
+    #expect(try child.fetch(From<Writer>()).isEmpty)
+  }
+
+  /// As in the first test, but the values of a new object replace the values that the child has seen.
   @Test func aChildsBaseIsWhatANewObjectHasReplaced() throws {
     writer.email = "woolf"
     writer.rank = 10
