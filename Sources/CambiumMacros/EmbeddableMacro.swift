@@ -23,7 +23,7 @@ enum EmbeddableMacro: ExtensionMacro, MemberMacro, WrittenMacro {
     var diagnostics: [Diagnostic] = []
     let embedded = embedded(value, named: "\(type.trimmed)", in: context, &diagnostics)
     diagnostics.forEach(context.diagnose)
-    return try embedded.map { [try $0.conformance] } ?? []
+    return try embedded.map { [try $0.extension(isStated: protocols.isEmpty)] } ?? []
   }
 
   static func expansion(
@@ -139,26 +139,25 @@ private struct EmbeddedStruct {
   private var plain: [Property] { properties.filter { !$0.declared.isEmbedded } }
   private var nested: [Property] { properties.filter(\.declared.isEmbedded) }
 
-  var conformance: ExtensionDeclSyntax {
-    get throws {
-      try ExtensionDeclSyntax(
-        """
-        nonisolated extension \(raw: type): GraphContext.EmbeddedValue {
-          \(raw: access)static var _$properties: [(keyPath: AnyKeyPath, name: String)] {
-            [\(raw: properties.map { "(\\\(type).\($0.name), \"\($0.name)\")" }.joined(separator: ", "))]
-          }
-
-          fileprivate init(_$parts parts: inout _Parts, of object: some GraphContext.ManagedObject, at slot: Int) {
-            \(raw: lines(4) { "self.\($0.name) = parts._\($0.name).value(of: object, at: slot + \($0.start))" })
-          }
-
-          fileprivate init<_Reader: GraphContext.ValuesReader>(_$from reader: inout _Reader) throws(_Reader.Failure) {
-            \(raw: lines(4) { "self.\($0.name) = try \($0.reading)" })
-          }
+  /// - Parameter isStated: true if the program states the conformance itself.
+  func `extension`(isStated: Bool) throws -> ExtensionDeclSyntax {
+    try ExtensionDeclSyntax(
+      """
+      nonisolated extension \(raw: type)\(raw: isStated ? "" : ": GraphContext.EmbeddedValue") {
+        \(raw: access)static var _$properties: [(keyPath: AnyKeyPath, name: String)] {
+          [\(raw: properties.map { "(\\\(type).\($0.name), \"\($0.name)\")" }.joined(separator: ", "))]
         }
-        """
-      )
-    }
+
+        fileprivate init(_$parts parts: inout _Parts, of object: some GraphContext.ManagedObject, at slot: Int) {
+          \(raw: lines(4) { "self.\($0.name) = parts._\($0.name).value(of: object, at: slot + \($0.start))" })
+        }
+
+        fileprivate init<_Reader: GraphContext.ValuesReader>(_$from reader: inout _Reader) throws(_Reader.Failure) {
+          \(raw: lines(4) { "self.\($0.name) = try \($0.reading)" })
+        }
+      }
+      """
+    )
   }
 
   /// The declaration of `_Parts`, which stores the parts.

@@ -27,7 +27,7 @@ extension ManagedObject {
       object.noteReading(.slot(slot))
       let number = object.reference(at: slot)
       try context.checkUsable()
-      if number.isNone { return .null }
+      if number.isNone || !object.hasTarget(number, slot) { return .null }
       object = context.object(number, of: context.destination(of: object, property: slot))
     }
     let slot = try object.slot(named: names.joined(separator: "."), of: keyPath)

@@ -219,6 +219,11 @@ public final class ManagedObjectContext: ObjectHost {
     object(ManagedRecord.self, number: number, destination(of: owner, property: property).ordinal)
   }
 
+  override func hasTarget(_ number: ObjectNumber, of owner: any ManagedObject, property: Int) -> Bool {
+    let ordinal = destination(of: owner, property: property).ordinal
+    return entities[ordinal].known[number] != nil || isBelow(ObjectKey(entity: ordinal, number: number))
+  }
+
   override func canLead(
     _ owner: any ManagedObject,
     by property: Int,

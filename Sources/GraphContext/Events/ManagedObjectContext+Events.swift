@@ -246,7 +246,8 @@ extension ManagedObjectContext {
     note(key, wasThere: isShown(key), properties)
   }
 
-  private func isBelow(_ key: ObjectKey) -> Bool {
+  /// Returns whether the source has an object; false if it can't be read.
+  func isBelow(_ key: ObjectKey) -> Bool {
     deferringError(false) { () throws(ContextError) in try source.contains(key.number, of: entity(key.entity))
     }
   }

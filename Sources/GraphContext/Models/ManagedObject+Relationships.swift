@@ -40,10 +40,19 @@ extension ManagedObject {
     return cache.number.isNone ? nil : _$target(cache.number, slot)
   }
 
-  /// Returns the object of a number that a relationship leads to; nil for an object in no context.
+  /// Returns the object of a number that a relationship leads to; nil for an object in no context, and where
+  /// ``hasTarget(_:_:)`` is false.
   @usableFromInline
   package func _$target<Target: ManagedObject>(_ number: ObjectNumber, _ slot: Int) -> Target? {
-    _$state.host?.object(Target.self, number, of: self, property: slot)
+    guard hasTarget(number, slot) else { return nil }
+    return _$state.host?.object(Target.self, number, of: self, property: slot)
+  }
+
+  /// Returns false if a to-one relationship of a deleted object leads to an object that was never saved, and that was
+  /// deleted as well.
+  func hasTarget(_ number: ObjectNumber, _ slot: Int) -> Bool {
+    guard _$state.phase == .deleted, let host = _$state.host else { return true }
+    return host.hasTarget(number, of: self, property: slot)
   }
 
   /// Returns the object that a required to-one relationship leads to. If that object can't be read, returns one that

@@ -100,6 +100,9 @@ public class ObjectHost {
     property: Int
   ) -> ManagedRecord { missing() }
 
+  /// Returns whether a relationship of a deleted object leads to an object that is here or below.
+  func hasTarget(_ number: ObjectNumber, of owner: any ManagedObject, property: Int) -> Bool { true }
+
   /// Returns whether a relationship of a model's object can lead to a record, whose class doesn't tell its entity. If
   /// not, the host remembers that.
   func canLead(_ owner: any ManagedObject, by property: Int, to record: ManagedRecord) -> Bool {

@@ -182,7 +182,9 @@ struct UndoGroup {
     for (key, image) in images {
       var image = image
       image.isThereAfter = context.isThere(key)
-      let object = context.knownObject(key.number, of: context.entity(key.entity))
+      let known = context.knownObject(key.number, of: context.entity(key.entity))
+      // A fault of an object that isn't there has no values.
+      let object = image.isThereAfter || known?._$state.phase != .persistent ? known : nil
       if !image.isThereAfter, image.isDeletedByOthers(object) {
         removeImage(of: key)
         continue

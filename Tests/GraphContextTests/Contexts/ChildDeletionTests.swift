@@ -37,6 +37,27 @@ struct ChildDeletionTests {
     #expect(try await library.verify().map(\.description) == [])
   }
 
+  /// A change in the outermost context reaches a child only through the contexts between them.
+  @Test func aChildKeepsTheValuesOfAnObjectThatIsDeletedBetween() async throws {
+    let library = try await Library.open()
+    let context = try library.context()
+    let writer = Writer("Woolf", rank: 5)
+    context.insert(writer)
+    try context.save()
+    let middle = context.makeChild()
+    let child = middle.makeChild()
+    let lowest = child.makeChild()
+    let below = try child.existingObject(Writer.self, with: writer.objectID)
+    below.email = "woolf"
+    middle.delete(try middle.existingObject(Writer.self, with: writer.objectID))
+    writer.name = "V. Woolf"
+    #expect(below.rank == 5 && below.name == "Woolf")
+    #expect(try lowest.existingObject(Writer.self, with: writer.objectID).rank == 5)
+    #expect(try lowest.fetch(From<Writer>()).map(\.email) == ["woolf"])
+    middle.rollback()
+    #expect(below.rank == 5 && below.name == "V. Woolf" && below.email == "woolf")
+  }
+
   /// Deleting many objects updates the observers of a child's relationships once, not once for each object.
   @Test func deletingManyListsAnObservedRelationshipOnce() async throws {
     let library = try await Library.open()

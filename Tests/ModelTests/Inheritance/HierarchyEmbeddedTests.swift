@@ -15,7 +15,8 @@ enum Clinic {
     var tags: [String] = ["new"]
   }
 
-  @Embeddable struct Span: Hashable {
+  /// States the conformance, which the macro leaves out then.
+  @Embeddable struct Span: Hashable, EmbeddedValue {
     var first: Int
     var last: Int = 9
   }

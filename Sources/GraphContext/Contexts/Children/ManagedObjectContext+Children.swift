@@ -46,6 +46,8 @@ extension ManagedObjectContext {
     if let object = knownObject(number, of: entity(ordinal)), object._$state.phase != .inserted {
       object._$state.forgetUnchangedValues()
       if object._$state.hasChanges { entities[ordinal].encoded?.noteStale(number) }
+      // Children that have changed an object which is deleted here keep its values: they can't read them any more.
+      if object._$state.phase == .deleted { return }
     }
     children.forEach { $0.parentWillChange(number, ordinal) }
   }

@@ -20,7 +20,7 @@ extension ManagedRecord {
     guard let context else { return nil }
     let destination = try context.destination(of: self, property: slot, name, as: type)
     let number = try target(at: slot, in: context)
-    if number.isNone { return nil }
+    if number.isNone || !hasTarget(number, slot) { return nil }
     try check([number], name, destination, type, in: context)
     return context.object(type, number: number, destination.ordinal)
   }
