@@ -82,7 +82,8 @@ extension ManagedObjectContext {
     if let known = entities[entity.ordinal].known[row.number] {
       let object = unsafeDowncast(known, to: Root.self)
       if object._$state.phase == .deleted { return nil }
-      if object._$state.phase == .inserted { return object }
+      // Its unsaved changes keep an object here that others have deleted.
+      if object._$state.phase == .inserted || object._$state.hasChanges { return object }
     }
     if hasRecord, row.record != nil { return try object(row, entity) as Root }
     return try source.contains(row.number, of: entity)

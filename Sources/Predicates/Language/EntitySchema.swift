@@ -303,4 +303,9 @@ public protocol SchemaProviding: Sendable {
 extension SchemaProviding {
   /// Nil: the schema is of no store.
   public var entityNamesByNumber: [UInt32: String]? { nil }
+
+  /// Returns the name of the root of a class's hierarchy; any other name as it is. O(1).
+  func rootName(of name: String) -> String {
+    entitySchema(named: name).map { entitySchema($0.id).name } ?? name
+  }
 }

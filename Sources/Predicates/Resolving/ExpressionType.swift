@@ -28,7 +28,7 @@ enum ExpressionType: Hashable {
       case .data, .place: .data
       case .coded: .coded
       case .externalString, .externalData: .external
-      case .reference: .object(destination.entity)
+      case .reference: .object(destination.root)
       }
   }
 

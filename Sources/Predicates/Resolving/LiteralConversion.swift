@@ -21,12 +21,12 @@ enum ConvertedLiteral {
 /// A conversion of literals to the type of the attribute that they are compared with.
 struct LiteralConversion {
   let path: ResolvedPath
-  /// The entity that the path leads to, if it ends at an object.
-  let entity: String?
+  /// The root of the hierarchy of the entity that the path leads to, if it ends at an object.
+  let root: String?
 
   init(to destination: PathResolver.Destination) {
     path = destination.path
-    entity = destination.entity
+    root = destination.root
   }
 
   /// Converts a literal to the type.
@@ -41,8 +41,8 @@ struct LiteralConversion {
       if let converted = convert(digits) { return converted }
     case .reference(let object):
       guard path.kind == .reference else { break }
-      guard object.entity == entity else {
-        let message = "\(path.name) leads to \(entity ?? "an object"), never to \(object.entity)."
+      guard object.entity == root else {
+        let message = "\(path.name) leads to \(root ?? "an object"), never to \(object.entity)."
         throw mismatch(message, literal)
       }
       return .value(.reference(object.number))

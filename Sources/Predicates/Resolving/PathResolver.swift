@@ -27,6 +27,8 @@ package struct PathResolver {
   package struct Destination: Sendable, Hashable {
     package var path: ResolvedPath
     package var entity: String?
+    /// The root of the entity's hierarchy: the objects of all of its classes are numbered together.
+    var root: String?
     /// The kind of a list's elements; nil for a target that is no list.
     var elementKind: AttributeKind?
     /// The path's test of the class of the object that it leads to; nil if the path asks for a value.
@@ -49,7 +51,22 @@ package struct PathResolver {
       return Destination(path: path, entity: nil)
     }
     let path = ResolvedPath(scope: scope, hops: [], leaf: .objectID, isOptional: false, name: name)
-    return Destination(path: path, entity: entity.name)
+    return destination(path, in: entity.name)
+  }
+
+  private func destination(
+    _ path: ResolvedPath,
+    in entity: String?,
+    elementKind: AttributeKind? = nil,
+    classTest: ClassTest? = nil
+  ) -> Destination {
+    Destination(
+      path: path,
+      entity: entity,
+      root: entity.map(schema.rootName),
+      elementKind: elementKind,
+      classTest: classTest
+    )
   }
 
   /// Follows the names to an attribute, a to-one relationship or, as `objectID`, an object's own identity.
@@ -156,22 +173,18 @@ package struct PathResolver {
           return .toMany(place, many, owner: path, of: current)
         }
         if place == names.count - 1, let test = ClassTest(name, in: current) {
-          return .value(Destination(path: path, entity: current.name, classTest: test))
+          return .value(destination(path, in: current.name, classTest: test))
         }
         guard name == Self.objectIDName, place == names.count - 1 else {
           throw unknown(names, place, in: current)
         }
-        return .value(Destination(path: path, entity: current.name))
+        return .value(destination(path, in: current.name))
       }
       path.isOptional = path.isOptional || property.isOptional
       if last == names.count - 1 {
         path.leaf = .slot(property.slot, property.kind)
         return .value(
-          Destination(
-            path: path,
-            entity: current.objectEntity(of: property),
-            elementKind: property.elementKind
-          )
+          destination(path, in: current.objectEntity(of: property), elementKind: property.elementKind)
         )
       }
       guard let next = property.destination.flatMap({ schema.entitySchema(named: $0) }) else {
@@ -181,7 +194,7 @@ package struct PathResolver {
       current = next
       place = last + 1
     }
-    return .value(Destination(path: path, entity: current.name))
+    return .value(destination(path, in: current.name))
   }
 
   /// The name by which a path asks for an object's own identity.

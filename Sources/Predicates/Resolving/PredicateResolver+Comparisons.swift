@@ -151,7 +151,7 @@ extension PredicateResolver {
   ) -> Bool {
     let (one, two) = (first.path.kind, second.path.kind)
     if one.isNumeric && two.isNumeric { return true }
-    return one == two && one.isComparable && first.entity == second.entity
+    return one == two && one.isComparable && first.root == second.root
   }
 }
 

@@ -139,30 +139,39 @@ struct PredicateResolver {
     }
   }
 
-  /// Returns the reference with the name that its entity has in the schema. Numbers of another store's objects
-  /// would be mistaken for those of objects in this store.
+  /// Returns the reference with the name that the root of its entity's hierarchy has in the schema. Numbers of another
+  /// store's objects would be mistaken for those of objects in this store.
   static func known(
     _ object: ObjectReference,
     at location: SourceLocation?,
     store: UUID?,
     in schema: some SchemaProviding
   ) throws(QueryError) -> ObjectReference {
-    guard let store, let objectStore = object.store else { return object }
+    guard let store, let objectStore = object.store else {
+      return object.named(schema.rootName(of: object.entity))
+    }
     guard objectStore == store else {
       let message = "\(object.entity) \(object.number) is an object of another store (\(objectStore))."
       throw QueryError(.typeMismatch, message).at(location)
     }
     guard let number = object.entityNumber, let names = schema.entityNamesByNumber else {
-      return object
+      return object.named(schema.rootName(of: object.entity))
     }
     guard let name = names[number] else {
       let message =
         "\(object.entity) \(object.number) is an object of an entity that the store doesn't have any more."
       throw QueryError(.typeMismatch, message).at(location)
     }
-    var known = object
-    known.entity = name
-    return known
+    return object.named(name)
+  }
+}
+
+extension ObjectReference {
+  /// Returns the same object with another name of its entity.
+  fileprivate func named(_ entity: String) -> ObjectReference {
+    var object = self
+    object.entity = entity
+    return object
   }
 }
 

@@ -37,6 +37,26 @@ struct StreamingTests {
     }
   }
 
+  /// As a fetch finds it.
+  @Test func anObjectThatItsUnsavedChangesKeepIsInABatch() async throws {
+    let library = try await Library.open()
+    let (context, other) = (try library.context(), try library.context())
+    let writers = ["Woolf", "Zola"].map { Writer($0) }
+    for writer in writers { context.insert(writer) }
+    try context.save()
+    writers[0].rank = 5
+    try other.refresh()
+    other.delete(try other.existingObject(Writer.self, with: writers[0].objectID))
+    try other.save()
+    try context.refresh()
+    for shown in [context, context.makeChild()] {
+      var names: [String] = []
+      try shown.forEach(From<Writer>().orderBy(\.name), inBatchesOf: 1) { names.append($0.name) }
+      #expect(try names == shown.fetch(From<Writer>().orderBy(\.name)).map(\.name))
+    }
+    #expect(try context.count(From<Writer>()) == 2)
+  }
+
   @Test func aStreamStaysWithTheSnapshotOfItsStart() async throws {
     try await withItems(100) { context throws in
       var seen: [Int?] = []
