@@ -22,7 +22,7 @@
 ///   `URL`, an enum or struct with a raw value of one of these that conforms to `AttributeType`, a `Codable` type
 ///   that conforms to `CodableAttribute`, an array or `Set` of any of them, or an optional of any of them;
 /// - a *relationship*, marked
-///   ``Relationship(_:deleteRule:inverse:minimumModelCount:maximumModelCount:originalName:)-1sxus``, whose type is
+///   ``Relationship(_:deleteRule:inverse:minimumModelCount:maximumModelCount:originalName:)-70hk``, whose type is
 ///   another model, an optional of one, or an array, `Set` or `ToMany` of one.
 ///
 /// The macro also writes a type for the values of an object, `Song.Values`: see ``/GraphContext/ModelValues``. A
@@ -226,17 +226,14 @@ public struct AttributeOption: Sendable, Hashable {
   public static func pattern(_ pattern: String) -> AttributeOption { AttributeOption(name: "pattern") }
 }
 
-/// Makes a property of a model a relationship: a link to objects of another model, or of the same.
+/// Makes a property of a model a relationship that leads one way, or whose inverse the other end names: a link to
+/// objects of another model, or of the same.
 ///
 /// - Parameters:
 ///   - options: `.ordered` for a to-many relationship whose members have the order that the program gives them.
 ///     Where the inverse is to one, both ends say so.
 ///   - deleteRule: What happens to the objects at the other end when this one is deleted. By default they stay, and
 ///     their link back is removed.
-///   - inverse: The relationship at the other end that leads back. Name it at one end of each pair; at both ends,
-///     the compiler reports a "circular reference resolving attached macro 'Relationship'". A relationship without
-///     an inverse leads one way. A relationship that is its own inverse, such as friends or a spouse, has the
-///     inverse `.itself`.
 ///   - minimumModelCount: For a to-many relationship: saves refuse an object that has fewer members.
 ///   - maximumModelCount: For a to-many relationship: saves refuse an object that has more members; nil for no limit.
 ///   - originalName: The name that the relationship had in an earlier version: a string literal.
@@ -244,7 +241,36 @@ public struct AttributeOption: Sendable, Hashable {
 public macro Relationship(
   _ options: RelationshipOption...,
   deleteRule: DeleteRule = .nullify,
-  inverse: AnyKeyPath? = nil,
+  minimumModelCount: Int = 0,
+  maximumModelCount: Int? = nil,
+  originalName: String? = nil
+) =
+  #externalMacro(module: "CambiumMacros", type: "RelationshipMacro")
+
+// The inverse's type names the model. As `AnyKeyPath`, it made the compiler (Swift 6.3, debug builds) refuse
+// closures in other files that go on through the property: it had not yet expanded `@Model` for that model.
+
+/// Makes a property of a model a relationship with an inverse: a link to objects of another model, or of the same,
+/// that have a link back.
+///
+/// `@Relationship(inverse: \Album.songs) var album: Album?`
+///
+/// - Parameters:
+///   - options: `.ordered` for a to-many relationship whose members have the order that the program gives them.
+///     Where the inverse is to one, both ends say so.
+///   - deleteRule: What happens to the objects at the other end when this one is deleted. By default they stay, and
+///     their link back is removed.
+///   - inverse: The relationship at the other end that leads back. Name it at one end of each pair; at both ends,
+///     the compiler reports a "circular reference resolving attached macro 'Relationship'". A relationship that is
+///     its own inverse, such as friends or a spouse, has the inverse `.itself`.
+///   - minimumModelCount: For a to-many relationship: saves refuse an object that has fewer members.
+///   - maximumModelCount: For a to-many relationship: saves refuse an object that has more members; nil for no limit.
+///   - originalName: The name that the relationship had in an earlier version: a string literal.
+@attached(peer)
+public macro Relationship<Target: ManagedObject>(
+  _ options: RelationshipOption...,
+  deleteRule: DeleteRule = .nullify,
+  inverse: PartialKeyPath<Target>,
   minimumModelCount: Int = 0,
   maximumModelCount: Int? = nil,
   originalName: String? = nil

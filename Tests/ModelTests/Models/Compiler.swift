@@ -25,19 +25,25 @@ enum Compiler {
   ///
   /// - Parameters:
   ///   - prelude: What stands before the code.
+  ///   - models: The code of a second file, which the compiler reads after the first; nil where there is only one.
   ///   - mode: The version of the language.
   ///   - flags: More words for the compiler.
   static func messages(
     for code: String,
     after prelude: String = Compiler.prelude,
+    beside models: String? = nil,
     mode: String = "6",
     flags: [String] = []
   ) throws -> [String] {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("cambium-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
-    let source = folder.appendingPathComponent("main.swift")
-    try Data((prelude + code).utf8).write(to: source)
+    var sources = [folder.appendingPathComponent("main.swift")]
+    try Data((prelude + code).utf8).write(to: sources[0])
+    if let models {
+      sources.append(folder.appendingPathComponent("Models.swift"))
+      try Data(models.utf8).write(to: sources[1])
+    }
 
     let products = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
     let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -45,13 +51,14 @@ enum Compiler {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = [
-      "swiftc", "-emit-sil", "-o", "/dev/null", "-swift-version", mode, "-module-name", "Program",
+      "swiftc", "-emit-sil", "-whole-module-optimization", "-o", "/dev/null", "-swift-version", mode,
+      "-module-name", "Program",
       "-I", products.appendingPathComponent("Modules").path,
       "-Xcc", "-I", "-Xcc", root.appendingPathComponent("Sources/CLinux/include").path,
       "-Xcc", "-fmodule-map-file=\(products.path)/CLinux.build/module.modulemap",
       "-load-plugin-executable", "\(products.path)/CambiumMacros-tool#CambiumMacros",
     ]
-    process.arguments? += flags + [source.path]
+    process.arguments? += flags + sources.map(\.path)
     let pipe = Pipe()
     process.standardError = pipe
     try process.run()
