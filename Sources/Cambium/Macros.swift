@@ -412,7 +412,9 @@ public struct IndexedProperties<Root: ManagedObject>: ExpressibleByArrayLiteral 
 }
 
 // The macro that `@Model` attaches to the properties of a class. The argument is the position of the property in the
-// record, or among the to-many relationships.
+// record, or among the to-many relationships. The type of an embedded value is an argument, too, so that the
+// compiler looks for its conformance before it looks for its members. In the other order (Swift 6.3) it finds none,
+// and refuses conditions on parts in files that it reads before the struct.
 
 @attached(accessor, names: named(init), named(get), named(set))
 @attached(peer, names: prefixed(_), prefixed(_$Transformer_))
@@ -431,7 +433,11 @@ public macro _StoredToMany(_ ordinal: Int, of className: String? = nil) =
 
 @attached(accessor, names: named(init), named(get), named(set))
 @attached(peer, names: prefixed(_))
-public macro _StoredEmbedded(_ ordinal: Int, of className: String? = nil) =
+public macro _StoredEmbedded<Value: EmbeddedProperty>(
+  _ ordinal: Int,
+  as type: Value.Type,
+  of className: String? = nil
+) =
   #externalMacro(module: "CambiumMacros", type: "StoredEmbeddedMacro")
 
 @attached(accessor, names: named(get), named(set))

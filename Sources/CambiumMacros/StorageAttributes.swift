@@ -36,7 +36,8 @@ enum StorageAttributes {
       attributes[property.name] = "@_StoredToMany(\(ordinal)\(model.classArgument))"
     }
     for (ordinal, property) in model.embedded.enumerated() {
-      attributes[property.name] = "@_StoredEmbedded(\(ordinal)\(model.classArgument))"
+      let type = "(\(property.type.trimmedDescription)).self"
+      attributes[property.name] = "@_StoredEmbedded(\(ordinal), as: \(type)\(model.classArgument))"
     }
     for (slot, property) in model.stored.enumerated() {
       let macro = if case .attribute = property.kind { "_StoredAttribute" } else { "_StoredToOne" }
