@@ -33,7 +33,8 @@ struct ResolvedGrouping {
     _ query: ResolvedQuery,
     by keyColumns: [QueryColumn],
     _ aggregates: [ResolvedAggregate],
-    options: Options = Options()
+    options: Options = Options(),
+    in schema: Schema
   ) throws(QueryError) {
     self.query = query
     keys = keyColumns.map(\.path)
@@ -45,7 +46,8 @@ struct ResolvedGrouping {
     columns = GroupColumns(
       keyColumns.map { .init($0.name, $0.path.kind, of: $0.origin.entityName) }
         + self.aggregates.map { .init($0.name, $0.kind) },
-      title: "A group of \(query.entity.name)"
+      title: "A group of \(query.entity.name)",
+      objects: schema
     )
     conditionText = options.condition.description
     condition = try options.condition.resolved(

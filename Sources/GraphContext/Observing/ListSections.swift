@@ -65,7 +65,8 @@ struct ListSections {
       try ResolvedGrouping(
         all,
         by: [QueryColumn(path, storeID: context.storeID)],
-        [ResolvedAggregate(.count, of: nil, named: "count")]
+        [ResolvedAggregate(.count, of: nil, named: "count")],
+        in: context.coordinator.schema.schema
       )
     }
     let groups = try context.source.another().groups(of: grouping, over: context.layers(for: query)).rows

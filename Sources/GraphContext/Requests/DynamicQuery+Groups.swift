@@ -77,7 +77,7 @@ extension DynamicQuery {
       limit: limit,
       offset: offset
     )
-    return try ResolvedGrouping(query, by: keys, resolved, options: options)
+    return try ResolvedGrouping(query, by: keys, resolved, options: options, in: schema)
   }
 }
 

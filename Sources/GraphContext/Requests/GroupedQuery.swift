@@ -149,7 +149,8 @@ extension GroupedQuery {
       request.untyped.resolved(for: entity, in: schema, store: store),
       by: keyColumns,
       aggregates,
-      options: options
+      options: options,
+      in: schema
     )
   }
 }

@@ -20,11 +20,16 @@ package struct GroupColumns: SchemaProviding {
   /// The row's entity, and the entities that the first parts of names stand for.
   private let entities: [EntitySchema]
   private let ordinals: [String: Int]
+  /// The schema of the objects to which columns refer.
+  private let objects: any SchemaProviding
 
   /// Makes the columns.
   ///
-  /// - Parameter title: the name of a row in messages.
-  package init(_ columns: [Column], title: String) {
+  /// - Parameters:
+  ///   - title: the name of a row in messages.
+  ///   - objects: the schema of the objects to which columns refer.
+  package init(_ columns: [Column], title: String, objects: some SchemaProviding) {
+    self.objects = objects
     places = Dictionary(columns.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
     var owners = Owners(title)
     for column in columns {
@@ -47,6 +52,10 @@ package struct GroupColumns: SchemaProviding {
   package func entitySchema(named name: String) -> EntitySchema? { ordinals[name].map { entities[$0] } }
 
   package func entitySchema(_ id: EntityID) -> EntitySchema { entities[id.ordinal] }
+
+  package var entityNamesByNumber: [UInt32: String]? { objects.entityNamesByNumber }
+
+  package func rootName(of name: String) -> String { objects.rootName(of: name) }
 
   /// Returns the position of the column of this name.
   package func place(of name: String) -> Int? { places[name] }

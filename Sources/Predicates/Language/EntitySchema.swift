@@ -298,14 +298,17 @@ public protocol SchemaProviding: Sendable {
 
   /// The names of the entities, by the numbers that a store gave them; nil where the schema is of no store.
   var entityNamesByNumber: [UInt32: String]? { get }
+
+  /// Returns the name of the root of a class's hierarchy; any other name as it is. O(1).
+  func rootName(of name: String) -> String
 }
 
 extension SchemaProviding {
   /// Nil: the schema is of no store.
   public var entityNamesByNumber: [UInt32: String]? { nil }
 
-  /// Returns the name of the root of a class's hierarchy; any other name as it is. O(1).
-  func rootName(of name: String) -> String {
+  /// Looks for the entity of the class.
+  public func rootName(of name: String) -> String {
     entitySchema(named: name).map { entitySchema($0.id).name } ?? name
   }
 }

@@ -70,6 +70,20 @@ struct ObjectConditionTests {
     try expect([dog], Where<Dog> { $0.enemy == puppy }, among: [dog, puppy])
   }
 
+  @Test func groupsAreComparedWithAnObjectOfAClass() throws {
+    var query = DynamicQuery("Keeper")
+    query.aggregates = [.init(.count)]
+    for key in ["favourite", "favourite.objectID"] {
+      query.groupBy = [key, "favourite.name"]
+      query.having = try PredicateTree(format: "\(key) == %@", arguments: [puppy.objectID])
+      #expect(try context.groups(of: query).map { $0.value(of: "favourite.name") } == [.string("Bit")])
+    }
+    query = DynamicQuery("Dog")
+    query.groupBy = ["enemy"]
+    query.having = try PredicateTree(format: "enemy IN %@", arguments: [[puppy.objectID, cat.objectID]])
+    #expect(try context.groups(of: query).count == 2)
+  }
+
   @Test func anObjectOfAnotherEntityIsRefused() throws {
     let error = #expect(throws: ContextError.self) {
       try context.fetch(From<Dog>().where(format: "enemy == %@", keepers[0].objectID))
