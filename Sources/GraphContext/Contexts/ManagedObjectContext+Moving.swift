@@ -184,6 +184,8 @@ extension ManagedObjectContext {
         if exists { becomeChanged(object, entity) }
         return
       }
+      // Observers may have read lists before, with the values that the object has lost now.
+      defer { if object._$state.hasChanges { entities[ordinal].forgetReferences() } }
       switch (object._$state.hasChanges, exists) {
       case (true, true):
         let isUpdated = object._$state.phase == .persistent

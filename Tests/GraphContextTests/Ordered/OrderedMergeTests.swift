@@ -1,5 +1,7 @@
 import Cambium
 import Foundation
+import Observation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -123,6 +125,43 @@ struct OrderedMergeTests {
     parent.delete(above.tracks[250])
     titles.remove(at: 250)
     #expect(below.titles == titles)
+  }
+
+  /// The merge reads lists for observers, before it has looked at each object that differs.
+  @Test(arguments: [false, true])
+  func aMovedMemberThatAnotherHasDeletedIsInNoObservedList(_ isMovedElsewhere: Bool) async throws {
+    let (first, second) = (try context(), try context())
+    second.isObservable = true
+    let other = Playlist("B")
+    first.insert(other)
+    other.tracks = [Track("x"), Track("y")]
+    try first.save()
+    try second.refresh()
+    let list = try second.object(Playlist.self, with: self.list)
+    let observed = try second.object(Playlist.self, with: other.objectID)
+    list.tracks.move(from: 5, to: 20)
+    let moved = list.tracks[20]
+    #expect(moved.playlist === list)
+    _ = withObservationTracking({ observed.tracks.count }, onChange: {})
+    let told = Mutex(false)
+    let count = withObservationTracking({ list.tracks.count }, onChange: { told.withLock { $0 = true } })
+    let remaining = list.titles.filter { $0 != moved.title }
+
+    first.delete(other)
+    try first.save()
+    let elsewhere = try first.object(Track.self, with: moved.objectID)
+    if isMovedElsewhere {
+      let third = Playlist("C")
+      first.insert(third)
+      third.tracks.append(elsewhere)
+    } else {
+      first.delete(elsewhere)
+    }
+    try first.save()
+    try second.refresh()
+    #expect(list.titles == remaining)
+    #expect(list.tracks.count == count - 1)
+    #expect(told.withLock { $0 })
   }
 
   /// Nothing but the place that the child has given the object keeps it there.
