@@ -90,8 +90,9 @@ extension ManagedObjectContext {
     let shown = parent == nil ? shownValues(before: changeSets, ruleChanges) : ShownValues()
     defer { shown.tellOfDifferences() }
     undoManager?.willMove(in: self, changeSets, ruleChanges)
-    loadChangedObjects(deletedBy: changeSets, ruleChanges)
+    // First: it forgets values that are equal to those of the state before, and have to be loaded with the others.
     if parent == nil { compareChanges(with: changeSets) }
+    loadChangedObjects(deletedBy: changeSets, ruleChanges)
     show(newest)
     for (entity, changes) in ruleChanges.objects {
       update(changes.updated.lazy.map { ($0.key, $0.value) }, of: entity)
@@ -141,6 +142,15 @@ extension ManagedObjectContext {
     case .deleted: object.loadAttributes()
     default: break
     }
+  }
+
+  /// Notes that others have deleted an object, here and in children where it has unsaved changes.
+  func noteMissingIfChanged(_ number: ObjectNumber, _ ordinal: Int) {
+    children.forEach { $0.noteMissingIfChanged(number, ordinal) }
+    guard let object = knownObject(number, of: entity(ordinal)), object._$state.phase == .persistent,
+      object._$state.hasChanges
+    else { return }
+    entities[ordinal].noteConflict(number, ForeignChange(isDeleted: true))
   }
 
   /// Makes the children that have changed an object keep it, with the values that it shows now, before it loses its

@@ -4,12 +4,13 @@ import Predicates
 
 extension SaveCompletion {
   /// Makes the children keep the values of objects that they have changed and others have deleted. The context loses
-  /// them with the save.
+  /// them with the save, and children read other objects before they hear of that.
   func keepValuesInChildren() {
     if context.children.isEmpty { return }
     for (ordinal, numbers) in differences.reverted.enumerated() {
       for number in numbers where context.entities[ordinal].mayBeMissing(number) {
         context.children.forEach { $0.loadAttributesIfChanged(number, ordinal) }
+        context.children.forEach { $0.noteMissingIfChanged(number, ordinal) }
       }
     }
   }

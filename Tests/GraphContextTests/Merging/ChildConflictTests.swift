@@ -78,6 +78,52 @@ struct ChildConflictTests {
     #expect(try child.fetch(From<Writer>()).isEmpty)
   }
 
+  /// The child has changed the object after the merge, so it has no conflict of its own. The grandchild moves to another
+  /// commit while the parent lets the object go.
+  @Test func aGrandchildMovesOnWhileItsParentsSaveDropsAnObject() throws {
+    context.mergePolicy = .mergeByPropertyObjectTrump
+    let second = Writer("Sackville", rank: 1)
+    context.insert(second)
+    try context.save()
+    try other.refresh()
+    let child = context.makeChild()
+    let grandchild = child.makeChild()
+    let below = try child.existingObject(Writer.self, with: writer.objectID)
+    let known = try grandchild.existingObject(Writer.self, with: second.objectID)
+    writer.rank = 5
+    other.delete(try other.existingObject(Writer.self, with: writer.objectID))
+    try other.save()
+    try context.refresh()
+    below.email = "woolf"
+    try other.existingObject(Writer.self, with: second.objectID).rank = 2
+    try other.save()
+    try context.save()
+    #expect(try child.fetch(From<Writer>()).count == 2)
+    #expect(try grandchild.fetch(From<Writer>()).count == 2)
+    #expect(known.rank == 2 && below.rank == 5 && below.name == "Woolf")
+    #expect(throws: ContextError.self) { try child.save() }
+    child.rollback()
+    #expect(try grandchild.fetch(From<Writer>()) == [known])
+  }
+
+  /// Setting a value that the object has is no change, so the context doesn't keep that value as one.
+  @Test func anEqualValueOfAnObjectThatIsChangedAndThenDeletedElsewhereIsKept() throws {
+    writer.rank = 6
+    try context.save()
+    try other.refresh()
+    let child = context.makeChild()
+    let below = try child.existingObject(Writer.self, with: writer.objectID)
+    writer.rank = 6
+    writer.email = "woolf"
+    try saveOther(3)
+    other.delete(try other.existingObject(Writer.self, with: writer.objectID))
+    try other.save()
+    try context.refresh()
+    #expect(writer.rank == 6 && below.rank == 6)
+    #expect(try child.fetch(From<Writer>()) == [below])
+    #expect(try context.fetch(From<Writer>().where { $0.rank == 6 }) == [writer])
+  }
+
   /// As in the first test, but the values of a new object replace the values that the child has seen.
   @Test func aChildsBaseIsWhatANewObjectHasReplaced() throws {
     writer.email = "woolf"
