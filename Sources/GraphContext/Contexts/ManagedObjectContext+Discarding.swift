@@ -272,12 +272,13 @@ extension ManagedObjectContext {
     let entity = entity(of: object)
     listings.removeAll()
     children.forEach { $0.parentWillChange(object._$state.number, entity.ordinal) }
-    keepInChildren(object, entity.ordinal)
     tellChildrenOfConflict(of: object._$state.number, entity)
     var kept = SlotSet.empty
     for toOne in entity.toOnes where object._$state.changed.contains(toOne.slot) {
       if !restoreReference(of: object, toOne, entity) { kept.insert(toOne.slot) }
     }
+    // Behind the references: each that leads elsewhere makes the children forget values.
+    keepInChildren(object, entity.ordinal)
     // A place is kept or dropped with the reference that it was given for.
     kept.formUnion(entity.places(of: kept))
     let mayBeMissing = entities[entity.ordinal].mayBeMissing(object._$state.number)

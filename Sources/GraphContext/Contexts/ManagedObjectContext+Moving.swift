@@ -144,13 +144,21 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Notes that others have deleted an object, here and in children where it has unsaved changes.
+  /// Notes, here and in children, that an object with unsaved changes has no record below any more.
   func noteMissingIfChanged(_ number: ObjectNumber, _ ordinal: Int) {
     children.forEach { $0.noteMissingIfChanged(number, ordinal) }
     guard let object = knownObject(number, of: entity(ordinal)), object._$state.phase == .persistent,
       object._$state.hasChanges
     else { return }
-    entities[ordinal].noteConflict(number, ForeignChange(isDeleted: true))
+    deferringError(()) { () throws(ContextError) in try noteMissing(number, entity(ordinal)) }
+  }
+
+  private func noteMissing(_ number: ObjectNumber, _ entity: StoredEntity) throws(ContextError) {
+    if try outermost.source.contains(number, of: entity) {
+      entities[entity.ordinal].deletedInParent.insert(number)
+    } else {
+      entities[entity.ordinal].noteConflict(number, ForeignChange(isDeleted: true))
+    }
   }
 
   /// Makes the children that have changed an object keep it, with the values that it shows now, before it loses its
@@ -206,8 +214,8 @@ extension ManagedObjectContext {
         entities[ordinal].encoded?.noteStale(number)
       case (true, false):
         // A commit may have changed an object that the parent has deleted and not saved.
-        if origin == .store, try !outermost.source.contains(number, of: entity) {
-          entities[ordinal].noteConflict(number, ForeignChange(isDeleted: true))
+        if origin == .store {
+          try noteMissing(number, entity)
         } else {
           entities[ordinal].deletedInParent.insert(number)
         }

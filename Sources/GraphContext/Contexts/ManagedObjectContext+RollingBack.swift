@@ -51,9 +51,11 @@ extension ManagedObjectContext {
     children.forEach { $0.parentDidReplace(changed) }
   }
 
-  /// Releases an object that the snapshot no longer has.
+  /// Releases an object that the snapshot no longer has. Children that have changed it keep it.
   func leaveIfDeleted(_ object: any ManagedObject, _ ordinal: Int) {
-    if isMissingBelow(object, ordinal) { letGo(of: object, ordinal) }
+    guard isMissingBelow(object, ordinal) else { return }
+    children.forEach { $0.noteMissingIfChanged(object._$state.number, ordinal) }
+    letGo(of: object, ordinal)
   }
 
   /// Makes an object leave the context for good.

@@ -145,6 +145,40 @@ struct ChildConflictTests {
     case rollback, undo, refresh, discard
   }
 
+  /// Until then the parent's change has kept the object, also for the child.
+  @Test(arguments: Letting.allCases, [false, true])
+  func aChildKeepsAnObjectThatItsParentLetsGo(letting: Letting, changesDesk: Bool) throws {
+    context.undoManager = ContextUndoManager()
+    let child = context.makeChild()
+    let grandchild = child.makeChild()
+    let below = try child.existingObject(Writer.self, with: writer.objectID)
+    let lowest = try grandchild.existingObject(Writer.self, with: writer.objectID)
+    context.processPendingChanges()
+    writer.rank = 5
+    if changesDesk { writer.desk = Desk(1) }
+    context.processPendingChanges()
+    if changesDesk { below.desk = Desk(2) } else { below.email = "woolf" }
+    child.processPendingChanges()
+    other.delete(try other.existingObject(Writer.self, with: writer.objectID))
+    try other.save()
+    try context.refresh()
+    switch letting {
+    case .rollback: context.rollback()
+    case .undo: context.undo()
+    case .refresh: context.refresh(writer, mergeChanges: false)
+    case .discard: context.discardChanges(of: writer)
+    }
+    #expect(writer.context == nil)
+    #expect(below.desk?.number == (changesDesk ? 2 : nil) && below.books.isEmpty)
+    #expect(lowest.desk?.number == (changesDesk ? 2 : nil) && lowest.books.isEmpty)
+    #expect(below.name == "Woolf" && lowest.name == "Woolf")
+    #expect(try child.fetch(From<Writer>()) == [below])
+    #expect(try grandchild.fetch(From<Writer>()) == [lowest])
+    #expect(throws: ContextError.self) { try child.save() }
+    child.rollback()
+    #expect(try grandchild.fetch(From<Writer>()).isEmpty)
+  }
+
   /// The child has changed a value that only its parent has shown. The child has never seen the value of the other
   /// context.
   @Test(arguments: Letting.allCases, [false, true])
