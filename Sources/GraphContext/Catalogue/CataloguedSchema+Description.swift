@@ -68,7 +68,8 @@ extension CataloguedProperty {
     case .relationship(let relationship):
       let destination = schema.entity(relationship.destination)
       let inverse = relationship.inverse.flatMap { destination?.property($0) }
-      let isOrdered = isToMany ? inverse.flatMap { destination?.place(of: $0) } : entity.place(of: self)
+      // The members of a one-to-many relationship have their places; the links of a many-to-many have a tree.
+      let place = isToMany ? inverse.flatMap { destination?.place(of: $0) } : entity.place(of: self)
       return .relationship(
         RelationshipDescription(
           name: name,
@@ -76,7 +77,7 @@ extension CataloguedProperty {
           cardinality: relationship.cardinality,
           inverse: inverse?.name,
           deleteRule: relationship.deleteRule,
-          isOrdered: isOrdered != nil
+          isOrdered: place != nil || relationship.orderTree != nil
         )
       )
     }
