@@ -51,13 +51,24 @@ struct UndonePartners {
   /// after the undo has restored all objects.
   func part() {
     for reference in references
-    where context.isThere(reference.owner) && !context.isThere(reference.target) {
+    where context.isThere(reference.owner) && !context.isThere(reference.target) && !keeps(reference) {
       clear(reference.owner, slot: reference.slot, leadingTo: reference.target.number)
     }
     for link in links where context.isThere(link.owner) {
       if reference(of: link.target, at: link.inverse) == link.owner.number { continue }
       clear(link.owner, slot: link.slot, leadingTo: link.target.number)
     }
+  }
+
+  /// Returns true for a reference that the deletion of its target in this context doesn't clear: the rule of the
+  /// relationship that leads back makes the save fail instead.
+  private func keeps(_ reference: Reference) -> Bool {
+    let target = context.entity(reference.target.entity)
+    guard context.knownObject(reference.target.number, of: target)?._$state.phase == .deleted,
+      let toOne = context.entity(reference.owner.entity).toOnes.first(where: { $0.slot == reference.slot }),
+      case .toMany(let ordinal) = toOne.inverse
+    else { return false }
+    return target.toManys[ordinal].deleteRule == .deny
   }
 
   /// Returns the number that a slot of an object leads to; nil where it leads nowhere, or the object isn't there.

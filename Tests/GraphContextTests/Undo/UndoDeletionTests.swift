@@ -23,6 +23,29 @@ struct UndoDeletionTests {
 
   private func recordUndo() { context.undoManager = ContextUndoManager() }
 
+  /// The rule `.deny` leaves the links of a deleted object: they make the save fail.
+  @Test func linksToAnObjectWhoseDeletionIsDeniedComeBack() async throws {
+    let library = try await Library.open()
+    let context = try library.context()
+    let publisher = Publisher("Hogarth")
+    let book = Book("Orlando", publisher: publisher)
+    context.insert(book)
+    try context.save()
+    context.undoManager = ContextUndoManager()
+    for object in [publisher, book] as [any ManagedObject] {
+      context.delete(object)
+      context.processPendingChanges()
+    }
+    #expect(context.undo())
+    #expect(!book.isDeleted && book.publisher === publisher && publisher.isDeleted)
+    #expect(context.undo())
+    #expect(!publisher.isDeleted && book.publisher === publisher && publisher.books == [book])
+    #expect(!context.hasChanges)
+    #expect(context.redo() && context.redo())
+    try context.save()
+    #expect(try context.count(From<Book>()) == 0 && context.count(From<Publisher>()) == 0)
+  }
+
   /// The undo of an insertion doesn't delete a stored object that the new object leads to, whether the insertion was
   /// saved or not.
   @Test(arguments: [false, true], [false, true])
