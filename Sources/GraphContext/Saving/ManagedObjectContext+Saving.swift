@@ -7,8 +7,9 @@ extension ManagedObjectContext {
   /// unique, and delete rules allow what is deleted. Changes that other contexts have saved since are merged by
   /// ``mergePolicy``.
   ///
-  /// A save that succeeds leaves the context at the newest commit. A save that fails leaves it as it was before, except
-  /// for changes by hooks, and its error lists all failures in ``ContextError/failures``.
+  /// A save that has stored something leaves the context at the newest commit; one with nothing to store leaves it where
+  /// it is. A save that fails leaves the context as it was before, except for changes by hooks, and its error lists all
+  /// failures in ``ContextError/failures``.
   ///
   /// Waits for its turn to write for as long as ``saveTimeout`` says; then it throws a ``ContextError`` whose
   /// `storeError` has the code `timedOut`, and nothing has happened.
