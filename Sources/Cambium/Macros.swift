@@ -22,6 +22,7 @@
 ///   `URL`, an enum or struct with a raw value of one of these that conforms to `AttributeType`, a `Codable` type
 ///   that conforms to `CodableAttribute`, an array or `Set` of any of them, or an optional of any of them;
 /// - a *relationship*, marked
+///   ``Relationship(_:deleteRule:minimumModelCount:maximumModelCount:originalName:)`` or
 ///   ``Relationship(_:deleteRule:inverse:minimumModelCount:maximumModelCount:originalName:)-70hk``, whose type is
 ///   another model, an optional of one, or an array, `Set` or `ToMany` of one.
 ///
@@ -253,19 +254,12 @@ public macro Relationship(
 /// Makes a property of a model a relationship with an inverse: a link to objects of another model, or of the same,
 /// that have a link back.
 ///
-/// `@Relationship(inverse: \Album.songs) var album: Album?`
+/// `@Relationship(inverse: \Album.songs) var album: Album?`. The other parameters are those of
+/// ``Relationship(_:deleteRule:minimumModelCount:maximumModelCount:originalName:)``.
 ///
-/// - Parameters:
-///   - options: `.ordered` for a to-many relationship whose members have the order that the program gives them.
-///     Where the inverse is to one, both ends say so.
-///   - deleteRule: What happens to the objects at the other end when this one is deleted. By default they stay, and
-///     their link back is removed.
-///   - inverse: The relationship at the other end that leads back. Name it at one end of each pair; at both ends,
-///     the compiler reports a "circular reference resolving attached macro 'Relationship'". A relationship that is
-///     its own inverse, such as friends or a spouse, has the inverse `.itself`.
-///   - minimumModelCount: For a to-many relationship: saves refuse an object that has fewer members.
-///   - maximumModelCount: For a to-many relationship: saves refuse an object that has more members; nil for no limit.
-///   - originalName: The name that the relationship had in an earlier version: a string literal.
+/// - Parameter inverse: The relationship at the other end that leads back. Name it at one end of each pair; at both
+///   ends, the compiler reports a "circular reference resolving attached macro 'Relationship'". A relationship that is
+///   its own inverse, such as friends or a spouse, has the inverse `.itself`.
 @attached(peer)
 public macro Relationship<Target: ManagedObject>(
   _ options: RelationshipOption...,

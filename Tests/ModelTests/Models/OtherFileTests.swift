@@ -89,15 +89,4 @@ struct OtherFileTests {
     let messages = try Compiler.messages(for: code)
     #expect(messages.isEmpty, "\(messages)")
   }
-
-  @Test func theInverseIsAPropertyOfAModel() throws {
-    let code = """
-      @Model final class Reader {
-        @Relationship(inverse: \\String.count) var thing: Thing?
-        init() {}
-      }
-      """
-    let messages = try Compiler.messages(for: code)
-    #expect(!messages.isEmpty)
-  }
 }
